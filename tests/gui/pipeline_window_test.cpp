@@ -5,20 +5,18 @@
 #include <QMessageBox>
 #include <QSignalSpy>
 #include <QStandardPaths>
-#include <QTemporaryDir>
 #include <QTest>
 #include <memory>
 
-#include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
 #include "core/graph/canonical.h"
 #include "core/pass/pipeline_file.h"
 #include "core/process/child.h"
+#include "tests/gui/app_window.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
-#include "tests/support/fake_benchmarks.h"
 #include "tests/support/fake_passes.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
@@ -28,7 +26,6 @@
 #include "views/session/edit/editing.h"
 #include "views/session/pipeline/pipeline_session.h"
 #include "views/session/workspace/autosave.h"
-#include "views/theme/theme_choice.h"
 
 namespace jointer {
 namespace {
@@ -36,25 +33,18 @@ namespace {
 using namespace views;
 using desktop::MainWindow;
 using test::child;
-
-constexpr int kPatienceMs = 20000;
-const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
+using test::kPatienceMs;
+using test::kSample;
 
 }  // namespace
 
-class PipelineWindowTest : public QObject {
+class PipelineWindowTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
   void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
-  void init() {
-    apply_theme(*qApp, ThemeChoice::light);
-    folder_ = std::make_unique<QTemporaryDir>();
-  }
-  void cleanup() {
-    window_.reset();
-    settings_.reset();
-  }
+  void init() { make_folder(); }
+  void cleanup() { close_window(); }
 
   void the_window_runs_a_preset_as_edits();
   void the_menu_adds_a_pass_and_compare_shows_both_sides();
@@ -64,32 +54,19 @@ class PipelineWindowTest : public QObject {
   void workspace_stores_the_pipeline();
 
  private:
-  void make_window() {
-    settings_ =
-        std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
-    window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, benchmarks_,
-                                           BenchmarkHistory(folder_->path().toStdString()));
-    window_->resize(1600, 1000);
-    window_->show();
-    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-  }
   bool open(const QString& path) {
     QSignalSpy opened(window_.get(), &MainWindow::opened);
     window_->open({.path = path.toStdString()});
-    return opened.wait(kPatienceMs) && show_pane();
+    return opened.wait(kPatienceMs) && show_pipeline();
   }
-  bool show_pane() {
-    PaneDock* dock = window_->dock("pipeline");
-    dock->show();
-    dock->raise();
-    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return false;
-    session_ = &window_pane().session();
-    return true;
+  bool show_pipeline() {
+    auto* pane = show_pane<PipelinePane>("pipeline");
+    if (pane != nullptr) session_ = &pane->session();
+    return pane != nullptr;
   }
   [[nodiscard]] PipelinePane& window_pane() const {
     return *qobject_cast<PipelinePane*>(window_->dock("pipeline")->pane());
   }
-  [[nodiscard]] Document& document() const { return *window_->current_tab()->document(); }
   [[nodiscard]] QString text() const {
     return QString::fromStdString(to_text(session_->draft().pipeline()));
   }
@@ -100,11 +77,7 @@ class PipelineWindowTest : public QObject {
     return QTest::qWaitFor([this] { return session_->is_settled(); }, kPatienceMs);
   }
 
-  std::unique_ptr<QTemporaryDir> folder_;
   PipelineSession* session_ = nullptr;  // owned by its document
-  test::FakeBenchmarks benchmarks_;
-  std::unique_ptr<QSettings> settings_;
-  std::unique_ptr<MainWindow> window_;
 };
 
 void PipelineWindowTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {

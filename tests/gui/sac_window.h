@@ -10,52 +10,37 @@
 #include <QProcess>
 #include <QSignalSpy>
 #include <QStandardPaths>
-#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "app/desktop/main_window.h"
 #include "core/policy/export.h"
+#include "tests/gui/app_window.h"
 #include "tests/gui/gestures.h"
 #include "tests/support/child.h"
-#include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/sac/policy_delegate.h"
 #include "views/sac/sac_pane.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
-#include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_view.h"
 
 namespace jointer::test {
 
-inline constexpr int kPatienceMs = 20000, kSearchMs = 120'000;
+inline constexpr int kSearchMs = 120'000;
 inline constexpr std::int64_t kMib = 1 << 20;
-inline const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
 inline const char kLarge[] = "resources/samples/llama_8b_tp2_fsdp2.joint.json.zst";
 inline const char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
 inline const char kPair[] = "resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst";
 
-class SacWindow : public QObject {
+class SacWindow : public AppWindow {
  protected:
   void make_window() { make_window(service_); }
   // `service` must outlive the window.
   void make_window(views::BenchmarkService& service) {
-    folder_ = std::make_unique<QTemporaryDir>();
-    settings_ =
-        std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
-    apply_theme(*qApp, views::ThemeChoice::light);
-    window_ = std::make_unique<desktop::MainWindow>(
-        *settings_, AnalysisOptions{}, service, BenchmarkHistory(folder_->path().toStdString()));
-    window_->resize(1600, 1000);
-    window_->show();
-    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-  }
-  void close_window() {
-    window_.reset();
-    settings_.reset();
+    make_folder();
+    AppWindow::make_window(service);
   }
   bool open(const char* file) { return open_path(source_path(file)); }
   bool open_path(const std::string& path) {
@@ -73,7 +58,6 @@ class SacWindow : public QObject {
     return QTest::qWaitFor([this] { return session().is_settled(); }, kPatienceMs);
   }
 
-  [[nodiscard]] views::Document& document() const { return *window_->current_tab()->document(); }
   [[nodiscard]] views::SacSession& session() const { return document().sac(); }
   [[nodiscard]] views::Editing& editing() const { return document().editing(); }
   [[nodiscard]] views::TimelineView& timeline() const {
@@ -97,15 +81,6 @@ class SacWindow : public QObject {
         [&] { return !page.search().is_running() && page.plot().marks().size() > 3; }, kPatienceMs);
   }
   [[nodiscard]] views::TargetPage& targets() const { return child<views::TargetPage>(pane()); }
-  // Shows the pane of a dock; null if that takes too long or the pane is of another type.
-  template <class Pane>
-  Pane* show_pane(const char* name) {
-    views::PaneDock* dock = window_->dock(name);
-    dock->show();
-    dock->raise();
-    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return nullptr;
-    return qobject_cast<Pane*>(dock->pane());
-  }
   // Chooses upstream's preset that recomputes everything.
   bool recompute_all() {
     const QList<QAction*> actions = bar().presets().actions();
@@ -211,11 +186,6 @@ class SacWindow : public QObject {
     for (const auto* label : widget.findChildren<QLabel*>()) texts << label->text();
     return texts;
   }
-
-  FakeBenchmarks service_;
-  std::unique_ptr<QTemporaryDir> folder_;
-  std::unique_ptr<QSettings> settings_;
-  std::unique_ptr<desktop::MainWindow> window_;
 };
 
 }  // namespace jointer::test

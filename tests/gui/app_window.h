@@ -1,0 +1,57 @@
+#pragma once
+
+// The real window with settings and a history of its own, for test classes to derive from.
+
+#include <QApplication>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+
+#include "app/desktop/main_window.h"
+#include "tests/support/fake_benchmarks.h"
+#include "views/theme/theme_choice.h"
+
+namespace jointer::test {
+
+inline constexpr int kPatienceMs = 20000;
+inline const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
+
+class AppWindow : public QObject {
+ protected:
+  // Forgets the settings and files of earlier windows.
+  void make_folder() { folder_ = std::make_unique<QTemporaryDir>(); }
+  void make_window() { make_window(service_); }
+  // `service` must outlive the window.
+  void make_window(views::BenchmarkService& service) {
+    settings_ =
+        std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+    apply_theme(*qApp, views::ThemeChoice::light);
+    window_ = std::make_unique<desktop::MainWindow>(
+        *settings_, AnalysisOptions{}, service, BenchmarkHistory(folder_->path().toStdString()));
+    window_->resize(1600, 1000);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  }
+  void close_window() {
+    window_.reset();
+    settings_.reset();
+  }
+  [[nodiscard]] views::Document& document() const { return *window_->current_tab()->document(); }
+  // Shows the pane of a dock; null if that takes too long or the pane is of another type.
+  template <class Pane>
+  Pane* show_pane(const char* name) {
+    views::PaneDock* dock = window_->dock(name);
+    dock->show();
+    dock->raise();
+    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return nullptr;
+    return qobject_cast<Pane*>(dock->pane());
+  }
+
+  std::unique_ptr<QTemporaryDir> folder_;
+  FakeBenchmarks service_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<desktop::MainWindow> window_;
+};
+
+}  // namespace jointer::test
