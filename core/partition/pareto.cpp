@@ -49,6 +49,11 @@ std::string_view to_string(LimitedMemory memory) {
   return memory == LimitedMemory::reserved ? "reserved" : "allocated";
 }
 
+std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory memory) {
+  return memory == LimitedMemory::reserved ? point.reserved_bytes
+                                           : std::optional(point.figures.figures.peak_bytes);
+}
+
 namespace {
 
 class Search {

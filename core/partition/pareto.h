@@ -30,11 +30,16 @@ struct ParetoPoint {
   // The passes that reorder the plan's graph, as a pipeline; `figures` and `reserved_bytes` are
   // those after them. Empty: the plan's own order.
   std::string order = {};
+
+  // True for a plan that is neither of a budget nor has a name.
+  [[nodiscard]] bool is_searched() const { return budget < 0 && name.empty(); }
 };
 
 // The memory that a limit counts: live bytes, or bytes that the caching allocator reserves.
 enum class LimitedMemory : std::uint8_t { allocated, reserved };
 std::string_view to_string(LimitedMemory memory);
+// The bytes that a limit of `memory` counts; nullopt if they have not been computed.
+std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory memory);
 
 struct ParetoRequest {
   // Options for min_cut; the budget is ignored. Cancelling ends the search with the points found so

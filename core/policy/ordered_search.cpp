@@ -34,24 +34,14 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
-#include <vector>
 
-#include "core/edit/edit.h"
 #include "core/partition/budget_sweep.h"
-#include "core/policy/apply_step_tags.h"
-#include "core/policy/export.h"
 
 namespace jointer {
 namespace {
 
 constexpr double kHidden = 0.8, kMinHidden = 0.5;
 constexpr int kPeakRounds = 3;  // halvings of the peak for a limit of the step
-
-std::int64_t bytes_of(const ParetoPoint& point, LimitedMemory memory) {
-  return memory == LimitedMemory::reserved
-             ? point.reserved_bytes.value_or(point.figures.figures.peak_bytes)
-             : point.figures.figures.peak_bytes;
-}
 
 class OrderedSearch {
  public:
@@ -71,11 +61,11 @@ class OrderedSearch {
     const auto fits = [&](const ParetoPoint& point) { return step_ns(point) <= longest; };
     // No plan found has a lower peak.
     JOINTER_TRY(const Fit lowest, trade_off_.smallest_within_step(longest, kHidden));
-    std::int64_t low = bytes_of(lowest.point, memory_);
+    std::int64_t low = bytes(lowest.point);
     JOINTER_TRY(Fit best, fastest_plan(low));
     if (!fits(best.point)) {
       JOINTER_TRY(best, trade_off_.smallest_within_step(longest, 0));
-      std::int64_t high = bytes_of(best.point, memory_);
+      std::int64_t high = bytes(best.point);
       JOINTER_CHECK(reorder(best.point, high));
       for (int round = 0; round < kPeakRounds && high > low + 1; ++round) {
         const std::int64_t middle = low + (high - low) / 2;
@@ -96,13 +86,14 @@ class OrderedSearch {
     const auto search = [&](double hidden) -> Result<ParetoCurve> {
       JOINTER_TRY(ParetoCurve curve, trade_off_.curve(hidden));
       for (ParetoPoint& point : curve.points)
-        if (is_searched(point)) JOINTER_CHECK(reorder(point, bytes_of(point, memory_)));
+        if (point.is_searched()) JOINTER_CHECK(reorder(point, bytes(point)));
       return curve;
     };
     JOINTER_TRY(ParetoCurve curve, search(kHidden));
     if (!is_hidden_) {
       JOINTER_TRY(const ParetoCurve full, search(0));
-      std::ranges::copy_if(full.points, std::back_inserter(curve.points), is_searched);
+      std::ranges::copy_if(full.points, std::back_inserter(curve.points),
+                           &ParetoPoint::is_searched);
     }
     curve.points = pareto_front(std::move(curve.points));
     JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
@@ -126,10 +117,10 @@ class OrderedSearch {
     return best;
   }
 
-  static std::int64_t step_ns(const ParetoPoint& point) { return point.figures.figures.step_ns; }
-  static bool is_searched(const ParetoPoint& point) {
-    return point.budget < 0 && point.name.empty();
+  [[nodiscard]] std::int64_t bytes(const ParetoPoint& point) const {
+    return bytes_of(point, memory_).value_or(point.figures.figures.peak_bytes);
   }
+  static std::int64_t step_ns(const ParetoPoint& point) { return point.figures.figures.step_ns; }
   static void set_bound(ParetoPoint& point, const OrderBound& bound) {
     point.bound_ns = std::min(bound.bound_ns(point.figures.figures.peak_bytes), step_ns(point));
   }
@@ -137,7 +128,7 @@ class OrderedSearch {
   // Finds an order for a plan; pairs of other partitioners keep theirs.
   Result<void> reorder(ParetoPoint& point, std::int64_t limit_bytes) {
     if (point.partitioner != Partitioner::min_cut) return {};
-    JOINTER_TRY(const Graph graph, graph_of_plan(trade_off_, point.plan));
+    JOINTER_TRY(const Graph graph, trade_off_.graph_of(point.plan));
     JOINTER_TRY(PlanOrder order, find_order_(graph, {.memory = memory_, .bytes = limit_bytes}));
     const auto communication = static_cast<double>(order.communication_ns);
     if (static_cast<double>(order.figures.exposed_ns) > (1 - kMinHidden) * communication)
@@ -156,16 +147,6 @@ class OrderedSearch {
 };
 
 }  // namespace
-
-Result<Graph> graph_of_plan(const TradeOff& trade_off, const SavePlan& plan) {
-  const Graph& joint = trade_off.partition().joint;
-  if (joint.part(PartId(0)).kind != CaptureKind::train_step) return emit_pair(joint, plan);
-  Graph step = joint;
-  JOINTER_TRY(const Edit tags, tag_as_planned(step, plan));
-  JOINTER_CHECK(apply(step, tags));
-  JOINTER_CHECK(apply_step_tags(step));
-  return step;
-}
 
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order) {

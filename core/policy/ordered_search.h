@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "core/base/result.h"
@@ -32,10 +31,6 @@ struct OrderLimit {
 // Finds the order of a graph with the shortest step within the limit. Returns the graph's own order
 // if no other is shorter. Error (cancelled): it was cancelled.
 using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const OrderLimit& limit)>;
-
-// The graph that a plan makes: the pair of a joint graph, or the flat training step with its tags
-// applied. Error (usage): as for emit_pair.
-Result<Graph> graph_of_plan(const TradeOff& trade_off, const SavePlan& plan);
 
 // TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be reordered. The
 // points have the figures after reordering; ParetoPoint::order has the passes. Deterministic.

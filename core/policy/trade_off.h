@@ -84,6 +84,9 @@ class TradeOff {
   // Bounds for any order of the graphs. Refers to this object.
   [[nodiscard]] Result<OrderBound> order_bound() const;
 
+  // The graph that a plan makes: the pair of a joint graph, or the flat training step with its tags
+  // applied. Error (usage): as for emit_pair.
+  [[nodiscard]] Result<Graph> graph_of(const SavePlan& plan) const;
   // The partition with this plan. `found_by`: what chose it, as for search_reasons. Error (usage): as
   // for emit_pair.
   [[nodiscard]] Result<Partition> partition_by(const SavePlan& plan,

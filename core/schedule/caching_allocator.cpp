@@ -32,4 +32,9 @@ ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType dev
   return result;
 }
 
+std::int64_t reserved_peak_bytes(const Graph& graph, const MemoryOptions& memory) {
+  const MemoryTimeline timeline(graph, memory);
+  return simulate_reserved(timeline, timeline.device()).peak_bytes;
+}
+
 }  // namespace jointer

@@ -16,14 +16,15 @@
 
 #include "passes/tune/find_order.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "core/pass/pipeline_run.h"
 #include "core/pass/pipeline_text.h"
+#include "core/schedule/caching_allocator.h"
 #include "passes/tune/evaluator.h"
+#include "passes/tune/search_space.h"
 
 namespace jointer {
 namespace {
@@ -37,16 +38,10 @@ constexpr std::array<std::string_view, 4> kOrders{
 
 constexpr std::size_t kMaxNodes = 30'000;
 
-std::int64_t reserved_bytes(const Graph& graph, const MemoryOptions& memory) {
-  return simulate_reserved(MemoryTimeline(graph, memory), graph.main_device()).peak_bytes;
-}
-
 }  // namespace
 
 bool has_orders(const Graph& graph) {
-  return graph.order().size() <= kMaxNodes && std::ranges::any_of(graph.order(), [&](NodeId id) {
-           return graph.is_asynchronous(graph.node(id));
-         });
+  return graph.order().size() <= kMaxNodes && communicates(graph);
 }
 
 FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
@@ -67,7 +62,7 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
       if (evaluation.failure || evaluation.figures.figures.step_ns >= best.figures.step_ns)
         continue;
       JOINTER_TRY(const auto ordered, evaluator->graph_of(pipeline));
-      const std::int64_t reserved = reserved_bytes(*ordered, analysis.memory);
+      const std::int64_t reserved = reserved_peak_bytes(*ordered, analysis.memory);
       if ((counts_reserved ? reserved : evaluation.figures.figures.peak_bytes) > limit.bytes)
         continue;
       best = {.passes = std::string(passes),

@@ -55,6 +55,11 @@ std::optional<Candidate::Section> section_of(std::string_view pass) {
 
 }  // namespace
 
+bool communicates(const Graph& graph) {
+  return std::ranges::any_of(graph.order(),
+                             [&](NodeId id) { return graph.is_asynchronous(graph.node(id)); });
+}
+
 SearchSpace::SearchSpace(const Graph& graph, const PassRegistry& registry,
                          const SearchSpaceOptions& options)
     : registry_(registry), options_(options) {
@@ -63,8 +68,7 @@ SearchSpace::SearchSpace(const Graph& graph, const PassRegistry& registry,
     if (kind == CaptureKind::joint) kind_ = Kind::joint;
     if (kind == CaptureKind::train_step) kind_ = Kind::flat;
   }
-  communicates_ = std::ranges::any_of(
-      graph.order(), [&](NodeId id) { return graph.is_asynchronous(graph.node(id)); });
+  communicates_ = communicates(graph);
   if (kind_ != Kind::ordered) find_operators(graph);
 }
 

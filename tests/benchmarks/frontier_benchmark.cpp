@@ -192,7 +192,7 @@ Result<Flips> flip(const TradeOff& trade_off, const ParetoPoint& from, std::int6
       count(changed[i].figures.figures);
       continue;
     }
-    JOINTER_TRY(const Graph graph, graph_of_plan(trade_off, changed[i].plan));
+    JOINTER_TRY(const Graph graph, trade_off.graph_of(changed[i].plan));
     JOINTER_TRY(const PlanOrder order, find_order(graph, {.bytes = limit}));
     count(order.figures);
   }

@@ -104,8 +104,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
                             std::span<const SaveCandidate> kept, const MemoryOptions& memory) {
   SacAnswer answer;
   answer.figures = captured_figures(graph, costs, kept, memory);
-  const MemoryTimeline timeline(graph, memory);
-  answer.reserved_bytes = simulate_reserved(timeline, timeline.device()).peak_bytes;
+  answer.reserved_bytes = reserved_peak_bytes(graph, memory);
   // For a pair, positions among the forward's saved outputs.
   std::map<NodeId, std::size_t> place;
   if (graph.is_pair())

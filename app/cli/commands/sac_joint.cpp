@@ -17,27 +17,27 @@
 namespace jointer::cli {
 namespace {
 
+// The pair of the plan, in the order found for it.
 Result<Graph> ordered_pair(const SacCommand& options, const Solved& solved) {
   JOINTER_TRY(const Graph pair,
               emit_pair(solved.partition.joint, solved.partition.plan, solved.partitioner));
   return in_order(pair, solved.order, built_in_passes(), analysis_options(options));
 }
 
-// Replaces the figures of a plan in its own order by those after reordering.
-Result<void> add_order(const SacCommand& options, const Solved& solved, SacAnswer& answer) {
-  if (solved.order.empty()) return {};
-  JOINTER_TRY(const Graph pair, ordered_pair(options, solved));
-  answer.order = OrderAnswer{.passes = solved.order, .without = answer.figures.figures};
+// Replaces the figures of a plan in its own order by those of its pair after reordering.
+Result<void> add_order(const SacCommand& options, const std::string& order, const Graph& pair,
+                       SacAnswer& answer) {
+  answer.order = OrderAnswer{.passes = order, .without = answer.figures.figures};
   JOINTER_TRY(const StepFigures after, step_figures(pair, analysis_options(options)));
   answer.figures.figures = after.figures;
-  const MemoryTimeline timeline(pair, memory_options(options.optimizer));
-  answer.reserved_bytes = simulate_reserved(timeline, timeline.device()).peak_bytes;
+  answer.reserved_bytes = reserved_peak_bytes(pair, memory_options(options.optimizer));
   return {};
 }
 
-// `opened`: the graph before its policy was applied, which the exported policy is for.
+// `opened`: the graph before its policy was applied, which the exported policy is for. `pair`: of
+// the plan, if it is to be written.
 Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
-                          SacAnswer answer) {
+                          const std::optional<Graph>& pair, SacAnswer answer) {
   const Partition& partition = solved.partition;
   if (!options.format.empty()) {
     JOINTER_TRY(const PolicyFormat format, format_of(options));
@@ -47,10 +47,7 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
                                               .costs = solved.costs,
                                               .transfers = solved.transfers}));
   }
-  if (!options.output.empty()) {
-    JOINTER_TRY(const Graph pair, ordered_pair(options, solved));
-    JOINTER_CHECK(write_bytes(options.output, write_native(pair)));
-  }
+  if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(*pair)));
   return print_answer(options, partition.joint, answer);
 }
 
@@ -140,7 +137,11 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   }
   JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
                                               solved.partition.reasons, *solved.what_if));
-  JOINTER_CHECK(add_order(options, solved, answer));
+  std::optional<Graph> pair;
+  if (!solved.order.empty() || !options.output.empty()) {
+    JOINTER_TRY(pair, ordered_pair(options, solved));
+  }
+  if (!solved.order.empty()) JOINTER_CHECK(add_order(options, solved.order, *pair, answer));
   answer.limit = limit;
   answer.target = std::move(met);
   answer.notes = std::move(policy.notes);
@@ -165,7 +166,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     JOINTER_TRY(std::vector<PlanRow> rows, plan_rows(*solved.what_if, solved.partition.plan));
     JOINTER_CHECK(add_comparison(options, opened, solved.partition.joint, std::move(rows), answer));
   }
-  return finish_answer(options, opened, solved, std::move(answer));
+  return finish_answer(options, opened, solved, pair, std::move(answer));
 }
 
 }  // namespace jointer::cli

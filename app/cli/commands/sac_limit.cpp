@@ -50,15 +50,14 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                                           : trade_off.fastest_within(limit));
     JOINTER_CHECK(
         take_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
-    return LimitAnswer{.kind = "peak",
-                       .memory = options.limit_of,
-                       .asked = static_cast<double>(limit),
-                       .reached = static_cast<double>(memory_of(options) == LimitedMemory::reserved
-                                                          ? fit.point.reserved_bytes.value_or(0)
-                                                          : fit.point.figures.figures.peak_bytes),
-                       .met = fit.fits,
-                       .bound_ns = fit.point.bound_ns,
-                       .is_of_any_order = bool(find_order)};
+    return LimitAnswer{
+        .kind = "peak",
+        .memory = options.limit_of,
+        .asked = static_cast<double>(limit),
+        .reached = static_cast<double>(bytes_of(fit.point, memory_of(options)).value_or(0)),
+        .met = fit.fits,
+        .bound_ns = fit.point.bound_ns,
+        .is_of_any_order = bool(find_order)};
   }
   JOINTER_TRY(const Fit fit, find_order ? smallest_ordered(trade_off, *options.slower, find_order)
                                         : trade_off.smallest_within(*options.slower));

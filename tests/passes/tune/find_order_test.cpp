@@ -77,7 +77,7 @@ TEST(FindOrder, GivesTheFiguresOfThePassesThatItNames) {
 
 TEST(FindOrder, KeepsTheOrderIfNothingFits) {
   const Asked asked;
-  const Graph pair = graph_of_plan(*asked.trade_off, asked.whole.plan).value();
+  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
   const FindOrder find = order_finder(built_in_passes(), analysis());
   EXPECT_NE(find(pair, {.bytes = asked.figures.figures.peak_bytes})->passes, "");
   EXPECT_EQ(find(pair, {.bytes = 1})->passes, "");
@@ -86,7 +86,7 @@ TEST(FindOrder, KeepsTheOrderIfNothingFits) {
 
 TEST(FindOrder, StopsWhenCancelled) {
   const Asked asked;
-  const Graph pair = graph_of_plan(*asked.trade_off, asked.whole.plan).value();
+  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
   const auto order =
       order_finder(built_in_passes(), analysis(), [] { return true; })(pair, {.bytes = 1 << 30});
   ASSERT_FALSE(order);
@@ -105,7 +105,7 @@ TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
   EXPECT_LE(fit.bound_ns, fit.point.figures.figures.step_ns);
   EXPECT_LE(fit.bound_ns, own.bound_ns);
   EXPECT_GT(fit.bound_ns, 0);
-  const Graph pair = graph_of_plan(*asked.trade_off, fit.point.plan).value();
+  const Graph pair = asked.trade_off->graph_of(fit.point.plan).value();
   const Graph ordered = in_order(pair, fit.point.order, built_in_passes(), analysis()).value();
   EXPECT_EQ(step_figures(ordered, analysis())->figures, fit.point.figures.figures);
 }

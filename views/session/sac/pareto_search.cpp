@@ -41,11 +41,6 @@ void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
 
 }  // namespace
 
-std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory memory) {
-  return memory == LimitedMemory::reserved ? point.reserved_bytes
-                                           : std::optional(point.figures.figures.peak_bytes);
-}
-
 ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
   timer_.setInterval(kTakeMs);
   connect(&timer_, &QTimer::timeout, this, &ParetoSearch::take);
@@ -194,8 +189,7 @@ void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bo
   std::vector<ParetoPoint> known;
   if (is_complete_ && state == searched_)
     std::ranges::copy_if(points_, std::back_inserter(known), [this](const ParetoPoint& point) {
-      return point.budget < 0 && point.name.empty() &&
-             (settings_.offload || point.plan.offloaded.empty());
+      return point.is_searched() && (settings_.offload || point.plan.offloaded.empty());
     });
   begin();
   limit_ = std::move(limit);

@@ -15,9 +15,6 @@
 
 namespace jointer::views {
 
-// The bytes that a limit of `memory` counts; nullopt if they have not been computed.
-std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory memory);
-
 // Searches the trade-off between peak memory and step time for a state on a worker thread, and
 // reports points as they are found. Destroying the object, or starting a new search, cancels a
 // running search without waiting.

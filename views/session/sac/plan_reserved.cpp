@@ -13,8 +13,7 @@ constexpr std::size_t kMaxKnown = 24;
 Result<std::int64_t> reserved_of(const SacState& state) {
   JOINTER_TRY(const Graph pair,
               emit_pair(state.base->partition.joint, state.plan, state.base->settings.partitioner));
-  const MemoryTimeline memory(pair, state.base->snapshot->analysis.options.memory);
-  return simulate_reserved(memory, memory.device()).peak_bytes;
+  return reserved_peak_bytes(pair, state.base->snapshot->analysis.options.memory);
 }
 
 }  // namespace

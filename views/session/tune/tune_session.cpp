@@ -32,8 +32,7 @@ Result<std::int64_t> reserved_of(const Snapshot& snapshot, const Pipeline& pipel
                                  std::int64_t budget) {
   JOINTER_TRY(const PipelineRun done, run_all(snapshot, pipeline, budget));
   const Graph& graph = done.steps.empty() ? snapshot.graph : *done.steps.back().graph;
-  const MemoryTimeline memory(graph, snapshot.analysis.options.memory);
-  return simulate_reserved(memory, memory.device()).peak_bytes;
+  return reserved_peak_bytes(graph, snapshot.analysis.options.memory);
 }
 
 }  // namespace
