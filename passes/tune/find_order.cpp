@@ -23,8 +23,8 @@
 #include "core/pass/pipeline_run.h"
 #include "core/pass/pipeline_text.h"
 #include "core/schedule/caching_allocator.h"
+#include "passes/support/communicates.h"
 #include "passes/tune/evaluator.h"
-#include "passes/tune/search_space.h"
 
 namespace jointer {
 namespace {

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "passes/presets/presets.h"
+#include "passes/support/communicates.h"
 #include "passes/tune/knobs.h"
 
 namespace jointer {
@@ -54,11 +55,6 @@ std::optional<Candidate::Section> section_of(std::string_view pass) {
 }
 
 }  // namespace
-
-bool communicates(const Graph& graph) {
-  return std::ranges::any_of(graph.order(),
-                             [&](NodeId id) { return graph.is_asynchronous(graph.node(id)); });
-}
 
 SearchSpace::SearchSpace(const Graph& graph, const PassRegistry& registry,
                          const SearchSpaceOptions& options)

@@ -16,9 +16,6 @@ struct NamedCandidate {
   Candidate candidate;
 };
 
-// True if the graph has asynchronous collectives, which orders and buckets are about.
-bool communicates(const Graph& graph);
-
 struct SearchSpaceOptions {
   // Allows reassign_to_pg, after which running the graph requires an additional process group.
   bool twin_groups = true;

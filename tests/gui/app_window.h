@@ -1,6 +1,6 @@
 #pragma once
 
-// The real window with settings and a history of its own, for test classes to derive from.
+// The base of test classes that open the real window, with separate settings and history.
 
 #include <QApplication>
 #include <QSettings>
