@@ -8,18 +8,18 @@
 //   hidden share    the share of the collectives' time that an order is expected to hide.
 //
 // A search for plans judges each in its own order, in which most communication is exposed. It
-// therefore saves what recomputing would communicate for. Once an order hides the communication,
-// that memory would be better spent otherwise. Finding an order takes far longer than judging a
-// plan, so that it cannot be part of each judgment.
+// therefore saves values whose recomputation needs communication. Once an order hides the
+// communication, other values are worth more of that memory. Finding an order takes far longer than
+// judging a plan, so the search cannot do it for every plan.
 //
 // Steps
 //   1. Search with a hidden share of 80 %, and find an order for the plan.
 //   2. If that order hides less than half of the communication, the plan was chosen under a wrong
 //      assumption: search again with the full cost, and find an order for that plan, too.
 //   3. Take the better of the two within the limit.
-// A limit of the step: the smallest plan with the hidden share has the lowest peak that can be
-// hoped for. If the fastest plan with that peak misses the limit in its order, the peak lies between
-// it and that of the smallest plan with the full cost, and is found by bisection.
+// For a limit on the step, the smallest plan with the hidden share gives the lowest peak to expect.
+// If the fastest plan with that peak misses the limit in its order, bisection finds a peak between
+// this one and that of the smallest plan at full cost.
 // The curve has the plans of both curves in the orders found. Budgets, presets and the current
 // plan keep their own order: they show what torch does.
 //

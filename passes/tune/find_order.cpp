@@ -6,8 +6,8 @@
 // graphs this is a better start. None needs an additional process group. auto_tune searches many
 // more.
 //
-// The limit only selects: a pass does not know it, so that the pipeline has the same effect when it
-// is run by itself.
+// The limit only selects among results. Passes do not see it, so a pipeline has the same effect when
+// it is run on its own.
 //
 // Cost: a run of each pipeline; together, 0.6 s on Llama3-8B. Graphs of more than 30,000 nodes keep
 // their order: there, some passes take minutes.

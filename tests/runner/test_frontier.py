@@ -105,6 +105,6 @@ def test_points_in_the_order_found(name: str, tmp_path: Path) -> None:
     for point in run_points(name, tmp_path)[0]:
         difference, allowed = point.measured - point.predicted, 0.01 * point.predicted
         assert difference <= allowed + point.scratch
-        # A collective that ends before its wait releases its inputs early; when, differs.
+        # A collective that finishes before its wait releases its inputs early, at a time that varies.
         assert difference >= -allowed + min(point.held, 0)
         assert point.measured >= 0.9 * point.predicted

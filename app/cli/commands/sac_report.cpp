@@ -82,13 +82,13 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
   if (a.limit && a.limit->bound_ns > 0)
     facts.add({"lower bound",
                fmt::format("{} for any plan with this peak{}", format_ns(a.limit->bound_ns),
-                           a.limit->is_of_any_order ? ", in any order; leaves out communication"
+                           a.limit->is_of_any_order ? ", in any order, not counting communication"
                                                     : " in its own order")});
   if (a.limit && !a.limit->is_of_any_order)
     facts.add({"not searched",
                "orders and buckets; to search them too, use jointer apply --passes auto_tune"});
   if (a.order)
-    facts.add({"order", fmt::format("by {}; without them {}", a.order->passes,
+    facts.add({"order", fmt::format("{}; {} without", a.order->passes,
                                     format_ns(a.order->without.step_ns))});
   fmt::print("{}\n{}", graph.title(), facts.text());
 }
