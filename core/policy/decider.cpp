@@ -1,6 +1,7 @@
 // An edit says who made it: nothing if the user did, otherwise passes with their parameters. The
 // first pass sets the tags; passes behind it add FSDP's tags or solve the graph. Upstream's
 // policies are presets as they are, and lists if they have operators or selectors of the user's.
+// Behind a search, the passes are the order that was found for its plan.
 
 #include "core/policy/decider.h"
 
@@ -37,6 +38,17 @@ std::string_view decided_by(Decider decider) {
     default:
       return to_string(decider);
   }
+}
+
+std::string searched_with(std::string_view order) {
+  std::string by(kSearch);
+  if (!order.empty()) by.append(",").append(order);
+  return by;
+}
+
+std::string_view order_of(std::string_view by) {
+  if (!by.starts_with(kSearch) || !by.substr(kSearch.size()).starts_with(',')) return {};
+  return by.substr(kSearch.size() + 1);
 }
 
 Decider decider_of(std::string_view by) {

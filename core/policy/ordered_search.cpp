@@ -20,6 +20,7 @@
 // For a limit on the step, the smallest plan with the hidden share gives the lowest peak to expect.
 // If the fastest plan with that peak misses the limit in its order, bisection finds a peak between
 // this one and that of the smallest plan at full cost.
+// Plans that earlier searches found are used with the figures found then.
 // The curve has the plans of both curves in the orders found. Budgets, presets and the current
 // plan keep their own order: they show what torch does.
 //
@@ -50,6 +51,9 @@ class OrderedSearch {
 
   Result<Fit> fastest(std::int64_t peak_bytes) {
     JOINTER_TRY(Fit best, fastest_plan(peak_bytes));
+    for (const ParetoPoint& known : trade_off_.known())
+      if (bytes(known) <= peak_bytes && (!best.fits || step_ns(known) < step_ns(best.point)))
+        best = {.point = known, .fits = true};
     JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
     set_bound(best.point, bound);
     if (best.fits) best.bound_ns = std::min(bound.bound_ns(peak_bytes), step_ns(best.point));
@@ -77,16 +81,22 @@ class OrderedSearch {
     }
     best.fits = fits(best.point);
     best.bound_ns = 0;
+    for (const ParetoPoint& known : trade_off_.known())
+      if (fits(known) && (!best.fits || bytes(known) < bytes(best.point)))
+        best = {.point = known, .fits = true};
     JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
     set_bound(best.point, bound);
     return best;
   }
 
-  Result<ParetoCurve> curve() {
+  Result<ParetoCurve> curve(const std::function<void(const ParetoPoint&)>& found) {
     const auto search = [&](double hidden) -> Result<ParetoCurve> {
       JOINTER_TRY(ParetoCurve curve, trade_off_.curve(hidden));
-      for (ParetoPoint& point : curve.points)
-        if (point.is_searched()) JOINTER_CHECK(reorder(point, bytes(point)));
+      for (ParetoPoint& point : curve.points) {
+        if (!point.is_searched()) continue;
+        JOINTER_CHECK(reorder(point, bytes(point)));
+        if (found) found(point);
+      }
       return curve;
     };
     JOINTER_TRY(ParetoCurve curve, search(kHidden));
@@ -158,8 +168,9 @@ Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
   return OrderedSearch(trade_off, find_order).smallest(percent);
 }
 
-Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order) {
-  return OrderedSearch(trade_off, find_order).curve();
+Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order,
+                                  const std::function<void(const ParetoPoint&)>& found) {
+  return OrderedSearch(trade_off, find_order).curve(found);
 }
 
 }  // namespace jointer

@@ -33,12 +33,15 @@ struct OrderLimit {
 using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const OrderLimit& limit)>;
 
 // TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be reordered. The
-// points have the figures after reordering; ParetoPoint::order has the passes. Deterministic.
+// points have the figures after reordering; ParetoPoint::order has the passes. The figures of
+// TradeOff::known must be such figures, too. Deterministic.
 // Errors: as for those functions.
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order);
 Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
                              const FindOrder& find_order);
-Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order);
+// `found`: called with each searched plan once it has its order; may be empty.
+Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order,
+                                  const std::function<void(const ParetoPoint&)>& found = {});
 
 }  // namespace jointer

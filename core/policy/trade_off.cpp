@@ -111,7 +111,10 @@ ParetoRequest TradeOff::request(bool with_presets) const {
                         .found = options_.found};
   // The joint graph already has the tags in effect.
   request.partition.ignore_tags = false;
-  request.given.insert(request.given.end(), options_.known.begin(), options_.known.end());
+  for (const ParetoPoint& point : options_.known) {
+    request.given.push_back(point);
+    request.given.back().order.clear();  // the search judges plans in their own order
+  }
   if (with_presets) request.given.insert(request.given.end(), presets_.begin(), presets_.end());
   return request;
 }
@@ -160,8 +163,9 @@ Result<Fit> TradeOff::fastest_within(std::int64_t peak_bytes, double hidden) con
 }
 
 std::int64_t TradeOff::longest_step(double percent) const {
-  return saturating_whole(static_cast<double>(options_.now.figures.figures.step_ns) *
-                          (1 + percent / kPercent));
+  const std::int64_t reference =
+      options_.reference_ns > 0 ? options_.reference_ns : options_.now.figures.figures.step_ns;
+  return saturating_whole(static_cast<double>(reference) * (1 + percent / kPercent));
 }
 
 Result<Fit> TradeOff::smallest_within(double percent) const {

@@ -29,6 +29,8 @@ struct TradeOffOptions {
   PartitionOptions partition;
   // The current plan: its name, its figures, and the partitioner of its pair.
   ParetoPoint now;
+  // The step time that "slower" is relative to; 0: that of `now`.
+  std::int64_t reference_ns = 0;
   // The fsdp_policy of the graph as opened, which presets respect (core/policy/with_fsdp.h).
   MemoryPolicy fsdp = MemoryPolicy::none;
   // True if the user has set a policy. The search within a limit then respects it and does not
@@ -73,6 +75,8 @@ class TradeOff {
   [[nodiscard]] Result<ParetoCurve> curve(double hidden = 0) const;
   // Those of upstream's presets that fit the graph, with their figures.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
+  // Plans that earlier searches found, with the figures found then.
+  [[nodiscard]] const std::vector<ParetoPoint>& known() const { return options_.known; }
 
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes, double hidden = 0) const;
   // The plan with the lowest peak found that is at most `percent` slower than the current plan.

@@ -96,6 +96,17 @@ class SacWindow : public AppWindow {
   [[nodiscard]] views::SacFigures& figures_row() const { return child<views::SacFigures>(pane()); }
   [[nodiscard]] views::SacModel& model() const { return table().model(); }
   [[nodiscard]] PlanFigures figures() const { return session().state()->figures; }
+  // Waits for the figures of the plan in the order that a search found for it.
+  bool settle_order() {
+    return QTest::qWaitFor(
+        [this] { return session().is_settled() && session().ordered().is_settled(); }, kPatienceMs);
+  }
+  // Those figures; without an order, the plan's own.
+  [[nodiscard]] Figures ordered_figures() const {
+    const views::PlanOrdered& ordered = session().ordered();
+    return ordered.figures() ? ordered.figures()->figures : figures().figures;
+  }
+  [[nodiscard]] QCheckBox& orders() const { return child<QCheckBox>(pareto(), "orders"); }
   [[nodiscard]] Keep keep_of(NodeId node) const { return session().state()->tensor_of(node)->keep; }
 
   void group_by(views::SacGrouping grouping) {

@@ -3,6 +3,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/policy/decider.h"
+#include "passes/tune/find_order.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/metrics.h"
@@ -68,6 +70,14 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   offload_->setChecked(true);
   offload_->setToolTip(tr("Plans may offload values to the host"));
   row->addWidget(offload_);
+  orders_ = new QCheckBox(tr("Order"), controls);
+  orders_->setObjectName(QStringLiteral("orders"));
+  orders_->setChecked(search_.orders());
+  orders_->setToolTip(tr(
+      "Find an order for each plan: passes that bucket and move collectives. Opening the pair, or "
+      "applying the tags of a flat training step, also runs these passes.\n"
+      "Off: plans are compared in their own order."));
+  row->addWidget(orders_);
   tune_ = new QPushButton(tr("Tune Order and Buckets..."), controls);
   tune_->setObjectName(QStringLiteral("tune"));
   row->addWidget(tune_);
@@ -85,7 +95,8 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
     if (const SacStatePtr state = session_.state()) search_.find_fastest(state, limit_->bytes());
   });
   connect(smallest_, &QPushButton::clicked, this, [this] {
-    if (const SacStatePtr state = session_.state()) search_.find_smallest(state, percent_->value());
+    if (const SacStatePtr state = session_.state())
+      search_.find_smallest(state, percent_->value(), session_.ordered().figures());
   });
   connect(memory_, &QComboBox::currentIndexChanged, this, [this] {
     search_.set_memory(static_cast<LimitedMemory>(memory_->currentData().toInt()));
@@ -93,6 +104,8 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(&search_, &ParetoSearch::memory_changed, this, &ParetoPage::show_memory);
   connect(&session_.reserved(), &PlanReserved::changed, this, &ParetoPage::refresh_marks);
   connect(offload_, &QCheckBox::toggled, &search_, &ParetoSearch::set_offload);
+  connect(orders_, &QCheckBox::toggled, &search_, &ParetoSearch::set_orders);
+  connect(&session_.ordered(), &PlanOrdered::changed, this, &ParetoPage::refresh_marks);
   connect(tune_, &QPushButton::clicked, this, &ParetoPage::tune);
   connect(&session_, &SacSession::tuned_changed, this, &ParetoPage::refresh_marks);
   connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
@@ -148,6 +161,7 @@ void ParetoPage::refresh() {
   smallest_->setEnabled(can && !search_.is_running());
   const bool has_choice = can && has_reserved(*state);
   memory_->setVisible(has_choice);
+  orders_->setVisible(can && has_orders(state->snapshot->graph));
   peak_only_->setVisible(!has_choice);
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
@@ -196,8 +210,10 @@ void ParetoPage::refresh_marks() {
     if (!has_reserved) mark.reserved_bytes.reset();
     if (is_reserved && !mark.reserved_bytes) return;
     // The bound is one for the peak.
-    if (meaning.point >= 0 && !is_reserved)
+    if (meaning.point >= 0 && !is_reserved) {
       mark.bound_ns = points[static_cast<std::size_t>(meaning.point)].bound_ns;
+      mark.is_bound_of_any_order = search_.is_ordered();
+    }
     marks.push_back(std::move(mark));
     meanings_.push_back(meaning);
   };
@@ -221,18 +237,23 @@ void ParetoPage::refresh_marks() {
   }
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)
-      add_figures(ParetoKind::named, named_[i].name, named_[i].figures.figures,
-                  named_[i].reserved_bytes, {.named = static_cast<int>(i)});
+      add_figures(ParetoKind::named, named_[i].name, named_[i].figures, named_[i].reserved_bytes,
+                  {.named = static_cast<int>(i)});
   const auto& tuned = session_.tuned();
   if (tuned)
     add_figures(ParetoKind::tuned, tr("tuned"), tuned->figures, tuned->reserved_bytes,
                 {.is_tuned = true});
   if (const SacStatePtr state = session_.state(); state && (!points.empty() || tuned)) {
-    if (searched_ && searched_->figures != state->figures)
+    if (searched_ && (searched_->figures != state->figures || searched_->order != state->order))
       add_figures(ParetoKind::start, tr("start"), searched_->figures.figures, reserved_at_start,
                   {.is_start = true});
-    add_figures(ParetoKind::now, tr("now"), state->figures.figures, session_.reserved().bytes(),
-                {});
+    const PlanOrdered& ordered = session_.ordered();
+    if (ordered.figures())
+      add_figures(ParetoKind::now, tr("now"), ordered.figures()->figures,
+                  ordered.figures()->reserved_bytes, {});
+    else
+      add_figures(ParetoKind::now, tr("now"), state->figures.figures, session_.reserved().bytes(),
+                  {});
   }
   plot_->set_marks(std::move(marks), search_.memory());
   status_->setText(status_text());
@@ -244,13 +265,18 @@ void ParetoPage::request_named_figures() {
   named_.clear();
   const auto& named = session_.editing().named();
   for (std::size_t i = 0; i < named.size(); ++i)
-    session_.find_figures(named[i].history, this,
-                          [this, asked, name = named[i].name, i](const Result<PlanFigures>& found) {
-                            if (asked != asked_ || !found) return;
-                            named_.push_back({name, i, *found});
-                            request_named_reserved();
-                            refresh_marks();
-                          });
+    session_.find_ordered(
+        named[i].history, this,
+        [this, asked, name = named[i].name, i](const Result<OrderedFigures>& found) {
+          if (asked != asked_ || !found) return;
+          named_.push_back({.name = name,
+                            .index = i,
+                            .figures = found->figures,
+                            .reserved_bytes = found->reserved_bytes,
+                            .is_reserved_asked = found->reserved_bytes.has_value()});
+          request_named_reserved();
+          refresh_marks();
+        });
   refresh_marks();
 }
 
@@ -275,7 +301,8 @@ void ParetoPage::choose(std::size_t mark) {
   if (meaning.named >= 0)
     return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
   if (meaning.is_tuned) return emit session_.tuned_wanted();
-  if (meaning.is_start && searched_) return take_plan(searched_->plan, searched_->figures);
+  if (meaning.is_start && searched_)
+    return take_plan(searched_->plan, searched_->figures.figures, searched_->order);
   if (meaning.point >= 0 && searched_)
     take(search_.points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
 }
@@ -283,17 +310,19 @@ void ParetoPage::choose(std::size_t mark) {
 // Uses min_cut, as the search did, whatever the controls say now.
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change() || point.name == ParetoSearch::kNow) return;
+  if (!state || !state->can_change()) return;
+  if (!point.order.empty()) return take_plan(point.plan, point.figures.figures, point.order);
+  if (point.name == ParetoSearch::kNow) return;
   settings.partitioner = Partitioner::min_cut;
   settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
   if (point.budget >= 0 && state->base) return session_.solve(settings);
   if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name), settings);
-  take_plan(point.plan, point.figures);
+  take_plan(point.plan, point.figures.figures, {});
 }
 
-void ParetoPage::take_plan(const SavePlan& plan, const PlanFigures& figures) {
-  session_.take_plan(
-      plan, tr("Use the plan with a peak of %1").arg(bytes_text(figures.figures.peak_bytes)));
+void ParetoPage::take_plan(const SavePlan& plan, const Figures& figures, const std::string& order) {
+  session_.take_plan(plan, tr("Use the plan with a peak of %1").arg(bytes_text(figures.peak_bytes)),
+                     searched_with(order));
 }
 
 void ParetoPage::take_fit(const Fit& fit, const SacStatePtr& of) {
@@ -301,12 +330,15 @@ void ParetoPage::take_fit(const Fit& fit, const SacStatePtr& of) {
   if (!state || !state->has_graph_of(*of) || state->plan != of->plan)
     return emit message(tr("The plan has changed since the search started; search again."));
   const Figures& figures = fit.point.figures.figures;
-  const QString what =
+  QString what =
       plan_text(figures.peak_bytes, has_reserved(*state) ? fit.point.reserved_bytes : std::nullopt,
                 figures.step_ns);
+  if (!fit.point.order.empty())
+    what += tr(", ordered by %1").arg(QString::fromStdString(fit.point.order));
   if (!fit.fits) return emit message(tr("No plan fits. Closest: %1.").arg(what));
-  if (fit.point.name == ParetoSearch::kNow)
-    return emit message(tr("The current plan is the best one found: %1.").arg(what));
+  const bool is_now = fit.point.order == state->order &&
+                      (fit.point.name == ParetoSearch::kNow || fit.point.plan == state->plan);
+  if (is_now) return emit message(tr("The current plan is the best one found: %1.").arg(what));
   emit message(tr("Found: %1.").arg(what));
   take(fit.point, state->settings());
 }

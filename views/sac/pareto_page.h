@@ -43,7 +43,7 @@ class ParetoPage : public QWidget {
   struct NamedFigures {
     QString name;
     std::size_t index = 0;
-    PlanFigures figures;
+    Figures figures;
     std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
     bool is_reserved_asked = false;
   };
@@ -56,7 +56,7 @@ class ParetoPage : public QWidget {
   void choose(std::size_t mark);
   // `settings`: the settings of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
-  void take_plan(const SavePlan& plan, const PlanFigures& figures);
+  void take_plan(const SavePlan& plan, const Figures& figures, const std::string& order);
   void take_fit(const Fit& fit, const SacStatePtr& of);
 
   SacSession& session_;
@@ -72,6 +72,7 @@ class ParetoPage : public QWidget {
   QPushButton* smallest_ = nullptr;
   QPushButton* tune_ = nullptr;
   QCheckBox* offload_ = nullptr;
+  QCheckBox* orders_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
   // The target of a mark in the plot: a point of the search, a named state, the plan that the search

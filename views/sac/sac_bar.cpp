@@ -77,8 +77,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   apply_tags_->setObjectName(QStringLiteral("apply_tags"));
   apply_tags_->setToolTip(
       tr("Edit the graph to match the training step shown, offloading or recomputing values as "
-         "tagged. Adds "
-         "one history entry."));
+         "tagged, and run the passes of its order. Adds one history entry for each."));
   row->addWidget(apply_tags_);
   connect(apply_tags_, &QPushButton::clicked, &session_, &SacSession::apply_tags);
   more_ = new QWidget(this);
@@ -185,7 +184,8 @@ void SacBar::show_kind(const SacState& state) {
   for (QWidget* control : of_partitioner_) control->setVisible(!state.is_step());
   pair_->setVisible(!state.is_step());
   apply_tags_->setVisible(state.is_step());
-  apply_tags_->setEnabled(state.applied_tags.any || !state.applied_tags.refusal.empty());
+  apply_tags_->setEnabled(state.applied_tags.any || !state.applied_tags.refusal.empty() ||
+                          !state.order.empty());
 }
 
 // Budgets apply only to min_cut. A search within a limit follows the tags and uses no solver.
@@ -331,8 +331,8 @@ QMenu* SacBar::make_exchange() {
   menu->setToolTipsVisible(true);
   pair_ = menu->addAction(tr("Open as Pair"), this, &SacBar::pair_wanted);
   pair_->setToolTip(
-      tr("Open the forward and backward graphs of this plan in a new tab to run, compare, edit "
-         "or export them"));
+      tr("Open the forward and backward graphs of this plan, in the order found for it, in a new "
+         "tab to run, compare, edit or export them"));
   return menu;
 }
 

@@ -44,6 +44,8 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   peak_ = add(tr("Peak"), {});
   reserved_ = add(tr("Reserved"), {});
   step_ = add(tr("Step"), tr("Estimated step time, including recomputation in the backward."));
+  ordered_ = add(tr("In Order"), {});
+  ordered_->value().setObjectName(QStringLiteral("in_order"));
   exposed_ = add(tr("Exposed"), tr("Time during which compute waits for communication."));
   saved_ = add(
       tr("Saved"),
@@ -66,6 +68,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   connect(&session_, &SacSession::changed, this, &SacFigures::refresh);
   connect(&session_, &SacSession::previewed, this, &SacFigures::show_preview);
   connect(&session_.reserved(), &PlanReserved::changed, this, &SacFigures::show_reserved);
+  connect(&session_.ordered(), &PlanOrdered::changed, this, &SacFigures::show_ordered);
   refresh();
 }
 
@@ -114,6 +117,29 @@ void SacFigures::refresh() {
   explain(*state);
   if (state->can_change()) show_changes(*state);
   show_reserved();
+  show_ordered();
+}
+
+// The step and the peak in the order that a search found; other figures are of the plan's own order.
+void SacFigures::show_ordered() {
+  const SacStatePtr state = session_.state();
+  if (!state) return;
+  const PlanOrdered& ordered = session_.ordered();
+  ordered_->setVisible(ordered.has_order());
+  if (!ordered.has_order()) return;
+  QStringList lines{tr("Step time and peak after the passes that the search found for this plan: "
+                       "%1. Opening the pair, or applying the tags, runs them.")
+                        .arg(QString::fromStdString(state->order))};
+  if (const auto& found = ordered.figures()) {
+    ordered_->value().setText(tr("%1 · %2").arg(time_text(found->figures.step_ns),
+                                                bytes_text(found->figures.peak_bytes)));
+    lines << tr("Exposed: %1").arg(time_text(found->figures.exposed_ns));
+    if (found->reserved_bytes) lines << tr("Reserved: %1").arg(bytes_text(*found->reserved_bytes));
+  } else {
+    ordered_->value().setText(ordered.problem().isEmpty() ? QStringLiteral("…") : tr("not known"));
+    if (!ordered.problem().isEmpty()) lines << ordered.problem();
+  }
+  ordered_->setToolTip(lines.join(u'\n'));
 }
 
 void SacFigures::show_changes(const SacState& state) {
@@ -195,8 +221,16 @@ void SacFigures::show_preview() {
               : (state->is_step() ? tr("Preview: remove the tag from %1")
                                   : tr("Preview: leave %1 to the partitioner"))
                     .arg(tensors_of(*preview));
-      what_if_text_ =
-          tr("%1: %2").arg(what, plan_difference_text(state->figures, preview->outcome->figures));
+      PlanFigures from = state->figures;
+      if (is_found && session_.ordered().figures())
+        from.figures = session_.ordered().figures()->figures;
+      what_if_text_ = tr("%1: %2").arg(
+          what, plan_difference_text(from, is_found ? preview->wish->fit->point.figures
+                                                    : preview->outcome->figures));
+      if (is_found && !preview->wish->fit->point.order.empty())
+        what_if_text_ +=
+            kBetween +
+            tr("ordered by %1").arg(QString::fromStdString(preview->wish->fit->point.order));
       if (is_found) what_if_text_ += reserved_difference(preview->wish->fit->point.reserved_bytes);
       if (is_found && !preview->wish->fit->fits)
         what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
@@ -209,7 +243,8 @@ void SacFigures::show_preview() {
 
 // The change of reserved memory; empty if it is not known.
 QString SacFigures::reserved_difference(std::optional<std::int64_t> reserved) const {
-  const auto now = session_.reserved().bytes();
+  const auto& ordered = session_.ordered().figures();
+  const auto now = ordered ? ordered->reserved_bytes : session_.reserved().bytes();
   if (!now || !reserved) return {};
   return kBetween + tr("reserved %1").arg(bytes_difference_text(*now, *reserved));
 }
@@ -226,8 +261,9 @@ QString SacFigures::summary() const {
   // Figures that the scoreboard also shows come last; offloaded bytes are left out if they are
   // zero.
   QStringList parts{tr("peak %1").arg(peak_->value().text()),
-                    tr("step %1").arg(step_->value().text()),
-                    tr("saved %1").arg(saved_->value().text())};
+                    tr("step %1").arg(step_->value().text())};
+  if (session_.ordered().figures()) parts << tr("in order %1").arg(ordered_->value().text());
+  parts << tr("saved %1").arg(saved_->value().text());
   if (state->figures.offloaded_bytes > 0)
     parts << tr("offloaded %1").arg(bytes_text(state->figures.offloaded_bytes));
   parts << tr("recomputed %1").arg(recomputed_->value().text())

@@ -31,6 +31,7 @@ class SacFigures : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
   void refresh();
   void show_reserved();
+  void show_ordered();
   void show_preview();
   [[nodiscard]] QString reserved_difference(std::optional<std::int64_t> reserved) const;
   // As many figures as fit in two lines, most important first.
@@ -41,6 +42,7 @@ class SacFigures : public QWidget {
   FigureBox* peak_ = nullptr;
   FigureBox* reserved_ = nullptr;
   FigureBox* step_ = nullptr;
+  FigureBox* ordered_ = nullptr;
   FigureBox* exposed_ = nullptr;
   FigureBox* saved_ = nullptr;
   FigureBox* offloaded_ = nullptr;

@@ -35,7 +35,8 @@ ParetoMark mark_of(const ParetoPoint& point) {
                       : tr("searched"),
           .peak_bytes = point.figures.figures.peak_bytes,
           .step_ns = point.figures.figures.step_ns,
-          .reserved_bytes = point.reserved_bytes};
+          .reserved_bytes = point.reserved_bytes,
+          .order = QString::fromStdString(point.order)};
 }
 
 bool is_pipeline(ParetoKind kind) {

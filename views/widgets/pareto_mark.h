@@ -28,6 +28,8 @@ struct ParetoMark {
   std::int64_t peak_bytes = 0, step_ns = 0;
   std::int64_t bound_ns = 0;  // no plan with this peak has a shorter step; 0 if not known
   std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
+  QString order = {};  // passes that reorder the plan's graph, as a pipeline; empty if none do
+  bool is_bound_of_any_order = false;  // and without communication
   friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
 };
 

@@ -204,8 +204,12 @@ std::optional<std::size_t> ParetoPlot::mark_at(QPoint at) const {
 QStringList ParetoPlot::lines_of(std::size_t index) const {
   const ParetoMark& mark = marks_[index];
   QStringList lines{mark.name, plan_text(mark.peak_bytes, mark.reserved_bytes, mark.step_ns)};
+  if (!mark.order.isEmpty()) lines << tr("ordered by %1").arg(mark.order);
   if (mark.bound_ns > 0)
-    lines << tr("lower bound for this peak: %1 (%2% less)")
+    lines << (mark.is_bound_of_any_order
+                  ? tr("lower bound for this peak in any order, without communication: "
+                       "%1 (%2% less)")
+                  : tr("lower bound for this peak: %1 (%2% less)"))
                  .arg(time_text(mark.bound_ns))
                  .arg(100.0 * static_cast<double>(mark.step_ns - mark.bound_ns) /
                           static_cast<double>(std::max<std::int64_t>(mark.step_ns, 1)),

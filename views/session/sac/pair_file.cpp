@@ -7,12 +7,12 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
+#include "views/session/sac/ordered_plan.h"
 
 namespace jointer::views {
 
 Result<QString> write_pair(const SacState& state, const QString& title) {
-  JOINTER_TRY(const Graph pair,
-              emit_pair(state.base->partition.joint, state.plan, state.base->settings.partitioner));
+  JOINTER_TRY(const Graph pair, ordered_graph(state));
   return write_graph_file(pair, title);
 }
 

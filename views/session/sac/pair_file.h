@@ -6,9 +6,9 @@
 
 namespace jointer::views {
 
-// Builds the pair for a state's plan and writes it to the application's data folder. The file name
-// identifies the plan: equal plans share a file. Runs on a worker thread. Error (usage): see
-// emit_pair; (input): the file could not be written.
+// Builds the pair for a state's plan, in the plan's order, and writes it to the application's data
+// folder. The file name identifies the plan: equal plans share a file. Runs on a worker thread.
+// Error (usage), (run): see ordered_graph; (input): the file could not be written.
 Result<QString> write_pair(const SacState& state, const QString& title);
 // Writes an existing graph in the same way.
 Result<QString> write_graph_file(const Graph& graph, const QString& title);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/policy/ordered_search.h"
 #include "core/policy/with_fsdp.h"
+#include "passes/built_in.h"
+#include "passes/tune/find_order.h"
 #include "views/session/sac/step_state.h"
 
 namespace jointer::views {
@@ -39,6 +42,13 @@ void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
         point.reserved_bytes = *bytes;
 }
 
+// Empty if plans keep their own order.
+FindOrder find_order_of(const SacState& state, bool orders, const Cancellation& job) {
+  if (!orders || !has_orders(state.snapshot->graph)) return {};
+  return order_finder(built_in_passes(), state.snapshot->analysis.options,
+                      [job] { return job.is_cancelled(); });
+}
+
 }  // namespace
 
 ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
@@ -64,6 +74,11 @@ void ParetoSearch::set_memory(LimitedMemory memory) {
   settings_.memory = memory;
   stop_trying();
   emit memory_changed();
+}
+
+void ParetoSearch::set_orders(bool orders) {
+  settings_.orders = orders;
+  stop_trying();
 }
 
 void ParetoSearch::clear() {
@@ -107,7 +122,8 @@ void ParetoSearch::take() {
 // Searches the graph as shown: the plan as solved, with the ticks made since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
     const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
-    const Cancellation& job, std::function<void(const ParetoPoint&)> tell) {
+    const Cancellation& job, std::function<void(const ParetoPoint&)> tell,
+    std::int64_t reference_ns) {
   const Analysis& analysis = state.snapshot->analysis;
   const SolveSettings solved = state.settings();
   TradeOffOptions options{
@@ -117,6 +133,7 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
               .plan = state.plan,
               .figures = state.figures,
               .partitioner = solved.partitioner},
+      .reference_ns = reference_ns,
       .fsdp = state.base ? state.base->fsdp : fsdp_policy(state.snapshot->graph),
       .has_policy = state.base ? has_policy(state) : state.has_own_policies,
       .offload = settings.offload,
@@ -140,6 +157,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
   points_.clear();
   searched_ = state;
   is_complete_ = false;
+  is_ordered_ = settings_.orders && has_orders(state->snapshot->graph);
   latest_.reset();  // the curve may have better plans
   begin();
   const auto run = [state, settings = settings_,
@@ -148,8 +166,14 @@ void ParetoSearch::search(const SacStatePtr& state) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
     };
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, {}, job, tell));
-    JOINTER_TRY(ParetoCurve curve, trade_off->curve());
+    const FindOrder find_order = find_order_of(*state, settings.orders, job);
+    // Searched plans whose order is not known yet would move in the plot.
+    const auto tell_placed = [&](const ParetoPoint& point) {
+      if (!find_order || !point.is_searched()) tell(point);
+    };
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, {}, job, tell_placed));
+    JOINTER_TRY(ParetoCurve curve,
+                find_order ? ordered_curve(*trade_off, find_order, tell) : trade_off->curve());
     std::vector<ParetoPoint> points = std::move(curve.points);
     // Add the budgets and presets that are not already on the curve.
     for (const ParetoPoint& budget : curve.budgets)
@@ -182,22 +206,24 @@ void ParetoSearch::search(const SacStatePtr& state) {
   emit changed();
 }
 
-template <class Find>
-void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bool is_trial,
-                        Find find_one) {
-  // The plans of the curve, so that no point of it is better than the answer.
+// The plans of the curve, so that no point of it is better than the answer.
+std::vector<ParetoPoint> ParetoSearch::known_plans(const SacStatePtr& state) const {
   std::vector<ParetoPoint> known;
   if (is_complete_ && state == searched_)
     std::ranges::copy_if(points_, std::back_inserter(known), [this](const ParetoPoint& point) {
       return point.is_searched() && (settings_.offload || point.plan.offloaded.empty());
     });
+  return known;
+}
+
+template <class Find>
+void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bool is_trial,
+                        Find find_one) {
   begin();
   limit_ = std::move(limit);
   is_trial_ = is_trial;
-  const auto run = [state, settings = settings_, known = std::move(known),
-                    find_one](const Cancellation& job) -> Result<Fit> {
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, known, job, {}));
-    return find_one(*trade_off);
+  const auto run = [state, settings = settings_, find_one](const Cancellation& job) -> Result<Fit> {
+    return find_one(*state, settings, job);
   };
   fit_.start(run, [this, state](const Result<Fit>& fit) {
     const bool was_trial = is_trial_;
@@ -215,9 +241,15 @@ void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bo
 }
 
 void ParetoSearch::find(const Limit& limit, bool is_trial) {
-  find(limit.state, limit, is_trial, [bytes = limit.bytes](const TradeOff& trade_off) {
-    return trade_off.fastest_within(bytes);
-  });
+  const auto find_one = [bytes = limit.bytes, known = known_plans(limit.state)](
+                            const SacState& state, const Settings& settings,
+                            const Cancellation& job) -> Result<Fit> {
+    JOINTER_TRY(const auto trade_off, trade_off_of(state, settings, known, job, {}));
+    const FindOrder find_order = find_order_of(state, settings.orders, job);
+    return find_order ? fastest_ordered(*trade_off, bytes, find_order)
+                      : trade_off->fastest_within(bytes);
+  };
+  find(limit.state, limit, is_trial, find_one);
 }
 
 void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t limit_bytes) {
@@ -275,10 +307,29 @@ const ParetoPoint* ParetoSearch::fastest_known(const SacStatePtr& state,
   return best;
 }
 
-void ParetoSearch::find_smallest(const SacStatePtr& state, double percent) {
+void ParetoSearch::find_smallest(const SacStatePtr& state, double percent,
+                                 const std::optional<OrderedFigures>& ordered) {
   stop_waiting();
-  find(state, {}, false,
-       [percent](const TradeOff& trade_off) { return trade_off.smallest_within(percent); });
+  std::vector<ParetoPoint> known = known_plans(state);
+  const std::int64_t reference_ns = settings_.orders && ordered ? ordered->figures.step_ns : 0;
+  if (reference_ns > 0) {
+    known.push_back({.budget = -1,
+                     .name = {},
+                     .plan = state->plan,
+                     .figures = state->figures,
+                     .reserved_bytes = ordered->reserved_bytes,
+                     .order = state->order});
+    known.back().figures.figures = ordered->figures;
+  }
+  const auto find_one = [percent, reference_ns, known = std::move(known)](
+                            const SacState& of, const Settings& settings,
+                            const Cancellation& job) -> Result<Fit> {
+    JOINTER_TRY(const auto trade_off, trade_off_of(of, settings, known, job, {}, reference_ns));
+    const FindOrder find_order = find_order_of(of, settings.orders, job);
+    return find_order ? smallest_ordered(*trade_off, percent, find_order)
+                      : trade_off->smallest_within(percent);
+  };
+  find(state, {}, false, find_one);
 }
 
 }  // namespace jointer::views

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/policy/trade_off.h"
-#include "views/session/sac/sac_state.h"
+#include "views/session/sac/ordered_plan.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
@@ -24,6 +24,7 @@ class ParetoSearch : public QObject {
   struct Settings {
     bool offload = true;
     LimitedMemory memory = LimitedMemory::allocated;
+    bool orders = true;  // find an order for each plan, if the graph communicates
     friend bool operator==(const Settings&, const Settings&) = default;
   };
   // The name of the point for the state's own plan.
@@ -39,8 +40,15 @@ class ParetoSearch : public QObject {
   // search is done.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
+  // True if the points that a search found are in the orders found for them, and their lower bounds
+  // are of any order.
+  [[nodiscard]] bool is_ordered() const { return is_ordered_; }
+
   // True, the default: the following searches may offload values to the host.
   void set_offload(bool offload) { settings_.offload = offload; }
+  // True, the default: the following searches also find an order for each plan.
+  [[nodiscard]] bool orders() const { return settings_.orders; }
+  void set_orders(bool orders);
   // The memory that limits count; allocated by default.
   [[nodiscard]] LimitedMemory memory() const { return settings_.memory; }
   void set_memory(LimitedMemory memory);
@@ -62,16 +70,18 @@ class ParetoSearch : public QObject {
   [[nodiscard]] const ParetoPoint* fastest_known(const SacStatePtr& state,
                                                  std::int64_t limit_bytes) const;
   // Finds the plan with the smallest peak that is at most `percent` percent slower than the state's
-  // own plan.
-  void find_smallest(const SacStatePtr& state, double percent);
+  // own plan. `ordered`: the figures of that plan in its order, if it has one.
+  void find_smallest(const SacStatePtr& state, double percent,
+                     const std::optional<OrderedFigures>& ordered = {});
   void cancel();
   void clear();
 
-  // Prepares the search on a worker thread. `state` has a base. `tell` receives points as they are
+  // Prepares the search on a worker thread. `state` can change. `tell` receives points as they are
   // found.
   static Result<std::unique_ptr<TradeOff>> trade_off_of(
       const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
-      const Cancellation& job, std::function<void(const ParetoPoint&)> tell);
+      const Cancellation& job, std::function<void(const ParetoPoint&)> tell,
+      std::int64_t reference_ns = 0);
 
  signals:
   void memory_changed();
@@ -104,6 +114,7 @@ class ParetoSearch : public QObject {
   // `limit`: none for the smallest plan.
   template <class Find>
   void find(const SacStatePtr& state, std::optional<Limit> limit, bool is_trial, Find find_one);
+  [[nodiscard]] std::vector<ParetoPoint> known_plans(const SacStatePtr& state) const;
   void find(const Limit& limit, bool is_trial);
   void start_trial();
   void stop_waiting();
@@ -113,6 +124,7 @@ class ParetoSearch : public QObject {
   SharedPtr shared_;          // of the latest search
   SacStatePtr searched_;      // the state that `points_` belong to
   bool is_complete_ = false;  // `points_` are its curve
+  bool is_ordered_ = false;
   std::vector<ParetoPoint> points_;
   Settings settings_;
   QTimer timer_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/policy/apply_step_tags.h"
 #include "core/policy/checkpoint.h"
 #include "core/policy/export.h"
 #include "views/session/edit/editing.h"
@@ -16,9 +15,31 @@
 
 namespace jointer::views {
 
+namespace {
+
+// Tags the values that a plan saves or offloads, although it is in effect already, so that its
+// order has a history entry. Has no changes if the plan saves nothing.
+Edit restated(const Graph& graph, const SavePlan& plan) {
+  Edit edit;
+  const auto add = [&](const std::vector<NodeId>& nodes, Keep keep) {
+    std::vector<std::string> names;
+    for (const NodeId node : nodes)
+      if (graph.node(node).kind == NodeKind::call) names.push_back(edit_name(graph, node));
+    if (!names.empty())
+      edit.changes.emplace_back(SetPolicy{
+          .select = {}, .policy = policy_of(keep), .region = {}, .nodes = std::move(names)});
+  };
+  add(plan.saved, Keep::save);
+  add(plan.offloaded, Keep::offload);
+  return edit;
+}
+
+}  // namespace
+
 SacSession::SacSession(OpenGraph& open, Editing& editing) : open_(open), editing_(editing) {
   connect(&open_, &OpenGraph::changed, this, &SacSession::follow_document);
   connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
+  connect(this, &SacSession::changed, &ordered_, [this] { ordered_.follow(state_); });
   // The requested edit is not legal, so its preview is removed.
   connect(&editing_, &Editing::refused, this, &SacSession::follow_document);
 }
@@ -264,6 +285,12 @@ void SacSession::find_reserved(const EditHistory& history, QObject* context, Use
       [](SacSolver& solver, const SacRequest& request) { return solver.reserved_bytes(request); });
 }
 
+void SacSession::find_ordered(const EditHistory& history, QObject* context, UseOrdered use) {
+  find<OrderedFigures>(
+      history, context, std::move(use),
+      [](SacSolver& solver, const SacRequest& request) { return solver.ordered(request); });
+}
+
 void SacSession::find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
                               UseChanges use) {
   const UseChanges tell = [use = std::move(use), context = QPointer(context)](const auto& found) {
@@ -385,22 +412,24 @@ void SacSession::start_applying_tags() {
   will_apply_tags_ = false;
   set_working(true);
   const SnapshotPtr of = open_.shared_snapshot();
-  tagging_.start([of] { return step_tags_edit(of->graph); },
-                 [this, of](const Result<Edit>& edit) {
-                   take_applied_tags(edit, of);
+  tagging_.start([of, order = state_->order] { return ordered_tags(*of, order); },
+                 [this, of](const Result<std::vector<Edit>>& edits) {
+                   take_applied_tags(edits, of);
                    pump();
                  });
 }
 
-void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of) {
-  if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+void SacSession::take_applied_tags(const Result<std::vector<Edit>>& edits, const SnapshotPtr& of) {
+  if (!edits) return emit refused(QString::fromStdString(edits.error().message));
   // If the document has changed since the request, try again once it settles.
   if (open_.shared_snapshot() != of || !editing_.is_settled())
     will_apply_tags_ = true;
-  else if (edit->changes.empty())
+  else if (edits->empty())
     emit refused(tr("No tags left to apply."));
+  else if (edits->size() == 1)
+    editing_.apply(edits->front());
   else
-    editing_.apply(*edit);
+    editing_.apply_all_from(editing_.place(), *edits);
 }
 
 void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
@@ -423,6 +452,7 @@ void SacSession::take_plan(const SavePlan& plan, const QString& title, std::stri
   if (state_->is_step()) {
     auto edit = tag_as_planned(graph, plan);
     if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+    if (edit->changes.empty() && !order_of(by).empty()) *edit = restated(graph, plan);
     if (edit->changes.empty()) return emit refused(tr("The step already has this plan."));
     edit->title = title.toStdString();
     edit->by = by;
@@ -448,11 +478,14 @@ void SacSession::take_plan(const SavePlan& plan, const QString& title, std::stri
       continue;
     names[static_cast<std::size_t>(keep)].push_back(edit_name(graph, node));
   }
-  Edit edit{.title = title.toStdString(), .by = std::string(by), .changes = {}, .notes = {}};
+  Edit edit;
   for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
     if (auto& nodes = names[static_cast<std::size_t>(keep)]; !nodes.empty())
       edit.changes.emplace_back(SetPolicy{
           .select = {}, .policy = policy_of(keep), .region = {}, .nodes = std::move(nodes)});
+  if (edit.changes.empty() && !order_of(by).empty()) edit = restated(graph, plan);
+  edit.title = title.toStdString();
+  edit.by = by;
   if (!edit.changes.empty()) editing_.apply(edit);
 }
 

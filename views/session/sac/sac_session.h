@@ -10,6 +10,7 @@
 #include "core/edit/edit.h"
 #include "views/session/sac/pareto_search.h"
 #include "views/session/sac/plan_changes.h"
+#include "views/session/sac/plan_ordered.h"
 #include "views/session/sac/plan_reserved.h"
 #include "views/session/sac/sac_solver.h"
 #include "views/session/sac/value_reasons.h"
@@ -47,6 +48,8 @@ class SacSession : public QObject {
   [[nodiscard]] Editing& editing() const { return editing_; }
   // Memory that the caching allocator would reserve under the state's plan.
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
+  // The figures of the state's plan in the order that a search found for it.
+  [[nodiscard]] const PlanOrdered& ordered() const { return ordered_; }
   // The reasons for one tensor's policy, with its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
   // The best pipeline that a search for orders and buckets found for the document's graph, if there
@@ -88,6 +91,10 @@ class SacSession : public QObject {
   // Computes the memory that the caching allocator would reserve there. The same applies to `use`.
   using UseReserved = std::function<void(const Result<std::int64_t>&)>;
   void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
+  // Computes the figures there in the order that a search found; without one, those of the plan. The
+  // same applies to `use`.
+  using UseOrdered = std::function<void(const Result<OrderedFigures>&)>;
+  void find_ordered(const EditHistory& history, QObject* context, UseOrdered use);
   // Compares the plans at two history entries. The same applies to `use`.
   using UseChanges = std::function<void(const Result<PlanChangesPtr>&)>;
   void find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
@@ -102,14 +109,16 @@ class SacSession : public QObject {
   // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
   // them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
-  // Replaces a flat training step with the shown one, in which its tags are applied, as soon as
-  // pending ticks are in the document. Emits `refused` if there is nothing to apply.
+  // Replaces a flat training step with the shown one, in which its tags are applied, and then the
+  // passes of its order, as soon as pending ticks are in the document. Emits `refused` if there is
+  // nothing to apply.
   void apply_tags();
   // Recomputes everything in the layers that these nodes are in, and saves what each layer reads
   // (core/policy/checkpoint.h). Emits `refused` if they are in none.
   void checkpoint_layers(const std::vector<NodeId>& nodes);
   // Applies a plan for min_cut's pair, or for a flat training step: sets the policy of every tensor
-  // that differs. `by`: what made the plan, as Edit::by; empty for the user.
+  // that differs. `by`: what made the plan, as Edit::by, possibly with an order (searched_with);
+  // empty for the user.
   void take_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
 
   // Cancels pending requests and keeps the shown state.
@@ -162,15 +171,16 @@ class SacSession : public QObject {
   void do_tick(const PolicyTick& tick);
   void do_budget(const Preview& found);
   void start_applying_tags();
-  void take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of);
+  void take_applied_tags(const Result<std::vector<Edit>>& edits, const SnapshotPtr& of);
 
   OpenGraph& open_;
   Editing& editing_;
   std::shared_ptr<SacSolver> solver_ = std::make_shared<SacSolver>();  // used by `answering_`
   Task<Answer> answering_;  // at most one of the two is running
-  Task<Edit> tagging_;
+  Task<std::vector<Edit>> tagging_;
   SacStatePtr state_;
   PlanReserved reserved_;
+  PlanOrdered ordered_;
   ValueReasons value_reasons_;
   ParetoSearch pareto_;
   std::optional<Tuned> tuned_;

@@ -45,6 +45,18 @@ std::ptrdiff_t last_search(const EditHistory& history) {
   return -1;
 }
 
+// The order that belongs to the last search's plan. It stays in effect under later ticks, until the
+// graph is solved again or its calls change.
+std::string order_in_effect(const EditHistory& history) {
+  const std::ptrdiff_t search = last_search(history);
+  if (search < 0 || search < last_solve(history)) return {};
+  const auto later = history.begin() + search + 1;
+  const bool is_changed = !std::all_of(
+      later, history.end(), [](const DoneEditPtr& done) { return sets_policies_only(done->edit); });
+  if (is_changed) return {};
+  return std::string(order_of(without_solve(history[static_cast<std::size_t>(search)]->edit.by)));
+}
+
 // The edits that change more than policies.
 EditHistory edits_of_calls(const EditHistory& history) {
   EditHistory edits;
@@ -55,8 +67,9 @@ EditHistory edits_of_calls(const EditHistory& history) {
 
 EditHistory edits_without_plans(const EditHistory& history) {
   EditHistory edits;
-  std::ranges::copy_if(history, std::back_inserter(edits),
-                       [](const DoneEditPtr& done) { return done->edit.by != kSearch; });
+  std::ranges::copy_if(history, std::back_inserter(edits), [](const DoneEditPtr& done) {
+    return decider_of(done->edit.by) != Decider::search;
+  });
   return edits;
 }
 
@@ -259,6 +272,7 @@ const std::vector<Keep>* SacSolver::searched_keep(const SacRequest& request, con
 SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& request) {
   auto state = std::make_shared<SacState>(made);
   state->snapshot = request.now;
+  state->order = order_in_effect(request.history);
   for (const DoneEditPtr& done : request.history) state->edits.push_back(done->edit.title);
   const PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph,
                                            request.history, request.history.size());
@@ -397,6 +411,15 @@ Result<std::int64_t> SacSolver::reserved_bytes(const SacRequest& request) {
   reserved_.push_front({state->base, state->plan, bytes});
   if (reserved_.size() > kMaxReserved) reserved_.pop_back();
   return bytes;
+}
+
+Result<OrderedFigures> SacSolver::ordered(const SacRequest& request) {
+  JOINTER_TRY(const SacStatePtr own, plan_state(request));
+  auto state = std::make_shared<SacState>(*own);
+  state->snapshot = request.now;
+  state->order = order_in_effect(request.history);
+  if (!state->order.empty() && state->can_change()) return ordered_figures(*state);
+  return OrderedFigures{.figures = own->figures.figures, .reserved_bytes = {}};
 }
 
 Result<BudgetTrial*> SacSolver::trial_of(const SacRequest& request, SolveSettings settings) {

@@ -11,6 +11,7 @@
 #include "core/partition/pareto.h"
 #include "views/session/edit/edit_history.h"
 #include "views/session/sac/budget_trial.h"
+#include "views/session/sac/ordered_plan.h"
 #include "views/session/sac/policy_trail.h"
 #include "views/session/sac/sac_state.h"
 #include "views/session/sac/step_state.h"
@@ -45,6 +46,9 @@ class SacSolver {
   Result<PlanOutcomePtr> outcome(const SacRequest& request);
   // The memory that the caching allocator would reserve under the plan.
   Result<std::int64_t> reserved_bytes(const SacRequest& request);
+
+  // The figures in the order that a search found; without one, those of the plan.
+  Result<OrderedFigures> ordered(const SacRequest& request);
 
   // Settings to solve with, or a plan.
   struct Wish {

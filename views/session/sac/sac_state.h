@@ -94,6 +94,9 @@ struct SacState : PlanOutcome {
   // For a flat training step, by node: the policies that no search has set (kSearch).
   std::vector<MemoryPolicy> own_policies;
   bool has_own_policies = false;  // some of them were set since the graph was opened
+  // The passes that reorder the plan's graph, as the search found them for its plan; empty: the
+  // plan's own order, in which all figures here are. See PlanOrdered.
+  std::string order;
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }

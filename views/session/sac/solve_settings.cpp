@@ -126,6 +126,12 @@ std::optional<SolveSettings> parse_solve(std::string_view by) {
   return settings;
 }
 
+std::string_view without_solve(std::string_view by) {
+  if (!parse_solve(by)) return by;
+  const std::size_t pass = last_pass(by);
+  return by.substr(0, pass > 0 ? pass - 1 : 0);
+}
+
 Edit solve_edit(const SolveSettings& settings) {
   return with_solve(
       {.title = fmt::format("Solve: {}", describe(settings)), .by = {}, .changes = {}, .notes = {}},

@@ -35,6 +35,8 @@ std::string_view to_string(KnapsackSolver solver);
 
 // The settings of the partitioner at the end of `by`, if any.
 std::optional<SolveSettings> parse_solve(std::string_view by);
+// `by` without that partitioner.
+std::string_view without_solve(std::string_view by);
 // An edit that changes no nodes and requests a new plan.
 Edit solve_edit(const SolveSettings& settings);
 // Extends an edit so that it also requests a new plan.

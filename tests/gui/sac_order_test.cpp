@@ -1,0 +1,194 @@
+// Tests plans that are found together with an order: their figures, the history, the pair and the
+// flat training step that they lead to.
+
+#include <limits>
+
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "tests/gui/gui_test.h"
+#include "tests/gui/sac_window.h"
+#include "tests/support/child.h"
+#include "tests/support/graphs.h"
+#include "tests/support/joints.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::child;
+using test::kPatienceMs;
+using test::kSearchMs;
+
+}  // namespace
+
+class SacOrderTest : public test::SacWindow {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() { make_window(); }
+  void cleanup() { close_window(); }
+
+  void the_plan_found_has_an_order();
+  void the_current_mark_is_where_the_search_found_it();
+  void the_order_follows_the_history();
+  void the_pair_is_in_this_order();
+  void applying_tags_runs_the_passes();
+  void the_curve_is_below_that_of_plans_alone();
+  void a_graph_without_communication_has_no_orders();
+
+ private:
+  // Finds the fastest plan within this share of the current peak.
+  bool find_within(double share) {
+    pane().show_pareto();
+    const auto limit =
+        static_cast<std::int64_t>(share * static_cast<double>(figures().figures.peak_bytes));
+    auto& box = child<QDoubleSpinBox>(pareto(), "limit");
+    test::type(box, QString::number(limit) + " B");
+    QTest::keyClick(&box, Qt::Key_Tab);
+    test::press(button("fastest"));
+    return QTest::qWaitFor([this] { return !session().pareto().is_running(); }, kSearchMs) &&
+           settle_order();
+  }
+  // The figures shown for the order; empty if there is none.
+  [[nodiscard]] QString order_shown() const {
+    const auto& label = child<QLabel>(figures_row(), "in_order");
+    return label.parentWidget()->isHidden() ? QString() : label.text();
+  }
+  // The lowest mark of a kind within a peak.
+  [[nodiscard]] std::int64_t shortest_step(std::int64_t peak_bytes) {
+    std::int64_t step = std::numeric_limits<std::int64_t>::max();
+    for (const ParetoMark& mark : pareto().plot().marks())
+      if (mark.kind == ParetoKind::curve && mark.peak_bytes <= peak_bytes)
+        step = std::min(step, mark.step_ns);
+    return step;
+  }
+};
+
+void SacOrderTest::the_plan_found_has_an_order() {
+  QVERIFY(open(test::kLarge));
+  const Figures opened = figures().figures;
+  QVERIFY(order_shown().isEmpty());
+  QSignalSpy messages(&pane(), &SacPane::message);
+  QVERIFY(find_within(0.8));
+  const SacState& state = *session().state();
+  QVERIFY(!state.order.empty());
+  QVERIFY(messages.last().front().toString().contains(QString::fromStdString(state.order)));
+  // The order hides communication that the plan alone exposes.
+  QVERIFY(ordered_figures().step_ns < figures().figures.step_ns);
+  QVERIFY(ordered_figures().step_ns < opened.step_ns);
+  QVERIFY(order_shown().contains("ms"));
+}
+
+void SacOrderTest::the_current_mark_is_where_the_search_found_it() {
+  QVERIFY(open(test::kSample));
+  QVERIFY(find_within(0.95));
+  const auto& marks = pareto().plot().marks();
+  QVERIFY(marks.empty());  // no curve yet
+  QVERIFY(search_trade_off());
+  const auto now = std::ranges::find(marks, ParetoKind::now, &ParetoMark::kind);
+  QVERIFY(now != marks.end());
+  QCOMPARE(now->step_ns, ordered_figures().step_ns);
+  QCOMPARE(now->peak_bytes, ordered_figures().peak_bytes);
+}
+
+void SacOrderTest::the_order_follows_the_history() {
+  QVERIFY(open(test::kSample));
+  QVERIFY(find_within(0.95));
+  const std::string order = session().state()->order;
+  const Figures found = ordered_figures();
+  QVERIFY(!order.empty());
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_VERIFY_WITH_TIMEOUT(session().state()->order.empty(), kPatienceMs);
+  QVERIFY(order_shown().isEmpty());
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(session().state()->order, order, kPatienceMs);
+  QVERIFY(settle_order());
+  QCOMPARE(ordered_figures(), found);
+  // A tick keeps the order, and the figures are those of the new plan in it.
+  pages().setCurrentWidget(&table());
+  const int row = largest(Keep::save);
+  QVERIFY(row >= 0);
+  session().set_keep(model().nodes(row), Keep::recompute);
+  QVERIFY(settle());
+  QCOMPARE(session().state()->order, order);
+  QVERIFY(settle_order());
+  QVERIFY(ordered_figures() != found);
+  // Solving again makes another plan, which is in its own order.
+  bar().solve();
+  QTRY_VERIFY_WITH_TIMEOUT(session().state()->order.empty(), kPatienceMs);
+  // The named state has the figures that it had.
+  editing().go_to(1);
+  QVERIFY(settle());
+  editing().keep_state("found");
+  QTRY_COMPARE_WITH_TIMEOUT(session().state()->order, order, kPatienceMs);
+  editing().go_to(0);
+  QVERIFY(settle());
+  QVERIFY(search_trade_off());
+  const auto named = [&] {
+    return std::ranges::find(pareto().plot().marks(), ParetoKind::named, &ParetoMark::kind);
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(named() != pareto().plot().marks().end(), kPatienceMs);
+  QCOMPARE(named()->step_ns, found.step_ns);
+  QCOMPARE(named()->peak_bytes, found.peak_bytes);
+}
+
+void SacOrderTest::the_pair_is_in_this_order() {
+  QVERIFY(open(test::kLarge));
+  QVERIFY(find_within(0.8));
+  const Figures found = ordered_figures();
+  QVERIFY(found != figures().figures);
+  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+  command("SAC: Open as Pair")->trigger();
+  QVERIFY(opened.wait(kPatienceMs));
+  QVERIFY(document().graph().is_pair());
+  QCOMPARE(document().analysis().memory.peak_bytes(), found.peak_bytes);
+  QCOMPARE(document().analysis().simulation.step_ns(), found.step_ns);
+}
+
+void SacOrderTest::applying_tags_runs_the_passes() {
+  QVERIFY(open(test::kStep));
+  QVERIFY(find_within(0.9));
+  const Figures found = ordered_figures();
+  const std::string order = session().state()->order;
+  QVERIFY(!order.empty());
+  QVERIFY(found != figures().figures);
+  const int steps = editing().step_count();
+  test::press(button("apply_tags"));
+  QTRY_VERIFY_WITH_TIMEOUT(session().state()->order.empty() && session().is_settled(), kPatienceMs);
+  QVERIFY(editing().step_count() >= steps + 2);
+  QCOMPARE(document().analysis().memory.peak_bytes(), found.peak_bytes);
+  QCOMPARE(document().analysis().simulation.step_ns(), found.step_ns);
+  // Undo leads back to the plan, which still has its order.
+  editing().go_to(steps);
+  QTRY_COMPARE_WITH_TIMEOUT(session().state()->order, order, kPatienceMs);
+}
+
+void SacOrderTest::the_curve_is_below_that_of_plans_alone() {
+  QVERIFY(open(test::kSample));
+  const std::int64_t peak = figures().figures.peak_bytes;
+  QVERIFY(search_trade_off());
+  const std::int64_t ordered = shortest_step(peak);
+  for (const ParetoMark& mark : pareto().plot().marks())
+    if (mark.bound_ns > 0) QVERIFY(mark.is_bound_of_any_order && mark.bound_ns <= mark.step_ns);
+  orders().setChecked(false);
+  QVERIFY(search_trade_off());
+  QVERIFY(ordered < shortest_step(peak));
+  for (const ParetoMark& mark : pareto().plot().marks()) QVERIFY(mark.order.isEmpty());
+}
+
+void SacOrderTest::a_graph_without_communication_has_no_orders() {
+  const QString path = folder_->filePath("single.json");
+  const Graph graph = test::parse(test::layered_joint(6));
+  QVERIFY(write_bytes(path.toStdString(), write_native(graph)));
+  QVERIFY(open_path(path.toStdString()));
+  pane().show_pareto();
+  QVERIFY(!orders().isVisible());
+  QVERIFY(find_within(0.9));
+  QVERIFY(session().state()->order.empty());
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::SacOrderTest, "sac_order")
+#include "sac_order_test.moc"

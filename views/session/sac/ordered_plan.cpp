@@ -1,0 +1,61 @@
+#include "views/session/sac/ordered_plan.h"
+
+#include <utility>
+
+#include "core/pass/pipeline_run.h"
+#include "core/pass/pipeline_text.h"
+#include "core/policy/apply_step_tags.h"
+#include "core/policy/export.h"
+#include "core/schedule/caching_allocator.h"
+#include "passes/built_in.h"
+#include "passes/tune/find_order.h"
+
+namespace jointer::views {
+namespace {
+
+Result<Graph> graph_of(const SacState& state) {
+  if (!state.is_step())
+    return emit_pair(state.base->partition.joint, state.plan, state.base->settings.partitioner);
+  Graph step = state.step->snapshot->graph;
+  JOINTER_TRY(const Edit tags, tag_as_planned(step, state.plan));
+  JOINTER_CHECK(apply(step, tags));
+  JOINTER_CHECK(apply_step_tags(step));
+  return step;
+}
+
+}  // namespace
+
+Result<Graph> ordered_graph(const SacState& state) {
+  JOINTER_TRY(const Graph graph, graph_of(state));
+  return in_order(graph, state.order, built_in_passes(), state.snapshot->analysis.options);
+}
+
+Result<OrderedFigures> ordered_figures(const SacState& state) {
+  JOINTER_TRY(const Graph graph, ordered_graph(state));
+  const AnalysisOptions& options = state.snapshot->analysis.options;
+  JOINTER_TRY(const StepFigures after, step_figures(graph, options));
+  OrderedFigures found{.figures = after.figures, .reserved_bytes = {}};
+  if (has_reserved(state)) found.reserved_bytes = reserved_peak_bytes(graph, options.memory);
+  return found;
+}
+
+Result<std::vector<Edit>> ordered_tags(const Snapshot& tagged, const std::string& order) {
+  std::vector<Edit> edits;
+  JOINTER_TRY(Edit tags, step_tags_edit(tagged.graph));
+  Graph graph = tagged.graph;
+  if (!tags.changes.empty()) {
+    JOINTER_CHECK(apply(graph, tags));
+    edits.push_back(std::move(tags));
+  }
+  if (order.empty()) return edits;
+  JOINTER_TRY(const Pipeline pipeline, parse_pipeline(order));
+  PassContext::Options options;
+  options.analysis = tagged.analysis.options;
+  JOINTER_TRY(const PipelineRun done, run_pipeline(graph, pipeline, built_in_passes(), options));
+  if (done.error) return tl::unexpected(*done.error);
+  for (const StepResult& step : done.steps)
+    if (!step.edit.changes.empty()) edits.push_back(step.edit);
+  return edits;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,34 @@
+#pragma once
+
+// Graphs of plans that a search found together with an order (SacState::order). No Qt.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/edit/edit.h"
+#include "core/graph/graph.h"
+#include "core/schedule/what_if.h"
+#include "views/session/sac/sac_state.h"
+
+namespace jointer::views {
+
+// The graph of the state's plan in its order: a pair, or the flat training step with its tags
+// applied. `state` can change. Error (usage): see emit_pair and apply_step_tags; (run): a pass
+// failed.
+Result<Graph> ordered_graph(const SacState& state);
+
+struct OrderedFigures {
+  Figures figures;
+  std::optional<std::int64_t> reserved_bytes;  // nullopt if the device has no caching allocator
+  friend bool operator==(const OrderedFigures&, const OrderedFigures&) = default;
+};
+// The figures of that graph. Errors: as above.
+Result<OrderedFigures> ordered_figures(const SacState& state);
+
+// The edits that apply the tags of a flat training step and then the passes of `order`, an entry for
+// each. Empty if nothing is left to apply. Errors: as above.
+Result<std::vector<Edit>> ordered_tags(const Snapshot& tagged, const std::string& order);
+
+}  // namespace jointer::views
