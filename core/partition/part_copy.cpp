@@ -7,44 +7,82 @@
 #include "core/graph/constant_tables.h"
 
 namespace jointer {
+namespace {
+
+// Adds the members of `more` that `text` lacks, including those in nested objects.
+std::string merged(const std::string& text, const std::string& more) {
+  if (text.empty() || more.empty() || text == more) return text.empty() ? more : text;
+  auto known = parse_json(text, "symbols");
+  const auto others = parse_json(more, "symbols");
+  if (!known || !others || !known->is_object() || !others->is_object()) return text;
+  for (const auto& [key, value] : others->items()) {
+    OrderedJson& here = (*known)[key];
+    if (here.is_null()) {
+      here = value;
+    } else if (here.is_object() && value.is_object()) {
+      for (const auto& [name, member] : value.items())
+        if (!here.contains(name)) here[name] = member;
+    } else if (here.is_array() && value.is_array()) {
+      for (const auto& element : value)
+        if (std::ranges::find(here, element) == here.end()) here.push_back(element);
+    }
+  }
+  return write_json(*known);
+}
+
+}  // namespace
 
 PartCopy::PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of)
     : from_(from),
       to_(to),
-      of_(of),
+      of_{of},
+      is_first_(true),
       copies_(from.node_count()),
       storages_(from.storage_count()),
       module_stacks_(from.module_stack_count()),
       stacks_(from.stack_count()),
       expressions_(from.expression_count()) {
-  Part part = from.part(of_);
+  Part part = from.part(of);
   part.kind = kind;
   part.name = std::move(name);
   part.present.name = true;
   part.outputs.clear();
   part.groups.clear();
+  if (to.part_count() == 0) {
+    if (!part.torch_version.empty()) to.set_operator_version(part.torch_version);
+    for (const auto& [target, schema] : from.operator_schemas())
+      to.add_operator_schema(target, schema);
+  }
   part_ = to.add_part(std::move(part));
-  add_groups();
+  add_groups(of);
 }
 
 PartCopy::PartCopy(const Graph& from, Graph& to, PartId into, PartId of)
     : from_(from),
       to_(to),
-      of_(of),
+      of_{of},
       part_(into),
-      is_addition_(true),
       copies_(from.node_count()),
       storages_(from.storage_count()),
       module_stacks_(from.module_stack_count()),
       stacks_(from.stack_count()),
       expressions_(from.expression_count()) {
-  SymbolTable& known = to.part(into).symbols;
+  add_tables(of);
+}
+
+void PartCopy::include(PartId of) {
+  of_.push_back(of);
+  add_tables(of);
+}
+
+void PartCopy::add_tables(PartId of) {
+  SymbolTable& known = to_.part(part_).symbols;
   const auto has = [](const auto& list, const auto& name, auto member) {
     return std::ranges::any_of(list, [&](const auto& each) { return member(each) == name; });
   };
   const auto name_of = [](const auto& each) { return each.name; };
   const auto first_of = [](const auto& each) { return each.first; };
-  const SymbolTable& symbols = from.part(of).symbols;
+  const SymbolTable& symbols = from_.part(of).symbols;
   for (const auto& each : symbols.variables)
     if (!has(known.variables, each.name, name_of)) known.variables.push_back(each);
   for (const auto& each : symbols.replacements)
@@ -54,12 +92,14 @@ PartCopy::PartCopy(const Graph& from, Graph& to, PartId into, PartId of)
   for (const auto& each : symbols.asserts)
     if (std::ranges::find(known.asserts, each) == known.asserts.end())
       known.asserts.push_back(each);
-  add_groups();
+  std::string& text = to_.part(part_).symbols_json;
+  text = merged(text, from_.part(of).symbols_json);
+  add_groups(of);
 }
 
 // Both halves of a pair share their groups.
-void PartCopy::add_groups() {
-  for (const GroupId id : from_.part(of_).groups) {
+void PartCopy::add_groups(PartId of) {
+  for (const GroupId id : from_.part(of).groups) {
     const ProcessGroup& group = from_.group(id);
     ProcessGroup copy{.name = text(group.name),
                       .ranks = group.ranks,
@@ -233,7 +273,10 @@ NodeId PartCopy::copy_as(NodeId id, std::string_view name, std::string_view targ
   copy.target = to_.intern_operator(target);
   copy.args = argument(node.args);
   copy.kwargs = argument(node.kwargs);
-  if (node.kind == NodeKind::get_attr) constants_.emplace_back(from_.target(node), target);
+  if (node.kind == NodeKind::get_attr)
+    constants_.push_back({.part = node.part,
+                          .target = std::string(from_.target(node)),
+                          .name = std::string(target)});
   return copies_[id.index()] = to_.add_node(copy);
 }
 
@@ -313,8 +356,46 @@ NodeId PartCopy::add_output(NodeId like, std::span<const NodeId> values, std::st
   return copies_[like.index()] = to_.add_node(output);
 }
 
-void PartCopy::copy_table_entries(nlohmann::ordered_json& constants) {
-  const PerTable<std::size_t> firsts_from = first_entries(from_, of_);
+void PartCopy::copy_from(NodeId id, NodeId other) {
+  copies_[id.index()] = copies_[other.index()];
+  const auto before = from_.tensors(id), after = to_.tensors(copies_[id.index()]);
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
+    if (before[i].storage && !storages_[before[i].storage.index()])
+      storages_[before[i].storage.index()] = after[i].storage;
+}
+
+NodeId PartCopy::copy_unwrapped(NodeId id, const Unwrapping& unwrapping) {
+  const Node& node = from_.node(id);
+  Node copy = copied_members(from_.node(unwrapping.described));
+  copy.kind = NodeKind::call;
+  copy.name = to_.intern(unwrapping.name);
+  copy.schema_alias = {};
+  const auto given = from_.args(node);
+  copy.target = to_.intern_operator(from_.text(given[unwrapping.first].text()));
+  std::vector<Argument> args, keywords;
+  for (const Argument& each : given.subspan(unwrapping.first + 1)) args.push_back(argument(each));
+  const auto named = from_.children(node.kwargs);
+  for (std::size_t i = 0; i + 1 < named.size(); i += 2) {
+    if (from_.text(named[i].text()) == unwrapping.keyword) continue;
+    keywords.push_back(argument(named[i]));
+    keywords.push_back(argument(named[i + 1]));
+  }
+  copy.args = to_.make_children(Argument::Kind::list, args);
+  copy.kwargs = to_.make_children(Argument::Kind::dict, keywords);
+  copy.set(Node::has_args);
+  copy.set(Node::has_kwargs, !keywords.empty());
+  if (!unwrapping.elements.empty()) {
+    std::vector<Value> values;
+    for (const NodeId element : unwrapping.elements)
+      values.push_back(element ? value(from_.node(element).value) : Value{});
+    copy.value = to_.make_children(Value::Kind::list, values);
+    copy.set(Node::has_value);
+  }
+  return copies_[id.index()] = to_.add_node(copy);
+}
+
+void PartCopy::copy_table_entries(PartId of, OrderedJson& constants) {
+  const PerTable<std::size_t> firsts_from = first_entries(from_, of);
   const PerTable<std::size_t> firsts_to = first_entries(to_, part_);
   visit_table_numbers(constants, [&](ConstantTable table, OrderedJson& number) {
     const std::size_t id = of_table(firsts_from, table) + number.get<std::size_t>();
@@ -335,22 +416,25 @@ void PartCopy::copy_table_entries(nlohmann::ordered_json& constants) {
 }
 
 void PartCopy::finish_constants() {
-  Part& part = to_.part(part_);
-  const auto all = nlohmann::ordered_json::parse(from_.part(of_).constants, nullptr, false);
-  if (!all.is_object()) return;
-  nlohmann::ordered_json kept = nlohmann::ordered_json::object();
-  if (is_addition_)
-    if (auto known = nlohmann::ordered_json::parse(part.constants, nullptr, false);
-        known.is_object())
-      kept = std::move(known);
-  for (const auto& [target, description] : all.items()) {
-    const auto copied = std::ranges::find(constants_, target, &Constant::first);
-    if (copied == constants_.end()) continue;
-    auto one = nlohmann::ordered_json::object({{copied->second, description}});
-    copy_table_entries(one);
-    kept[copied->second] = std::move(one[copied->second]);
+  auto kept = OrderedJson::parse(to_.part(part_).constants, nullptr, false);
+  // The first copied part comes with all its constants.
+  if (!kept.is_object() || is_first_) kept = OrderedJson::object();
+  bool any = false;
+  for (const PartId of : of_) {
+    const auto all = OrderedJson::parse(from_.part(of).constants, nullptr, false);
+    if (!all.is_object()) continue;
+    any = true;
+    for (const auto& [target, description] : all.items()) {
+      const auto copied = std::ranges::find_if(constants_, [&](const Constant& each) {
+        return each.part == of && each.target == target;
+      });
+      if (copied == constants_.end()) continue;
+      auto one = OrderedJson::object({{copied->name, description}});
+      copy_table_entries(of, one);
+      kept[copied->name] = std::move(one[copied->name]);
+    }
   }
-  part.constants = kept.dump();
+  if (any) to_.part(part_).constants = kept.dump();
 }
 
 }  // namespace jointer

@@ -22,6 +22,13 @@ class PartCopy {
   // Copies into an existing part of `to`, and adds the symbols and groups that it lacks.
   PartCopy(const Graph& from, Graph& to, PartId into, PartId of);
 
+  // Prepares for copying nodes of another part as well: adds the symbols and groups that the target
+  // lacks.
+  void include(PartId of);
+  // Makes readers of `id` read the copy of `other` instead, and its views views of that copy.
+  // `other` must have been copied.
+  void copy_from(NodeId id, NodeId other);
+
   // Appends a copy whose arguments refer to the earlier copies. Storages, module stacks and stack
   // traces are copied with the first node that has them.
   NodeId copy(NodeId id);
@@ -42,6 +49,17 @@ class PartCopy {
     std::optional<Value> also_returns;  // returned before the node's value
   };
   NodeId copy_wrapped(NodeId id, const Wrapping& wrapping);
+  // Copies a call of a higher-order operator as a call of the operator that is its argument number
+  // `first`, with the arguments after it, without the keyword argument `keyword`.
+  struct Unwrapping {
+    std::string_view name;
+    std::size_t first = 0;
+    std::string_view keyword;  // may be empty
+    NodeId described;          // the node with its value, module, stack trace and tags
+    // If the value is missing: nodes with the elements of the tuple; none for unknown elements.
+    std::vector<NodeId> elements = {};
+  };
+  NodeId copy_unwrapped(NodeId id, const Unwrapping& unwrapping);
   // Copies the node as a getitem with these arguments that returns the node's value.
   NodeId copy_as_getitem(NodeId id, std::string_view name, const Argument& args);
   // Appends a node that is not a copy; its strings and arguments belong to the new graph.
@@ -58,9 +76,10 @@ class PartCopy {
   [[nodiscard]] Graph& target() { return to_; }
 
  private:
-  void add_groups();
+  void add_tables(PartId of);
+  void add_groups(PartId of);
   // Copies the table entries that constants refer to by index, and updates the indices.
-  void copy_table_entries(OrderedJson& constants);
+  void copy_table_entries(PartId of, OrderedJson& constants);
   StorageId storage(StorageId id);
   void find_storages(const Node& node);
   Node copied_members(const Node& node);
@@ -75,15 +94,19 @@ class PartCopy {
 
   const Graph& from_;
   Graph& to_;
-  PartId of_, part_;
-  bool is_addition_ = false;                  // the part already existed
+  std::vector<PartId> of_;
+  PartId part_;
+  bool is_first_ = false;                     // the part is new
   std::vector<NodeId> copies_;                // by node
   std::vector<StorageId> storages_;           // by storage
   std::vector<ModuleStackId> module_stacks_;  // by module stack
   std::vector<StackId> stacks_;               // by stack trace
   std::vector<ExpressionId> expressions_;     // by expression
-  using Constant = std::pair<std::string, std::string>;
-  std::vector<Constant> constants_;  // copied targets, and their new names
+  struct Constant {
+    PartId part;
+    std::string target, name;  // as copied, and its new name
+  };
+  std::vector<Constant> constants_;
 };
 
 }  // namespace jointer

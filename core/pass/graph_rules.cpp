@@ -52,6 +52,7 @@ constexpr std::array kShapeRules{
     ShapeRule{.pass = "default_partition", .needs_joint = true, .makes = Shape::pair},
     ShapeRule{.pass = "fastest_plan", .needs_joint = true, .makes = Shape::pair},
     ShapeRule{.pass = "knapsack_budget", .needs_joint = true, .makes = Shape::pair},
+    ShapeRule{.pass = "join", .needs_pair = true, .makes = Shape::joint},
     ShapeRule{.pass = "partition_joint_graph", .needs_whole = true, .makes = Shape::pair},
     ShapeRule{.pass = "multiplex_fw_bw_graph", .needs_pair = true, .makes = Shape::step},
     ShapeRule{.pass = "inductor_decomposition", .needs_whole = true},

@@ -27,27 +27,6 @@
 namespace jointer {
 namespace {
 
-// Adds the members of `more` that `text` lacks, including those in nested objects.
-std::string merged(const std::string& text, const std::string& more) {
-  if (text.empty() || more.empty() || text == more) return text.empty() ? more : text;
-  auto known = parse_json(text, "symbols");
-  const auto others = parse_json(more, "symbols");
-  if (!known || !others || !known->is_object() || !others->is_object()) return text;
-  for (const auto& [key, value] : others->items()) {
-    OrderedJson& here = (*known)[key];
-    if (here.is_null()) {
-      here = value;
-    } else if (here.is_object() && value.is_object()) {
-      for (const auto& [name, member] : value.items())
-        if (!here.contains(name)) here[name] = member;
-    } else if (here.is_array() && value.is_array()) {
-      for (const auto& element : value)
-        if (std::ranges::find(here, element) == here.end()) here.push_back(element);
-    }
-  }
-  return write_json(*known);
-}
-
 class Multiplexer {
  public:
   explicit Multiplexer(const Graph& pair) : pair_(pair) {}
@@ -65,8 +44,6 @@ class Multiplexer {
     std::string name = pair_.part(kForward).name + ".multiplexed";
     PartCopy forward(pair_, made_, CaptureKind::train_step, name, kForward);
     PartCopy backward(pair_, made_, forward.part(), kBackward);
-    Part& part = made_.part(forward.part());
-    part.symbols_json = merged(part.symbols_json, backward_part.symbols_json);
     name_nodes();
     for (const NodeId id : placeholders(pair_, kBackward))
       mark(backward.copy_as(id, names_[id.index()], names_[id.index()]), "is_backward");

@@ -3,6 +3,7 @@
 #include "passes/sac/apply_cpu_offload.h"
 #include "passes/sac/apply_sac.h"
 #include "passes/sac/fastest_plan.h"
+#include "passes/sac/join.h"
 #include "passes/sac/partitioners.h"
 #include "passes/sac/remove_tags.h"
 #include "passes/sac/selective_activation_remat.h"
@@ -16,6 +17,7 @@ std::vector<Pass> sac_passes() {
       apply_sac_pass(),
       default_partition_pass(),
       fastest_plan_pass(),
+      join_pass(),
       knapsack_budget_pass(),
       min_cut_partition_pass(),
       remove_tags_pass(),

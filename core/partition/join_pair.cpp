@@ -1,0 +1,415 @@
+// Joins a pair into a joint graph: the inverse of emit_pair.cpp.
+//
+// Terms. A node of the backward stands for a node of the forward if both have the same value
+// (pair_matches.cpp): a placeholder for the saved value, a recomputed call for the call that it
+// repeats. Only nodes that stand for no other become nodes of the joint graph.
+//
+// Steps
+//   1. Find what the nodes stand for. Random states and offloading are undone, so that a new plan
+//      decides anew: a call through a random state becomes a plain call, which is tagged for
+//      recomputation as it must have been; copies to the host and back are dropped.
+//   2. Write the inputs: the forward's, then the tangents and other inputs of the backward alone.
+//   3. Write the calls: the forward's in their order, then the rest of the backward in its order.
+//      Calls of the model's forward that run only in the backward come right after what they read,
+//      where a trace has them. Copies into inputs at the end of the forward come last, as in a
+//      trace.
+//   4. Return the model's outputs, then those of the backward.
+//   5. Remove the tags that the partitioner set and would set again, such as MUST_SAVE of
+//      collectives.
+// Nodes keep their names and descriptions. If a name is taken, the node gets the next number. Calls
+// through random states have lost their names and get those that torch.fx gives such calls.
+//
+// Only recomputed calls are merged with what they repeat. Merging all common subexpressions is left
+// to the partitioner: min_cut does it where torch would, while the default partitioner's pairs have
+// equal calls that the joint graph has, too, and that the pair's own plan needs.
+//
+// Calls of the backward that a partitioner could move to the forward, although they draw numbers
+// of their own or use memory after a write, are tagged must_be_in_backward.
+//
+// A pair does not tell which of its MUST_SAVE tags at borders of regions were MUST_RECOMPUTE before;
+// these stay. A call through a random state may lack a description (torch drops it): its value is
+// put together from the elements that the pair reads.
+//
+// Cost: linear in the graph.
+//
+// Source: the inverse of torch._functorch.partitioners._extract_fwd_bwd_modules and of
+// functionalize_rng_ops. torch has no such function.
+
+#include "core/partition/join_pair.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/graph/complete.h"
+#include "core/graph/effects.h"
+#include "core/graph/tuple_call.h"
+#include "core/partition/joint_parts.h"
+#include "core/partition/pair_matches.h"
+#include "core/partition/part_copy.h"
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr PartId kForward{0}, kBackward{1};
+constexpr std::string_view kMustBeInBackward = "must_be_in_backward";
+
+// The name without the endings that a partitioner adds.
+std::string joint_name(std::string_view name) {
+  for (const std::string_view ending : {".fw", ".min_cut", ".default"})
+    if (name.ends_with(ending)) name.remove_suffix(ending.size());
+  return std::string(name);
+}
+
+class PairJoiner {
+ public:
+  explicit PairJoiner(const Graph& pair)
+      : pair_(pair),
+        matches_(pair),
+        copy_(pair, joint_, CaptureKind::joint, joint_name(pair.part(kForward).name), kForward),
+        stand_ins_(pair.node_count()) {}
+
+  Result<JoinedPair> run() {
+    JOINTER_CHECK(matches_.find());
+    JOINTER_CHECK(join_tables());
+    for (const PartId half : {kForward, kBackward})
+      for (const NodeId id : nodes(half)) {
+        if (pair_.node(id).kind == NodeKind::output) outputs_[half.index()] = id;
+        const NodeId now = matches_.now(id);
+        if (now == id) continue;
+        stand_ins_[now.index()].push_back(id);
+        if (pair_.node(id).part == kBackward && pair_.node(id).kind == NodeKind::call &&
+            !matches_.is_dropped(id))
+          ++merged_;
+      }
+    find_dependents();
+    choose_names();
+    for (const PartId half : {kForward, kBackward})
+      for (const NodeId id : nodes(half))
+        if (matches_.is_own(id) && pair_.node(id).kind == NodeKind::placeholder) add(id);
+    for (const NodeId id : calls_in_order()) add(id);
+    add_outputs();
+    copy_.finish_constants();
+    joint_.set_title(joint_name(pair_.title()));
+    find_plan();
+    JOINTER_CHECK(complete(joint_));
+    remove_derived_tags();
+    return JoinedPair{.joint = std::move(joint_),
+                      .plan = std::move(plan_),
+                      .merged = merged_,
+                      .undescribed = undescribed_};
+  }
+
+ private:
+  [[nodiscard]] std::vector<NodeId> nodes(PartId half) const {
+    std::vector<NodeId> found;
+    for (const NodeId id : pair_.order())
+      if (pair_.node(id).part == half) found.push_back(id);
+    return found;
+  }
+
+  Result<void> join_tables() {
+    std::string& kernels = joint_.part(copy_.part()).triton_kernels;
+    const std::string& others = pair_.part(kBackward).triton_kernels;
+    const auto is_empty = [](const std::string& text) { return text.empty() || text == "{}"; };
+    if (is_empty(kernels))
+      kernels = others.empty() ? kernels : others;
+    else if (!is_empty(others) && kernels != others)
+      return fail(
+          Error::Kind::usage,
+          "each half numbers its own Triton kernels, so one graph cannot have both; capture "
+          "the joint graph instead");
+    copy_.include(kBackward);
+    return {};
+  }
+
+  // The backward's nodes that need a tangent or another input of the backward alone.
+  void find_dependents() {
+    depends_.assign(pair_.node_count(), false);
+    for (const NodeId id : nodes(kBackward)) {
+      const auto inputs = pair_.inputs(id);
+      depends_[id.index()] = pair_.node(id).kind == NodeKind::placeholder
+                                 ? matches_.is_own(id)
+                                 : std::ranges::any_of(inputs, [&](NodeId input) {
+                                     return depends_[matches_.now(input).index()];
+                                   });
+    }
+  }
+
+  void choose_names() {
+    names_.resize(pair_.node_count());
+    std::set<std::string, std::less<>> used{"output"};
+    const auto choose = [&](NodeId id, const std::string& base) {
+      std::string name = base;
+      for (int i = 1; used.contains(name); ++i) name = fmt::format("{}_{}", base, i);
+      used.insert(name);
+      names_[id.index()] = std::move(name);
+    };
+    for (const auto& random : matches_.random()) random_.emplace(random.call, &random);
+    const std::vector<NodeId> forward = nodes(kForward);
+    for (const NodeId id : forward)
+      if (matches_.is_own(id) && !random_.contains(id)) choose(id, std::string(pair_.name(id)));
+    for (const NodeId id : forward)
+      if (random_.contains(id)) {
+        const OperatorInfo op =
+            describe_operator(pair_.text(pair_.args(pair_.node(id)).front().text()));
+        choose(id, std::string(op.packet().substr(op.packet().find('.') + 1)));
+      }
+    for (const NodeId id : nodes(kBackward))
+      if (matches_.is_own(id)) choose(id, std::string(pair_.name(id)));
+  }
+
+  // A constant of the backward gets another name if the forward's differs.
+  [[nodiscard]] std::string constant_name(NodeId id) const {
+    const std::string name(pair_.target(pair_.node(id)));
+    return pair_.node(id).part == kBackward && matches_.constants_differ(name) ? "backward_" + name
+                                                                               : name;
+  }
+
+  // --- Order ---
+
+  // True for calls that may run anywhere after their inputs: of the model's forward, and without
+  // effects.
+  [[nodiscard]] bool may_move_up(NodeId id) const {
+    const Node& n = pair_.node(id);
+    if (n.kind == NodeKind::get_attr) return true;
+    return n.has(Node::recomputed) && !matches_.is_late(id) && effects_of(pair_, n).flags == 0 &&
+           !pair_.is_asynchronous(n) && !pair_.is_wait(n);
+  }
+
+  // The number of calls at the end that only write to inputs.
+  [[nodiscard]] std::size_t last_copies(std::span<const NodeId> calls) const {
+    std::size_t count = 0;
+    std::vector<NodeId> written;
+    const auto is_copy = [&](NodeId id) {
+      written.clear();
+      written_arguments(pair_, pair_.node(id), written);
+      return !written.empty() && std::ranges::all_of(written, [&](NodeId to) {
+        return pair_.node(matches_.now(to)).kind == NodeKind::placeholder;
+      });
+    };
+    if (matches_.writes().any())
+      while (count < calls.size() && is_copy(calls[calls.size() - 1 - count])) ++count;
+    return count;
+  }
+
+  [[nodiscard]] std::vector<NodeId> calls_in_order() const {
+    constexpr std::size_t kFixed = std::numeric_limits<std::size_t>::max();
+    const auto is_call = [&](NodeId id) {
+      return matches_.is_own(id) && pair_.node(id).kind != NodeKind::placeholder;
+    };
+    std::vector<NodeId> forward, backward;
+    // By node: the number of forward calls that must run before it; kFixed: it stays in the
+    // backward.
+    std::vector<std::size_t> after(pair_.node_count(), 0);
+    for (const NodeId id : nodes(kForward))
+      if (is_call(id)) {
+        forward.push_back(id);
+        after[id.index()] = forward.size();
+      }
+    std::vector<std::vector<NodeId>> moved(forward.size() + 1);
+    for (const NodeId id : nodes(kBackward)) {
+      if (matches_.is_own(id) && !is_call(id)) after[id.index()] = kFixed;
+      if (!is_call(id)) continue;
+      std::size_t place = may_move_up(id) && !matches_.writes().any() ? 0 : kFixed;
+      for (const NodeId input : pair_.inputs(id))
+        place = std::max(place, after[matches_.now(input).index()]);
+      after[id.index()] = place;
+      (place == kFixed ? backward : moved[place]).push_back(id);
+    }
+    const std::vector<NodeId> copies = copies_to_move(forward, backward);
+    std::vector<NodeId> order = moved.front();
+    for (std::size_t i = 0; i < forward.size(); ++i) {
+      if (i + copies.size() < forward.size()) order.push_back(forward[i]);
+      order.insert(order.end(), moved[i + 1].begin(), moved[i + 1].end());
+    }
+    // The forward's copies come before those of the backward.
+    const auto rest = backward.end() - static_cast<std::ptrdiff_t>(last_copies(backward));
+    order.insert(order.end(), backward.begin(), rest);
+    order.insert(order.end(), copies.begin(), copies.end());
+    order.insert(order.end(), rest, backward.end());
+    return order;
+  }
+
+  // The forward's last copies into inputs, unless the backward uses what they write.
+  [[nodiscard]] std::vector<NodeId> copies_to_move(std::span<const NodeId> forward,
+                                                   std::span<const NodeId> backward) const {
+    if (!matches_.writes().any()) return {};
+    const auto copies = forward.last(last_copies(forward));
+    const std::set<NodeId> all(copies.begin(), copies.end());
+    const auto others = backward.first(backward.size() - last_copies(backward));
+    const bool is_used = std::ranges::any_of(others, [&](NodeId id) {
+      return matches_.writes().any_before(id, [&](NodeId write) { return all.contains(write); });
+    });
+    return is_used ? std::vector<NodeId>{} : std::vector<NodeId>(copies.begin(), copies.end());
+  }
+
+  // --- Nodes ---
+
+  void add(NodeId id) {
+    const std::string& name = names_[id.index()];
+    const Node& n = pair_.node(id);
+    if (const auto random = random_.find(id); random != random_.end())
+      add_random(*random->second);
+    else if (n.kind == NodeKind::get_attr)
+      copy_.copy_as(id, name, constant_name(id));
+    else
+      copy_.copy_as(id, name, n.kind == NodeKind::placeholder ? name : pair_.target(n));
+    mark(id);
+    for (const NodeId other : stand_ins_[id.index()]) copy_.copy_from(other, id);
+  }
+
+  // The elements that the pair reads of a tuple, by index.
+  [[nodiscard]] std::vector<NodeId> elements_of(const PairMatches::Random& random) const {
+    std::vector<NodeId> elements;
+    for (const NodeId tuple : {random.result, random.again}) {
+      if (!tuple) continue;
+      for (const NodeId user : matches_.users().of(tuple)) {
+        const auto args = pair_.args(pair_.node(user));
+        if (!is_element(pair_, user) || args.size() != 2 ||
+            args[1].kind != Argument::Kind::integer || args[1].integer < 0 ||
+            args[1].integer >= kMaxElements)
+          continue;
+        const auto index = static_cast<std::size_t>(args[1].integer);
+        if (elements.size() <= index) elements.resize(index + 1);
+        if (!elements[index]) elements[index] = user;
+      }
+    }
+    return elements;
+  }
+
+  void add_random(const PairMatches::Random& random) {
+    const bool has_value = pair_.node(random.result).has(Node::has_value);
+    PartCopy::Unwrapping unwrapping{.name = names_[random.call.index()],
+                                    .keyword = PairMatches::kStateKeyword,
+                                    .described = random.result};
+    if (!has_value) unwrapping.elements = elements_of(random);
+    undescribed_ += has_value ? 0 : 1;
+    const auto described =
+        std::ranges::find_if(unwrapping.elements, [](NodeId id) { return bool(id); });
+    if (described != unwrapping.elements.end()) unwrapping.described = *described;
+    Node& made = joint_.node(copy_.copy_unwrapped(random.call, unwrapping));
+    if (random.again && !has_value && !must_recompute(made))
+      made.policy = MemoryPolicy::must_recompute;
+  }
+
+  // Sets the tag and the phase that a joint graph has.
+  void mark(NodeId id) {
+    const Node& from = pair_.node(id);
+    Node& n = joint_.node(copy_.copy_of(id));
+    const bool is_backwards = from.part == kBackward && !from.has(Node::recomputed);
+    if (!n.partitioner_tag)
+      n.partitioner_tag = joint_.intern(is_backwards ? "is_backward" : "is_forward");
+    std::string_view tag = joint_.text(n.partitioner_tag);
+    const bool stays_anyway =
+        depends_[id.index()] || (joint_.op(n).mutates() && tag == "is_backward");
+    if (matches_.is_late(id) && !stays_anyway && !tag.starts_with("must_be")) {
+      tag = kMustBeInBackward;
+      n.partitioner_tag = joint_.intern(tag);
+    }
+    n.phase = tag == "is_backward" || tag == kMustBeInBackward ? Phase::backward : Phase::forward;
+    n.set(Node::recomputed, false);
+  }
+
+  // --- Outputs and plan ---
+
+  [[nodiscard]] Json descriptors(PartId half) const {
+    const std::string_view text = pair_.text(pair_.node(outputs_[half.index()]).desc);
+    return Json::parse(text.begin(), text.end(), nullptr, false);
+  }
+
+  void add_outputs() {
+    std::vector<NodeId> returned;
+    Json all = Json::array();
+    const Json of_forward = descriptors(kForward), of_backward = descriptors(kBackward);
+    const auto add = [&](const OutputEntry& entry, const Json& given, std::size_t index,
+                         const char* type) {
+      returned.push_back(entry.node ? copy_.copy_of(matches_.now(entry.node)) : NodeId{});
+      all.push_back(given.is_array() && index < given.size()
+                        ? given[index]
+                        : Json{{"type", type}, {"idx", index}});
+    };
+    const auto& forward = pair_.part(kForward).outputs;
+    for (std::size_t i = 0; i < matches_.own_outputs(); ++i)
+      add(forward[i], of_forward, i, "PlainAOTOutput");
+    const auto& backward = pair_.part(kBackward).outputs;
+    for (std::size_t i = 0; i < backward.size(); ++i)
+      add(backward[i], of_backward, i, "GradAOTOutput");
+    copy_.add_output(outputs_[kForward.index()], returned, all.dump());
+  }
+
+  // In the order of the forward's outputs.
+  void find_plan() {
+    std::set<NodeId> received;
+    for (const NodeId id : nodes(kBackward))
+      if (const NodeId partner = pair_.node(id).partner) received.insert(partner);
+    const auto& outputs = pair_.part(kForward).outputs;
+    std::set<NodeId> listed;
+    for (std::size_t i = matches_.own_outputs(); i < outputs.size(); ++i) {
+      const NodeId saved = outputs[i].node;
+      if (!saved || !received.contains(saved)) continue;
+      const NodeId copied = matches_.copied_to_host(saved);
+      if (!copied && matches_.is_dropped(saved) && matches_.now(saved) == saved)
+        continue;  // a state
+      const NodeId value = matches_.now(copied ? copied : saved);
+      const NodeId joint = copy_.copy_of(value);
+      if (!listed.insert(joint).second) continue;
+      const bool symbol = is_symbol(pair_, pair_.node(value));
+      (symbol ? plan_.saved_symbols : plan_.saved).push_back(joint);
+      if (copied) plan_.offloaded.push_back(joint);
+    }
+    for (const auto& random : matches_.random())
+      if (random.again) plan_.redrawn.push_back(copy_.copy_of(random.call));
+    std::ranges::sort(plan_.offloaded);
+    std::ranges::sort(plan_.redrawn);
+  }
+
+  void remove_derived_tags() {
+    Graph untagged = joint_;
+    for (const NodeId id : untagged.order())
+      if (untagged.node(id).policy == MemoryPolicy::must_save)
+        untagged.node(id).policy = MemoryPolicy::none;
+    for (const Partitioner partitioner : {Partitioner::min_cut, Partitioner::default_partition}) {
+      Graph settled = untagged;
+      const std::vector<TagSource> sources = settle_tags(settled, partitioner);
+      for (const NodeId id : joint_.order())
+        if (sources[id.index()] != TagSource::graph &&
+            joint_.node(id).policy == settled.node(id).policy)
+          joint_.node(id).policy = MemoryPolicy::none;
+    }
+  }
+
+  static constexpr std::int64_t kMaxElements = 64;
+
+  const Graph& pair_;
+  PairMatches matches_;
+  Graph joint_;
+  PartCopy copy_;
+  std::array<NodeId, 2> outputs_;
+  std::vector<std::vector<NodeId>> stand_ins_;           // by node: those that stand for it
+  std::vector<bool> depends_;                            // by node
+  std::vector<std::string> names_;                       // by node: in the joint graph
+  std::map<NodeId, const PairMatches::Random*> random_;  // by call of the forward
+  SavePlan plan_;
+  std::size_t merged_ = 0, undescribed_ = 0;
+};
+
+}  // namespace
+
+Result<JoinedPair> join_with_plan(const Graph& pair) {
+  if (!pair.is_pair())
+    return fail(Error::Kind::usage,
+                "only a pair can be joined, and {} is a {} graph; open a forward and its backward "
+                "together",
+                pair.title().empty() ? "this" : pair.title(), to_string(pair.part(kForward).kind));
+  return PairJoiner(pair).run();
+}
+
+Result<Graph> join_pair(const Graph& pair) {
+  return join_with_plan(pair).map([](JoinedPair joined) { return std::move(joined.joint); });
+}
+
+}  // namespace jointer

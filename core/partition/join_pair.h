@@ -1,0 +1,28 @@
+#pragma once
+
+// Joins the halves of a pair into the joint graph from which a partitioner makes such a pair. The
+// top of join_pair.cpp describes how.
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/save_plan.h"
+
+namespace jointer {
+
+struct JoinedPair {
+  Graph joint;
+  SavePlan plan;           // of the joint graph: what the pair saves and offloads
+  std::size_t merged = 0;  // calls of the backward that repeated calls of the forward
+  // Calls through random states that the pair does not describe: it lacks their memory and time.
+  std::size_t undescribed = 0;
+};
+
+// Error (usage): the graph is not a pair, or its halves do not fit together; the message says where
+// and what to do.
+Result<JoinedPair> join_with_plan(const Graph& pair);
+
+// The joint graph alone. emit_pair is the inverse: with the pair's own plan, it returns a pair with
+// the same calls.
+Result<Graph> join_pair(const Graph& pair);
+
+}  // namespace jointer

@@ -1,0 +1,407 @@
+// Finds what the nodes of a pair's backward stand for: the values of its forward that they have.
+//
+// Steps
+//   1. The forward's outputs that the backward receives are saved; the others are the model's. With
+//      descriptors, an output says whether it is saved. Without, the last ones are: as many as the
+//      backward receives.
+//   2. Random states: a call of the backward through run_with_rng_state stands for the call of the
+//      forward that has left the state, or through a generator, for the one with the same number.
+//   3. A placeholder stands for the value that the forward saved.
+//   4. Offloading: if a saved value is a copy on the host that the backward only copies to the
+//      device, placeholder and copies stand for the value that was copied.
+//   5. Recomputed calls. Extraction keeps names, so a call of the backward recomputes the call of
+//      that name in the forward if operator and arguments are the same, too. It does not if it
+//      draws other numbers, has an effect, or if a write to its memory comes in between.
+//
+// Calls that are equal but have different names do not match, such as two collectives on the same
+// input: a partitioner has made neither of the other.
+//
+// Cost: linear in the graph.
+
+#include "core/partition/pair_matches.h"
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "core/graph/effects.h"
+#include "core/graph/tuple_call.h"
+#include "core/partition/joint_parts.h"
+#include "core/partition/kept_values.h"
+#include "core/partition/random_states.h"
+
+namespace jointer {
+namespace {
+
+constexpr PartId kForward{0}, kBackward{1};
+constexpr std::string_view kByGenerator = "graphsafe_run_with_rng_state",
+                           kSavesState = "run_and_save_rng_state",
+                           kWithState = "run_with_rng_state";
+
+bool names_operator(std::span<const Argument> args, std::size_t index) {
+  return args.size() > index && args[index].kind == Argument::Kind::op;
+}
+
+}  // namespace
+
+PairMatches::PairMatches(const Graph& pair)
+    : pair_(pair),
+      users_(pair),
+      writes_(pair),
+      stands_for_(pair.node_count()),
+      is_dropped_(pair.node_count(), false),
+      is_late_(pair.node_count(), false) {
+  for (std::size_t i = 0; i < stands_for_.size(); ++i) stands_for_[i] = NodeId(i);
+}
+
+Result<void> PairMatches::find() {
+  find_outputs();
+  JOINTER_CHECK(find_random_calls());
+  JOINTER_CHECK(find_inputs());
+  undo_offloading();
+  return merge_recomputed();
+}
+
+NodeId PairMatches::now(NodeId id) const {
+  while (id && stands_for_[id.index()] != id) id = stands_for_[id.index()];
+  return id;
+}
+
+NodeId PairMatches::copied_to_host(NodeId saved) const {
+  const auto found = host_copies_.find(saved);
+  return found == host_copies_.end() ? NodeId{} : found->second;
+}
+
+void PairMatches::find_outputs() {
+  const std::vector<OutputEntry>& outputs = pair_.part(kForward).outputs;
+  const auto first = std::ranges::find(outputs, Role::saved, &OutputEntry::role);
+  own_outputs_ = static_cast<std::size_t>(first - outputs.begin());
+  if (first != outputs.end()) return;
+  std::vector<bool> is_given(pair_.node_count(), false);
+  for (const NodeId id : pair_.order())
+    if (const NodeId partner = pair_.node(id).partner) is_given[partner.index()] = true;
+  const auto given = static_cast<std::size_t>(std::count(is_given.begin(), is_given.end(), true));
+  own_outputs_ -= std::min(given, own_outputs_);
+}
+
+Result<void> PairMatches::find_random_calls() {
+  for (const NodeId id : pair_.order()) {
+    if (!is_call(id)) continue;
+    const Node& n = pair_.node(id);
+    if (target(id) == kByGenerator && names_operator(pair_.args(n), 0)) {
+      JOINTER_CHECK(add_generator_call(id));
+    } else if (target(id) == kSavesState && names_operator(pair_.args(n), 0) &&
+               n.part == kForward) {
+      JOINTER_CHECK(add_saved_state(id));
+    } else if (target(id) == kWithState && names_operator(pair_.args(n), 1) &&
+               n.part == kBackward) {
+      JOINTER_CHECK(add_with_state(id));
+    }
+  }
+  return check_generators();
+}
+
+// The N of fwd_rng_state_N and bwd_rng_state_N; empty for any other node.
+std::string PairMatches::generator_number(NodeId id) const {
+  const Node& n = pair_.node(id);
+  const std::string_view start = n.part == kForward ? "fwd_rng_state_" : "bwd_rng_state_";
+  return n.kind == NodeKind::placeholder && target(id).starts_with(start)
+             ? std::string(target(id).substr(start.size()))
+             : std::string();
+}
+
+Result<void> PairMatches::add_generator_call(NodeId id) {
+  const Node& n = pair_.node(id);
+  const Argument* state = nullptr;
+  const auto named = pair_.children(n.kwargs);
+  for (std::size_t i = 0; i + 1 < named.size(); i += 2)
+    if (pair_.text(named[i].text()) == kStateKeyword) state = &named[i + 1];
+  const NodeId generator =
+      state != nullptr && state->kind == Argument::Kind::node ? state->node() : NodeId{};
+  const std::string number = generator ? generator_number(generator) : std::string();
+  if (number.empty()) return no_state(id, generator);
+  is_dropped_[generator.index()] = true;
+  if (n.part == kForward) {
+    by_generator_.emplace(number, random_.size());
+    random_.push_back({.call = id, .result = id, .again = {}});
+    return {};
+  }
+  const auto first = by_generator_.find(number);
+  return first == by_generator_.end() ? no_state(id, generator) : link(first->second, id);
+}
+
+Result<void> PairMatches::add_saved_state(NodeId id) {
+  Random call{.call = id, .result = id, .again = {}};
+  for (const NodeId user : users_.of(id)) {
+    const auto args = pair_.args(pair_.node(user));
+    if (!is_element(pair_, user) || args.size() != 2 || args[1].kind != Argument::Kind::integer)
+      return fail(
+          Error::Kind::usage,
+          "{} reads the random state that {} leaves in a way that a joint graph cannot; open "
+          "the pair as the partitioner made it",
+          pair_.name(user), pair_.name(id));
+    is_dropped_[user.index()] = true;
+    if (args[1].integer == 0) continue;
+    call.result = user;
+    stands_for_[user.index()] = id;
+  }
+  random_.push_back(call);
+  return {};
+}
+
+Result<void> PairMatches::add_with_state(NodeId id) {
+  const Argument& state = pair_.args(pair_.node(id)).front();
+  const NodeId given = state.kind == Argument::Kind::node ? state.node() : NodeId{};
+  const NodeId left = given ? pair_.node(given).partner : NodeId{};
+  if (!left || pair_.inputs(left).size() != 1) return no_state(id, given);
+  const auto first = std::ranges::find(random_, pair_.inputs(left).front(), &Random::call);
+  if (first == random_.end() || target(first->call) != kSavesState) return no_state(id, given);
+  is_dropped_[given.index()] = true;
+  return link(static_cast<std::size_t>(first - random_.begin()), id);
+}
+
+Result<void> PairMatches::link(std::size_t index, NodeId again) {
+  Random& call = random_[index];
+  if (call.again)
+    return fail(
+        Error::Kind::usage,
+        "{} and {} of the backward draw the numbers of one call of the forward, {}; open the "
+        "pair as the partitioner made it",
+        pair_.name(call.again), pair_.name(again), pair_.name(call.call));
+  call.again = again;
+  random_index_.emplace(again, index);
+  return {};
+}
+
+Result<void> PairMatches::no_state(NodeId call, NodeId state) const {
+  return fail(
+      Error::Kind::usage,
+      "{} of the {} draws numbers from {}, which belongs to no call of the forward; open the "
+      "pair as the partitioner made it",
+      pair_.name(call), pair_.node(call).part == kForward ? "forward" : "backward",
+      state ? pair_.name(state) : "an unknown state");
+}
+
+// The inputs with states are for these calls only.
+Result<void> PairMatches::check_generators() const {
+  for (const NodeId id : pair_.order()) {
+    if (!is_dropped_[id.index()] || pair_.node(id).kind != NodeKind::placeholder) continue;
+    for (const NodeId user : users_.of(id))
+      if (!is_call(user) || (target(user) != kByGenerator && target(user) != kWithState))
+        return fail(
+            Error::Kind::usage,
+            "{} reads the random state {}, which a joint graph does not have; open the pair "
+            "as the partitioner made it",
+            pair_.name(user), pair_.name(id));
+  }
+  return {};
+}
+
+Result<void> PairMatches::find_inputs() {
+  const NodePlaces places(pair_);
+  for (const NodeId id : pair_.order()) {
+    const Node& n = pair_.node(id);
+    if (n.part != kBackward || n.kind != NodeKind::placeholder || is_dropped_[id.index()]) continue;
+    if (n.partner) {
+      stands_for_[id.index()] = n.partner;
+      continue;
+    }
+    // The caller passes some inputs to both halves, such as BackwardState.
+    const NodeId same = pair_.find(kForward, pair_.name(id));
+    if (same && pair_.node(same).kind == NodeKind::placeholder && n.tensor_count == 0)
+      stands_for_[id.index()] = same;
+    else if (!places.is_tangent(n) && !places.is_backward_seed(n) && n.role != Role::other)
+      return fail(Error::Kind::usage,
+                  "{} is an input of the backward that the forward does not return, and not a "
+                  "tangent; open the two halves of one partition",
+                  pair_.name(id));
+  }
+  return {};
+}
+
+// True for a copy of a tensor to another device that nothing has to wait for.
+bool PairMatches::is_plain_copy(NodeId id) const {
+  if (!is_call(id) || target(id) != "prims.device_put.default") return false;
+  const Node& n = pair_.node(id);
+  return n.input_count == 1 && pair_.single_tensor(n) != nullptr &&
+         pair_.single_tensor(pair_.node(pair_.inputs(n).front())) != nullptr;
+}
+
+// The calls that copy a value to the host, of which `saved` is the last; empty if it is not on the
+// host for the backward alone.
+std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
+  const Node& n = pair_.node(saved);
+  std::vector<NodeId> calls;
+  if (const NodeId copy = ended_transfer(pair_, n); copy && pair_.node(copy).part == kForward)
+    calls = {copy, saved};
+  else if (is_plain_copy(saved) && pair_.device_type(*pair_.single_tensor(n)) == DeviceType::cpu &&
+           device_of(saved) != device_of(pair_.inputs(n).front()))
+    calls = {saved};
+  const bool is_read = std::ranges::any_of(calls, [&](NodeId call) {
+    return std::ranges::any_of(users_.of(call), [&](NodeId user) {
+      return pair_.node(user).kind != NodeKind::output && user != saved;
+    });
+  });
+  const auto& outputs = pair_.part(kForward).outputs;
+  const bool is_result =
+      std::ranges::any_of(std::span(outputs).first(own_outputs_),
+                          [&](const OutputEntry& entry) { return entry.node == saved; });
+  if (is_read || is_result) calls.clear();
+  return calls;
+}
+
+// Nullopt if the backward reads `given` otherwise.
+std::optional<PairMatches::Reloads> PairMatches::reloads_of(NodeId given, DeviceId device) const {
+  Reloads found;
+  for (const NodeId copy : users_.of(given)) {
+    found.calls.push_back(copy);
+    if (is_plain_copy(copy) && device_of(copy) == device) {
+      found.values.push_back(copy);
+      continue;
+    }
+    if (!pair_.is_transfer(pair_.node(copy))) return std::nullopt;
+    for (const NodeId wait : users_.of(copy)) {
+      if (ended_transfer(pair_, pair_.node(wait)) != copy || device_of(wait) != device)
+        return std::nullopt;
+      found.calls.push_back(wait);
+      found.values.push_back(wait);
+    }
+  }
+  return found;
+}
+
+void PairMatches::undo_offloading() {
+  for (const NodeId id : pair_.order()) {
+    const NodeId saved = pair_.node(id).partner;
+    if (!saved || is_dropped_[id.index()]) continue;
+    const std::vector<NodeId> to_host = copies_to_host(saved);
+    if (to_host.empty()) continue;
+    const NodeId value = pair_.inputs(to_host.front()).front();
+    if (pair_.single_tensor(pair_.node(value)) == nullptr) continue;
+    const auto back = reloads_of(id, device_of(value));
+    if (!back) continue;
+    for (const NodeId call : to_host) is_dropped_[call.index()] = true;
+    for (const NodeId call : back->calls) is_dropped_[call.index()] = true;
+    for (const NodeId each : back->values) stands_for_[each.index()] = value;
+    stands_for_[id.index()] = value;
+    host_copies_.emplace(saved, value);
+  }
+}
+
+bool PairMatches::equal(const Argument& a, const Argument& b) const {
+  using Kind = Argument::Kind;
+  if (a.kind != b.kind || a.count != b.count) return false;
+  switch (a.kind) {
+    case Kind::none:
+      return true;
+    case Kind::boolean:
+    case Kind::integer:
+      return a.integer == b.integer;
+    case Kind::real:
+      return std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real);
+    case Kind::node:
+      return now(a.node()) == now(b.node());
+    case Kind::symbol:
+      return pair_.expression_text(a.expression()) == pair_.expression_text(b.expression());
+    case Kind::opaque:
+      return a.text() == b.text() && a.detail() == b.detail();
+    default:
+      break;
+  }
+  return a.has_children() ? equal(pair_.children(a), pair_.children(b)) : a.text() == b.text();
+}
+
+bool PairMatches::equal(std::span<const Argument> a, std::span<const Argument> b) const {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const Argument& x, const Argument& y) { return equal(x, y); });
+}
+
+// Keyword arguments except the state.
+std::vector<Argument> PairMatches::keywords(const Node& call) const {
+  const auto named = pair_.children(call.kwargs);
+  std::vector<Argument> found;
+  for (std::size_t i = 0; i + 1 < named.size(); i += 2)
+    if (pair_.text(named[i].text()) != kStateKeyword)
+      found.insert(found.end(), {named[i], named[i + 1]});
+  return found;
+}
+
+// True if a second call is not the same as the first. A partitioner recomputes higher-order
+// operators only if they have no effects, which their graphs would have to tell.
+bool PairMatches::is_bound(NodeId id) const {
+  const Node& n = pair_.node(id);
+  if (n.kind != NodeKind::call) return false;
+  std::vector<NodeId> written;
+  written_arguments(pair_, n, written);
+  if (!written.empty()) return true;
+  if (pair_.op(n).has(OperatorTag::higher_order) && n.has(Node::recomputed)) return false;
+  const Effects effects = effects_of(pair_, n);
+  return (effects.has(Effects::draws) && !draws_nothing(pair_, n)) || effects.has(Effects::acts) ||
+         effects.has(Effects::separates);
+}
+
+// True if a call between the two writes to memory that they use.
+bool PairMatches::is_overwritten(NodeId first, NodeId again) const {
+  if (!writes_.any() || !is_call(first)) return false;
+  const NodeId write = writes_.next_write(first, [](NodeId) { return true; });
+  return write && pair_.position(write) < pair_.position(again);
+}
+
+// The call of the forward of which this is a copy; none if there is no such call.
+NodeId PairMatches::first_of(NodeId id) const {
+  const Node& n = pair_.node(id);
+  const NodeId first = pair_.find(kForward, pair_.name(id));
+  if (!first || is_dropped_[first.index()]) return {};
+  const Node& other = pair_.node(first);
+  const bool is_same = other.kind == n.kind && other.target == n.target &&
+                       equal(pair_.args(other), pair_.args(n)) &&
+                       equal(pair_.children(other.kwargs), pair_.children(n.kwargs));
+  if (!is_same || (n.kind == NodeKind::get_attr && constants_differ(target(id)))) return {};
+  return first;
+}
+
+Result<void> PairMatches::merge_recomputed() {
+  for (const NodeId id : pair_.order()) {
+    const Node& n = pair_.node(id);
+    if (n.part != kBackward || is_dropped_[id.index()] || stands_for_[id.index()] != id) continue;
+    if (n.kind != NodeKind::call && n.kind != NodeKind::get_attr) continue;
+    if (const auto known = random_index_.find(id); known != random_index_.end()) {
+      JOINTER_CHECK(merge_random(random_[known->second]));
+      continue;
+    }
+    const NodeId first = first_of(id);
+    const bool may_differ = is_bound(id) || (first && is_overwritten(first, id));
+    if (first && !may_differ)
+      stands_for_[id.index()] = first;
+    else if (may_differ)
+      is_late_[id.index()] = true;
+  }
+  return {};
+}
+
+Result<void> PairMatches::merge_random(const Random& random) {
+  const Node &first = pair_.node(random.call), &again = pair_.node(random.again);
+  const std::size_t before_operator = target(random.again) == kWithState ? 1 : 0;
+  if (!equal(pair_.args(first), pair_.args(again).subspan(before_operator)) ||
+      !equal(keywords(first), keywords(again)))
+    return fail(Error::Kind::usage,
+                "{} of the backward draws the numbers of {}, but on other arguments; open the pair "
+                "as the partitioner made it",
+                pair_.name(random.again), pair_.name(random.call));
+  stands_for_[random.again.index()] = random.call;
+  return {};
+}
+
+bool PairMatches::constants_differ(std::string_view name) const {
+  const auto constant = [&](PartId part) {
+    auto all = nlohmann::json::parse(pair_.part(part).constants, nullptr, false);
+    if (!all.is_object() || !all.contains(name)) return nlohmann::json();
+    auto found = all[std::string(name)];
+    if (found.is_object()) found.erase("storage");
+    return found;
+  };
+  const auto first = constant(kForward), other = constant(kBackward);
+  return !first.is_null() && !other.is_null() && first != other;
+}
+
+}  // namespace jointer

@@ -1,0 +1,38 @@
+// Joins a pair into a joint graph, so that a partitioner can decide anew what is saved and
+// recomputed. core/partition/join_pair.cpp describes how.
+
+#include "passes/sac/join.h"
+
+#include "core/base/counted.h"
+#include "core/partition/join_pair.h"
+
+namespace jointer {
+namespace {
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  JOINTER_TRY(JoinedPair joined, join_with_plan(graph));
+  context.decide("joined", fmt::format("{} of the backward repeated calls of the forward.",
+                                       counted(joined.merged, "call")));
+  for (const NodeId id : joined.plan.offloaded)
+    context.decide(joined.joint, id, "on the device", "Its copies to the host and back are gone.");
+  for (const NodeId id : joined.plan.redrawn)
+    context.decide(joined.joint, id, "one call", "The backward drew the same numbers once more.");
+  graph = std::move(joined.joint);
+  return context.report(1);
+}
+
+}  // namespace
+
+Pass join_pass() {
+  return {
+      .info = {.name = "join",
+               .summary = "Joins a pair into the joint graph that a partitioner can split anew.",
+               .source = "ours",
+               .stage = PassStage::partition,
+               .parameters = {},
+               .keeps_numerics = true,
+               .is_idempotent = false},
+      .run = run};
+}
+
+}  // namespace jointer
