@@ -21,8 +21,8 @@ struct ParetoPoint {
   std::string name;   // of a preset or of a plan that the user has kept
   SavePlan plan;
   PlanFigures figures;
-  // The partitioner whose pair has these figures.
-  Partitioner partitioner = Partitioner::min_cut;
+  // The partitioner whose pair has these figures; nullopt for a captured pair in another order.
+  std::optional<Partitioner> partitioner = Partitioner::min_cut;
   // No plan with this peak has a shorter step (plan_relaxation.cpp); 0 if not computed.
   std::int64_t bound_ns = 0;
   // The bytes that torch's caching allocator reserves; nullopt if not computed.
@@ -46,7 +46,7 @@ struct ParetoRequest {
   // far.
   PartitionOptions partition;
   // Presets and plans that the user has kept. The search computes their figures, except for pairs
-  // of another partitioner, whose figures must be given.
+  // of another partitioner or in another order, whose figures must be given.
   std::vector<ParetoPoint> given;
   // Maximum number of budgets to try as long as wide gaps between points remain.
   std::size_t max_budgets = 64;

@@ -4,11 +4,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/sac_command.h"
+#include "app/cli/commands/sac_pair.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/partition/kept_values.h"
 
@@ -42,29 +45,14 @@ Result<void> check_answer_options(const SacCommand& options, const CLI::App& com
   return {};
 }
 
-Result<int> run(const SacCommand& options, const CLI::App& command) {
-  JOINTER_CHECK(check_answer_options(options, command));
-  JOINTER_TRY(Graph graph, options.graph.open(options.json));
-  const CaptureKind kind = graph.part(PartId(0)).kind;
-  if (!graph.is_pair() && kind == CaptureKind::joint)
-    return run_joint(options, std::move(graph), command);
-  if (!graph.is_pair() && kind == CaptureKind::train_step)
-    return run_step(options, std::move(graph), command);
-  const std::string what =
-      fmt::format("{} is {}", options.graph.file,
-                  graph.is_pair()                 ? "a pair"
-                  : kind == CaptureKind::subgraph ? "a subgraph"
-                                                  : fmt::format("a {} graph", to_string(kind)));
-  if (options.decides())
-    return fail(Error::Kind::usage,
-                "{}: saved activations are fixed and can only be shown; policies need "
-                "a joint graph or a flat training step",
-                what);
-  JOINTER_CHECK(refuse_options(
-      command, kPlanOptions,
-      fmt::format("is for joint graphs and flat training steps, but {}, and its saved activations "
-                  "are fixed",
-                  what)));
+bool changes_plan(const SacCommand& options, const CLI::App& command) {
+  return options.decides() || std::ranges::any_of(kPlanOptions, [&](const char* option) {
+           return command.count(option) > 0;
+         });
+}
+
+// Shows what a pair saves, or the values of a half.
+Result<int> show_captured(const SacCommand& options, const Graph& graph) {
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
@@ -74,10 +62,37 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
   return print_answer(options, graph, answer);
 }
 
+Result<int> run(const SacCommand& options, const CLI::App& command) {
+  JOINTER_CHECK(check_answer_options(options, command));
+  JOINTER_TRY(Graph graph, options.graph.open(options.json));
+  const CaptureKind kind = graph.part(PartId(0)).kind;
+  if (!graph.is_pair() && kind == CaptureKind::joint)
+    return run_joint(options, std::move(graph), command);
+  if (!graph.is_pair() && kind == CaptureKind::train_step)
+    return run_step(options, std::move(graph), command);
+  if (!changes_plan(options, command)) return show_captured(options, graph);
+  if (graph.is_pair()) {
+    JOINTER_CHECK(check_search_options(options, command));
+    JOINTER_TRY(const PairPlan own,
+                join_for_plan(options, std::move(graph), decides_anew(options, command)));
+    return run_joint(options, own.joint, command, &own);
+  }
+  if (kind == CaptureKind::subgraph)
+    return fail(
+        Error::Kind::usage,
+        "{} is a subgraph: what it saves is fixed; policies need a joint graph, a pair or a "
+        "flat training step",
+        options.graph.file);
+  return fail(Error::Kind::usage,
+              "{} is a {} graph: what it saves cannot change without its other half; open both: "
+              "jointer sac FORWARD --backward BACKWARD",
+              options.graph.file, to_string(kind));
+}
+
 void add_plan_options(CLI::App& command, SacCommand& options) {
-  const HelpGroup group(command, "Joint graphs and flat training steps only");
+  const HelpGroup group(command, "Plan (a pair is joined first)");
   set_choices(command.add_option("--partitioner", options.partitioner,
-                                 "Joint graphs only: torch's partitioner to use"),
+                                 "Joint graphs and pairs only: torch's partitioner to use"),
               {"min_cut", "default"});
   command
       .add_option(
@@ -177,9 +192,10 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
-      "A joint graph takes all options, a flat training step all but --partitioner. A pair or a "
-      "half "
-      "is shown as captured.");
+      "A joint graph takes all options, a flat training step all but --partitioner. A pair is "
+      "shown "
+      "as captured; with an option that changes the plan, it is joined into a joint graph first, "
+      "and its own plan is where changes start. A half alone is only shown.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

@@ -70,8 +70,12 @@ Result<void> add_comparison(const SacCommand& options, const Graph& opened, cons
 // Returns the exit code.
 int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer);
 
-// The kinds of graphs that can be planned. Both return the exit code.
-Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command);
+struct PairPlan;
+
+// The kinds of graphs that can be planned. Both return the exit code. `own`: the pair of which the
+// joint graph was made; null if it was captured.
+Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command,
+                      const PairPlan* own = nullptr);
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command);
 
 }  // namespace jointer::cli

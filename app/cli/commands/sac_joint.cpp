@@ -5,9 +5,11 @@
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/sac_command.h"
 #include "app/cli/commands/sac_limit.h"
+#include "app/cli/commands/sac_pair.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/capture/native_writer.h"
+#include "core/partition/search_reasons.h"
 #include "core/pass/pipeline_run.h"
 #include "core/policy/checkpoint.h"
 #include "core/policy/with_fsdp.h"
@@ -16,6 +18,13 @@
 
 namespace jointer::cli {
 namespace {
+
+// The plan that a pair has, with the reasons that it could have.
+Result<Partition> partition_of_pair(const PairPlan& own, const PlanWhatIf& what_if) {
+  Partition partition{.joint = own.joint, .plan = own.plan, .reasons = {}};
+  JOINTER_TRY(partition.reasons, search_reasons(what_if, own.plan, {}, "the pair"));
+  return partition;
+}
 
 // The pair of the plan, in the order found for it.
 Result<Graph> ordered_pair(const SacCommand& options, const Solved& solved) {
@@ -59,13 +68,15 @@ Result<void> checkpoint_modules(const SacCommand& options, Solved& solved,
   JOINTER_TRY(const PlanChange change,
               checkpoint(partition.joint, *solved.what_if, partition.plan, groups));
   add_refusals(change, notes);
+  solved.is_own = solved.is_own && change.plan == partition.plan;
   replace_plan(partition, change.plan, "checkpointed with its module");
   return {};
 }
 
 }  // namespace
 
-Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command) {
+Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command,
+                      const PairPlan* own) {
   double budget = 1;
   if (!options.budget.empty()) {
     JOINTER_TRY(budget, parse_budget(options.budget));
@@ -82,7 +93,12 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     return fail(Error::Kind::usage,
                 "option --budget: the default partitioner has no activation budget; use "
                 "--partitioner min_cut");
-  JOINTER_TRY(const Partition partition, jointer::partition(graph, partitioning));
+  const bool has_own_plan = own != nullptr && !decides_anew(options, command);
+  if (has_own_plan) partitioning.partitioner = own->partitioner;
+  Partition partition{.joint = graph, .plan = {}, .reasons = {}};
+  if (!has_own_plan) {
+    JOINTER_TRY(partition, jointer::partition(graph, partitioning));
+  }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(partition.joint));
   const std::vector<NodeCost> costs = estimate_all(partition.joint, *estimator);
   const std::vector<Flops> flops = flops_of(partition.joint);
@@ -90,13 +106,23 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   const PlanWhatIf what_if(
       partition.joint, costs, flops, memory, {},
       {.transfers = estimator->transfer_costs(), .partitioner = partitioning.partitioner});
+  if (has_own_plan) {
+    JOINTER_TRY(partition, partition_of_pair(*own, what_if));
+  }
   Solved solved{.partition = partition,
                 .what_if = &what_if,
                 .partitioner = partitioning.partitioner,
+                .decider = has_own_plan ? Decider::capture : Decider::partitioner,
                 .budget = budget < 1 ? std::optional(budget) : std::nullopt,
                 .policies = policies_of(graph),
                 .costs = costs,
                 .transfers = estimator->transfer_costs()};
+  if (has_own_plan) {
+    solved.own = own->point;
+    solved.is_own = true;
+  }
+  if (own != nullptr)
+    policy.notes.insert(policy.notes.begin(), own->notes.begin(), own->notes.end());
 
   if (!options.checkpointed.empty())
     JOINTER_CHECK(checkpoint_modules(options, solved, policy.notes));
@@ -138,7 +164,13 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
                                               solved.partition.reasons, *solved.what_if));
   std::optional<Graph> pair;
-  if (!solved.order.empty() || !options.output.empty()) {
+  if (solved.is_as_opened()) {
+    answer.figures = solved.own->figures;
+    answer.reserved_bytes = solved.own->reserved_bytes.value_or(answer.reserved_bytes);
+    pair = own->pair;
+    if (limit)
+      policy.notes.emplace_back("No better plan was found: the answer is the pair as it is.");
+  } else if (!solved.order.empty() || !options.output.empty()) {
     JOINTER_TRY(pair, ordered_pair(options, solved));
   }
   if (!solved.order.empty()) JOINTER_CHECK(add_order(options, solved.order, *pair, answer));
@@ -164,7 +196,9 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                          options.why));
   if (options.compares()) {
     JOINTER_TRY(std::vector<PlanRow> rows, plan_rows(*solved.what_if, solved.partition.plan));
-    JOINTER_CHECK(add_comparison(options, opened, solved.partition.joint, std::move(rows), answer));
+    const Graph& captured = own != nullptr && options.against_tags ? own->pair : opened;
+    JOINTER_CHECK(
+        add_comparison(options, captured, solved.partition.joint, std::move(rows), answer));
   }
   return finish_answer(options, opened, solved, pair, std::move(answer));
 }

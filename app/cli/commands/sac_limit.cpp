@@ -35,8 +35,27 @@ Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit
             .policies = trade_off.policies(),
             .costs = solved.costs,
             .transfers = solved.transfers,
-            .order = point.order};
+            .order = point.order,
+            .own = std::move(solved.own)};
   return {};
+}
+
+// Replaces the plan found by the pair's own if that is better by the limit. A search chooses plans
+// before it orders them, so it may pass by a pair that is already in a good order.
+void keep_own_if_better(const SacCommand& options, const Solved& solved, const PlanLimit& limit,
+                        Fit& fit) {
+  if (!solved.own) return;
+  const auto counted = [&](const ParetoPoint& point) {
+    jointer::Figures figures = point.figures.figures;
+    figures.peak_bytes = bytes_of(point, memory_of(options)).value_or(figures.peak_bytes);
+    return figures;
+  };
+  const jointer::Figures own = counted(*solved.own);
+  if (!limit.is_better(own, counted(fit.point))) return;
+  const std::int64_t bound_ns = fit.point.bound_ns;
+  fit.point = *solved.own;
+  fit.point.bound_ns = std::min(bound_ns, own.step_ns);
+  fit.fits = limit.holds(own);
 }
 
 }  // namespace
@@ -46,8 +65,9 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   const FindOrder find_order = find_order_of(options, trade_off.partition().joint);
   if (!options.slower) {
     const auto limit = saturating_whole(budget);
-    JOINTER_TRY(const Fit fit, find_order ? fastest_ordered(trade_off, limit, find_order)
-                                          : trade_off.fastest_within(limit));
+    JOINTER_TRY(Fit fit, find_order ? fastest_ordered(trade_off, limit, find_order)
+                                    : trade_off.fastest_within(limit));
+    keep_own_if_better(options, solved, PlanLimit::of_peak(limit), fit);
     JOINTER_CHECK(
         take_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
     return LimitAnswer{
@@ -59,8 +79,10 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
         .bound_ns = fit.point.bound_ns,
         .is_of_any_order = bool(find_order)};
   }
-  JOINTER_TRY(const Fit fit, find_order ? smallest_ordered(trade_off, *options.slower, find_order)
-                                        : trade_off.smallest_within(*options.slower));
+  JOINTER_TRY(Fit fit, find_order ? smallest_ordered(trade_off, *options.slower, find_order)
+                                  : trade_off.smallest_within(*options.slower));
+  keep_own_if_better(options, solved, PlanLimit::of_step(trade_off.longest_step(*options.slower)),
+                     fit);
   JOINTER_CHECK(
       take_plan(solved, trade_off, fit, fmt::format("a step at most {}% slower", *options.slower)));
   return LimitAnswer{.kind = "step",
@@ -95,6 +117,7 @@ void replace_plan(Partition& partition, const SavePlan& plan, const std::string&
 Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved) {
   JOINTER_TRY(ChangeList list,
               find_changes(solved.partition.joint, *solved.what_if, solved.partition.plan, target));
+  solved.is_own = solved.is_own && list.plan == solved.partition.plan;
   replace_plan(solved.partition, list.plan,
                fmt::format("changed for a peak of at most {}", format_bytes(target.peak_bytes)));
   return TargetAnswer{.target = std::move(target), .list = std::move(list), .best = {}};
@@ -117,6 +140,7 @@ Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& a
 }
 
 Result<ParetoPoint> point_of(const Solved& solved) {
+  if (solved.is_as_opened()) return *solved.own;
   JOINTER_TRY(PlanFigures figures, solved.what_if->figures(solved.partition.plan));
   return ParetoPoint{.budget = -1,
                      .name = kThisPlan,

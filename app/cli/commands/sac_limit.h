@@ -27,6 +27,12 @@ struct Solved {
   std::span<const NodeCost> costs;
   TransferCosts transfers;
   std::string order;  // the passes that reorder the plan's graph; may be empty
+  // The plan of the pair that was opened, with its figures there. No plan within a limit is worse.
+  std::optional<ParetoPoint> own = std::nullopt;
+  bool is_own = false;  // the plan is this one
+
+  // True if the answer is the pair as it was opened.
+  [[nodiscard]] bool is_as_opened() const { return is_own && order.empty(); }
 };
 
 // Changes the plan to meet a limit on the peak (bytes) or on the slowdown. Error (usage): as for

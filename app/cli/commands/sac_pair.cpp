@@ -1,0 +1,120 @@
+// `jointer sac` for pairs: without options that change the plan, what the pair saves is shown as
+// captured. Otherwise the pair is joined, and its own plan is where changes start.
+//
+// The figures of that plan are those of the pair as it is. Passes may have reordered it since it
+// was partitioned, while every other plan is judged in its partitioner's order. If the pair has the
+// figures that a partitioner's order gives, its plan is treated like any other.
+
+#include "app/cli/commands/sac_pair.h"
+
+#include <array>
+
+#include "app/cli/commands/figures.h"
+#include "app/cli/commands/plan_comparison.h"
+#include "app/cli/commands/sac_limit.h"
+#include "core/base/counted.h"
+#include "core/partition/cut_preparation.h"
+#include "core/partition/kept_values.h"
+#include "core/schedule/caching_allocator.h"
+
+namespace jointer::cli {
+namespace {
+
+// True if min_cut's preparation leaves the graph as it is, so that plans of it mean the same before
+// and after.
+bool is_prepared(const Graph& joint) {
+  Graph prepared = joint;
+  prepare_for_cut(prepared);
+  return prepared.order().size() == joint.order().size();
+}
+
+Result<PlanFigures> figures_of_pair(const SacCommand& options, const Graph& pair) {
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(pair));
+  const std::vector<NodeCost> costs = estimate_all(pair, *estimator);
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(pair, costs, flops_of(pair)));
+  return captured_figures(pair, costs, kept, memory_options(options.optimizer));
+}
+
+// Finds the partitioner whose order gives the plan the pair's figures, and the point.
+Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found) {
+  JOINTER_TRY(const PlanFigures captured, figures_of_pair(options, found.pair));
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(found.joint));
+  const std::vector<NodeCost> costs = estimate_all(found.joint, *estimator);
+  const std::vector<Flops> flops = flops_of(found.joint);
+  const MemoryOptions memory = memory_options(options.optimizer);
+  std::optional<PlanFigures> nearest;
+  Result<void> failed;
+  for (const Partitioner partitioner : {Partitioner::min_cut, Partitioner::default_partition}) {
+    const PlanWhatIf what_if(
+        found.joint, costs, flops, memory, {},
+        {.transfers = estimator->transfer_costs(), .partitioner = partitioner});
+    const auto figures = what_if.figures(found.plan);
+    if (!figures) {
+      failed = tl::unexpected(figures.error());
+      continue;
+    }
+    const bool is_same = figures->figures == captured.figures;
+    if (nearest && !is_same) continue;
+    nearest = *figures;
+    found.partitioner = partitioner;
+    if (is_same) break;
+  }
+  if (!nearest) return failed;
+  const bool is_same = nearest->figures == captured.figures;
+  found.point = {.budget = -1,
+                 .name = kThisPlan,
+                 .plan = found.plan,
+                 .figures = is_described ? captured : *nearest};
+  const bool is_like_others =
+      (is_same || !is_described) && found.partitioner == Partitioner::min_cut;
+  if (!is_like_others || !is_prepared(found.joint)) {
+    found.point.partitioner = std::nullopt;
+    found.point.reserved_bytes = reserved_peak_bytes(found.pair, memory);
+  }
+  if (!is_same && is_described)
+    found.notes.push_back(
+        fmt::format("The pair is not in the order in which a partitioner leaves it. `{}` has the "
+                    "figures of the pair as it is; changed plans are in a partitioner's order.",
+                    kThisPlan));
+  return {};
+}
+
+}  // namespace
+
+bool decides_anew(const SacCommand& options, const CLI::App& command) {
+  const auto budget = options.budget.empty() ? Result<double>(0) : parse_budget(options.budget);
+  const bool is_activation_budget = !options.budget.empty() && budget && *budget <= 1;
+  return options.policy.any() || options.ignore_tags || is_activation_budget ||
+         command.count("--partitioner") > 0;
+}
+
+Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_anew) {
+  auto joined = join_with_plan(pair);
+  if (!joined)
+    return fail(joined.error().kind, "{}: {}", options.graph.file, joined.error().message);
+  PairPlan found{.pair = std::move(pair),
+                 .joint = std::move(joined->joint),
+                 .plan = std::move(joined->plan),
+                 .point = {},
+                 .notes = {}};
+  if (is_anew) {
+    found.notes.push_back(
+        fmt::format("{} is a pair: its halves were joined into a joint graph, which the options "
+                    "partition anew.",
+                    options.graph.file));
+    return found;
+  }
+  found.notes.push_back(
+      fmt::format("{} is a pair: its halves were joined into a joint graph, whose plan can change. "
+                  "`{}` is the pair's own.",
+                  options.graph.file, kThisPlan));
+  if (joined->undescribed > 0)
+    found.notes.push_back(fmt::format(
+        "The pair does not tell what {} through random states {}; the figures count their memory "
+        "and time, unlike those of the pair as captured.",
+        counted(joined->undescribed, "call"), joined->undescribed == 1 ? "returns" : "return"));
+  JOINTER_CHECK(judge(options, joined->undescribed == 0, found));
+  return found;
+}
+
+}  // namespace jointer::cli
