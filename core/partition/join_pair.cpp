@@ -9,10 +9,8 @@
 //      decides anew: a call through a random state becomes a plain call, which is tagged for
 //      recomputation as it must have been; copies to the host and back are dropped.
 //   2. Write the inputs: the forward's, then the tangents and other inputs of the backward alone.
-//   3. Write the calls: the forward's in their order, then the rest of the backward in its order.
-//      Calls of the model's forward that run only in the backward come right after what they read,
-//      where a trace has them. Copies into inputs at the end of the forward come last, as in a
-//      trace.
+//   3. Write the calls: the forward's in their order, then the rest of the backward in its order,
+//      except for a few that a trace has elsewhere (joined_order.cpp).
 //   4. Return the model's outputs, then those of the backward.
 //   5. Remove the tags that the partitioner set and would set again, such as MUST_SAVE of
 //      collectives.
@@ -38,13 +36,12 @@
 #include "core/partition/join_pair.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/graph/complete.h"
-#include "core/graph/effects.h"
 #include "core/graph/tuple_call.h"
+#include "core/partition/joined_order.h"
 #include "core/partition/joint_parts.h"
 #include "core/partition/pair_matches.h"
 #include "core/partition/part_copy.h"
@@ -90,7 +87,7 @@ class PairJoiner {
     for (const PartId half : {kForward, kBackward})
       for (const NodeId id : nodes(half))
         if (matches_.is_own(id) && pair_.node(id).kind == NodeKind::placeholder) add(id);
-    for (const NodeId id : calls_in_order()) add(id);
+    for (const NodeId id : joined_order(pair_, matches_)) add(id);
     add_outputs();
     copy_.finish_constants();
     joint_.set_title(joint_name(pair_.title()));
@@ -167,84 +164,6 @@ class PairJoiner {
     const std::string name(pair_.target(pair_.node(id)));
     return pair_.node(id).part == kBackward && matches_.constants_differ(name) ? "backward_" + name
                                                                                : name;
-  }
-
-  // --- Order ---
-
-  // True for calls that may run anywhere after their inputs: of the model's forward, and without
-  // effects.
-  [[nodiscard]] bool may_move_up(NodeId id) const {
-    const Node& n = pair_.node(id);
-    if (n.kind == NodeKind::get_attr) return true;
-    return n.has(Node::recomputed) && !matches_.is_late(id) && effects_of(pair_, n).flags == 0 &&
-           !pair_.is_asynchronous(n) && !pair_.is_wait(n);
-  }
-
-  // The number of calls at the end that only write to inputs.
-  [[nodiscard]] std::size_t last_copies(std::span<const NodeId> calls) const {
-    std::size_t count = 0;
-    std::vector<NodeId> written;
-    const auto is_copy = [&](NodeId id) {
-      written.clear();
-      written_arguments(pair_, pair_.node(id), written);
-      return !written.empty() && std::ranges::all_of(written, [&](NodeId to) {
-        return pair_.node(matches_.now(to)).kind == NodeKind::placeholder;
-      });
-    };
-    if (matches_.writes().any())
-      while (count < calls.size() && is_copy(calls[calls.size() - 1 - count])) ++count;
-    return count;
-  }
-
-  [[nodiscard]] std::vector<NodeId> calls_in_order() const {
-    constexpr std::size_t kFixed = std::numeric_limits<std::size_t>::max();
-    const auto is_call = [&](NodeId id) {
-      return matches_.is_own(id) && pair_.node(id).kind != NodeKind::placeholder;
-    };
-    std::vector<NodeId> forward, backward;
-    // By node: the number of forward calls that must run before it; kFixed: it stays in the
-    // backward.
-    std::vector<std::size_t> after(pair_.node_count(), 0);
-    for (const NodeId id : nodes(kForward))
-      if (is_call(id)) {
-        forward.push_back(id);
-        after[id.index()] = forward.size();
-      }
-    std::vector<std::vector<NodeId>> moved(forward.size() + 1);
-    for (const NodeId id : nodes(kBackward)) {
-      if (matches_.is_own(id) && !is_call(id)) after[id.index()] = kFixed;
-      if (!is_call(id)) continue;
-      std::size_t place = may_move_up(id) && !matches_.writes().any() ? 0 : kFixed;
-      for (const NodeId input : pair_.inputs(id))
-        place = std::max(place, after[matches_.now(input).index()]);
-      after[id.index()] = place;
-      (place == kFixed ? backward : moved[place]).push_back(id);
-    }
-    const std::vector<NodeId> copies = copies_to_move(forward, backward);
-    std::vector<NodeId> order = moved.front();
-    for (std::size_t i = 0; i < forward.size(); ++i) {
-      if (i + copies.size() < forward.size()) order.push_back(forward[i]);
-      order.insert(order.end(), moved[i + 1].begin(), moved[i + 1].end());
-    }
-    // The forward's copies come before those of the backward.
-    const auto rest = backward.end() - static_cast<std::ptrdiff_t>(last_copies(backward));
-    order.insert(order.end(), backward.begin(), rest);
-    order.insert(order.end(), copies.begin(), copies.end());
-    order.insert(order.end(), rest, backward.end());
-    return order;
-  }
-
-  // The forward's last copies into inputs, unless the backward uses what they write.
-  [[nodiscard]] std::vector<NodeId> copies_to_move(std::span<const NodeId> forward,
-                                                   std::span<const NodeId> backward) const {
-    if (!matches_.writes().any()) return {};
-    const auto copies = forward.last(last_copies(forward));
-    const std::set<NodeId> all(copies.begin(), copies.end());
-    const auto others = backward.first(backward.size() - last_copies(backward));
-    const bool is_used = std::ranges::any_of(others, [&](NodeId id) {
-      return matches_.writes().any_before(id, [&](NodeId write) { return all.contains(write); });
-    });
-    return is_used ? std::vector<NodeId>{} : std::vector<NodeId>(copies.begin(), copies.end());
   }
 
   // --- Nodes ---
