@@ -415,10 +415,6 @@ def test_wrong_usage(arguments: list[str], word: str) -> None:
     refused(run("sac", JOINT, *arguments), word)
 
 
-def test_a_captured_pair_is_only_shown() -> None:
-    refused(run("sac", PAIR, "--budget", "0.5"), "pair", "joint graph")
-
-
 # --- Comparison with another plan ---
 
 AMOUNTS = (("saved_bytes", "saved_storage_bytes"), ("offloaded_bytes", "offloaded_bytes"),

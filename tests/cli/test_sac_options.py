@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -124,5 +125,17 @@ def test_a_flat_step_has_no_partitioner(option: list[str], more: list[str]) -> N
     ],
     ids=" ".join,
 )
-def test_a_pair_and_its_halves_are_only_shown(option: list[str], tmp_path: Path) -> None:
-    assert "saved activations" in refused(option, PAIR)
+def test_a_half_is_only_shown(option: list[str], tmp_path: Path) -> None:
+    pair, half = tmp_path / "pair.json", tmp_path / "fw.json"
+    assert run("sac", JOINT, "-o", pair).code == 0
+    half.write_text(json.dumps(json.loads(pair.read_text())["forward"]))
+    assert "cannot change without its other half; open both: jointer sac FORWARD" in refused(option, half)
+
+
+@pytest.mark.parametrize(
+    "arguments, option",
+    [(["--points", "8"], "--points"), (["--solver", "greedy"], "--solver"), (["--keep-order"], "--keep-order")],
+    ids=str,
+)
+def test_options_of_a_search_need_one_on_a_pair_too(arguments: list[str], option: str) -> None:
+    assert refused(arguments, PAIR).startswith(f"option {option}: needs ")
