@@ -21,8 +21,8 @@
 // to the partitioner: min_cut does it where torch would, while the default partitioner's pairs have
 // equal calls that the joint graph has, too, and that the pair's own plan needs.
 //
-// Calls of the backward that a partitioner could move to the forward, although they draw numbers
-// of their own or use memory after a write, are tagged must_be_in_backward.
+// Calls of the backward that a partitioner could move to the forward, although they draw other
+// numbers or use memory after a write, are tagged must_be_in_backward.
 //
 // A pair does not tell which of its MUST_SAVE tags at borders of regions were MUST_RECOMPUTE before;
 // these stay. A call through a random state may lack a description (torch drops it): its value is

@@ -168,27 +168,9 @@ def test_options_for_joint_graphs_are_refused_on_a_flat_step(option: list[str]) 
     assert text.startswith(f"option {option[0]}: is for joint graphs, but {STEP} is a flat training step")
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        ["--partitioner", "min_cut"],
-        ["--solver", "dp"],
-        ["--points", "8"],
-        ["--strict-budget"],
-        ["--limit-of", "reserved"],
-        ["--effort", "8"],
-        ["--keep-order"],
-    ],
-    ids=" ".join,
-)
-def test_options_for_plans_are_refused_on_a_pair(option: list[str]) -> None:
-    text = said(run("sac", PAIR, *option))
-    assert text.startswith(f"option {option[0]}: is for joint graphs and flat training steps, but {PAIR} is a pair")
-
-
 def test_the_help_of_sac_lists_the_options_for_each_kind_of_graph() -> None:
     text = run("sac", "--help").out
-    assert "\nJoint graphs and flat training steps only:\n" in text and "Up to 1: torch's activation budget" in text
+    assert "\nPlan (a pair is joined first):\n" in text and "Up to 1: torch's activation budget" in text
     assert "\nShortest list of changes:\n" in text
     assert "a flat training step all but --partitioner" in text
 

@@ -53,6 +53,7 @@ class SacTest : public test::SacWindow {
   void point_of_the_plot_is_applied();
   void opens_as_a_pair();
   void pairs_are_read_only();
+  void a_pair_opens_as_a_joint_graph();
   void copies_rows_and_exports();
   void cancelling_allows_a_retry();
 };
@@ -439,6 +440,22 @@ void SacTest::pairs_are_read_only() {
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 0);
   QVERIFY(!bar().isVisible());
+}
+
+void SacTest::a_pair_opens_as_a_joint_graph() {
+  QVERIFY(open(kPair));
+  auto* button = window_->findChild<QPushButton*>(QStringLiteral("to_joint"));
+  QVERIFY(button != nullptr && button->isVisible());
+  const std::int64_t peak = document().analysis().memory.peak_bytes();
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  QTest::mouseClick(button, Qt::LeftButton);
+  QVERIFY(opened.wait(kPatienceMs));
+  QCOMPARE(test::tab_count(*window_), 2);
+  QVERIFY(!document().graph().is_pair());
+  QVERIFY(validate(document().graph()));
+  QVERIFY(settle());
+  QVERIFY(session().state()->can_change());
+  QCOMPARE(figures().figures.peak_bytes, peak);
 }
 
 void SacTest::copies_rows_and_exports() {

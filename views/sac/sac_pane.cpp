@@ -3,6 +3,7 @@
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
+#include "core/partition/join_pair.h"
 #include "views/session/document/document.h"
 #include "views/session/sac/pair_file.h"
 #include "views/session/text/number_text.h"
@@ -49,6 +50,13 @@ SacPane::SacPane(Document& document, QWidget* parent)
   pages_->setCornerWidget(&bar_->more());
   column->addWidget(figures_);
   column->addWidget(bar_);
+  to_joint_ = new QPushButton(tr("Open as Joint Graph"), shown);
+  to_joint_->setObjectName(QStringLiteral("to_joint"));
+  to_joint_->setToolTip(
+      tr("Join the forward and the backward into a joint graph in a new tab, whose "
+         "plan can change"));
+  connect(to_joint_, &QPushButton::clicked, this, &SacPane::make_joint);
+  column->addWidget(to_joint_, 0, Qt::AlignHCenter);
   column->addWidget(curve_);
   last_change_ = make_last_change(shown);
   column->addWidget(last_change_);
@@ -180,6 +188,7 @@ void SacPane::refresh() {
   curve_->set_state(state);
   stack_->setCurrentIndex(state ? 1 : 0);
   const bool is_step = state && state->is_step();
+  to_joint_->setVisible(document_.graph().is_pair());
   for (QWidget* page : std::initializer_list<QWidget*>{pareto_, targets_, changes_})
     pages_->setTabVisible(pages_->indexOf(page), state && state->can_change());
   show_reasons();
@@ -232,6 +241,24 @@ void SacPane::make_pair() {
       emit pair_made(*path);
     else
       emit message(QString::fromStdString(path.error().message));
+  });
+}
+
+// The graph may change meanwhile; the file is of the graph for which the button was pressed.
+void SacPane::make_joint() {
+  const SacStatePtr state = session_.state();
+  if (!state || making_pair_.is_running()) return;
+  emit message(tr("Joining the forward and the backward..."));
+  const auto make = [snapshot = state->snapshot, title = document_.title()]() -> Result<QString> {
+    JOINTER_TRY(const Graph joint, join_pair(snapshot->graph));
+    return write_graph_file(joint, title);
+  };
+  making_pair_.start(make, [this](const Result<QString>& path) {
+    if (!path) return emit message(QString::fromStdString(path.error().message));
+    emit message(
+        tr("The joint graph opens with the plan of its tags, by min_cut, which may differ from "
+           "the pair's"));
+    emit pair_made(*path);
   });
 }
 

@@ -45,7 +45,7 @@ class SacPane : public QWidget {
   void refused(const QString& sentence);
   // Requests a search for orders and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
-  // The plan's pair was written to this file.
+  // The plan's pair, or the joint graph of a pair, was written to this file.
   void pair_made(const QString& path);
 
  protected:
@@ -59,6 +59,7 @@ class SacPane : public QWidget {
   void refresh();
   void show_reasons();
   void make_pair();
+  void make_joint();
 
   Document& document_;
   SacSession& session_;
@@ -74,7 +75,8 @@ class SacPane : public QWidget {
   ParetoPage* pareto_ = nullptr;
   TargetPage* targets_ = nullptr;
   ChangesPage* changes_ = nullptr;
-  QWidget* last_change_ = nullptr;  // hidden unless the last history entry changed the plan
+  QPushButton* to_joint_ = nullptr;  // only for pairs
+  QWidget* last_change_ = nullptr;   // hidden unless the last history entry changed the plan
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;
