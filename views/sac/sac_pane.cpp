@@ -244,7 +244,7 @@ void SacPane::make_pair() {
   });
 }
 
-// The graph may change meanwhile; the file is of the graph for which the button was pressed.
+// If the graph changes before this ends, the file is still of the graph when the button was pressed.
 void SacPane::make_joint() {
   const SacStatePtr state = session_.state();
   if (!state || making_pair_.is_running()) return;
