@@ -453,8 +453,7 @@ void SacTest::a_pair_opens_as_a_joint_graph() {
   QCOMPARE(test::tab_count(*window_), 2);
   QVERIFY(!document().graph().is_pair());
   QVERIFY(validate(document().graph()));
-  QVERIFY(settle());
-  QVERIFY(session().state()->can_change());
+  QTRY_VERIFY_WITH_TIMEOUT(session().state() && session().state()->can_change(), kPatienceMs);
   QCOMPARE(figures().figures.peak_bytes, peak);
 }
 

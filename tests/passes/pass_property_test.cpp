@@ -98,7 +98,8 @@ TEST_P(EveryPass, IsLegalDeterministicAndIdempotent) {
   }
   // Random graphs are not flat training steps, contain no layers of a transformer to bucket and no
   // experts, and joint ones have no halves yet.
-  const bool wants_halves = pass.name == "multiplex_fw_bw_graph" || pass.name.starts_with("split_");
+  const bool wants_halves = pass.name == "multiplex_fw_bw_graph" || pass.name == "join" ||
+                            pass.name.starts_with("split_");
   const bool wants_others = wants_halves || pass.stage == PassStage::bucketing ||
                             pass.name == "apply_cpu_offload" || pass.name == "ep_overlap_chunk" ||
                             pass.name == "selective_activation_remat";

@@ -114,6 +114,7 @@ const std::map<std::string, std::string>& why_not_idempotent() {
       {"fastest_plan", "its result is a pair, which it refuses"},
       {"greedy_bucketing_by_mb", "collectives left out of one bucket may fit into another"},
       {"joint_transformer_block_bucketing_reordering", "a bucket of buckets is another bucket"},
+      {"join", "its result is a joint graph, which it refuses"},
       {"knapsack_budget", "its result is a pair, which it refuses"},
       {"low_contention_collectives", "the collectives that it replaced no longer block others"},
       {"min_cut_partition", "its result is a pair, which it refuses"},
