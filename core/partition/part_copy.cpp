@@ -425,8 +425,9 @@ void PartCopy::finish_constants() {
     if (!all.is_object()) continue;
     any = true;
     for (const auto& [target, description] : all.items()) {
+      const std::string& wanted = target;
       const auto copied = std::ranges::find_if(constants_, [&](const Constant& each) {
-        return each.part == of && each.target == target;
+        return each.part == of && each.target == wanted;
       });
       if (copied == constants_.end()) continue;
       auto one = OrderedJson::object({{copied->name, description}});
