@@ -256,8 +256,7 @@ void SacPane::make_joint() {
   making_pair_.start(make, [this](const Result<QString>& path) {
     if (!path) return emit message(QString::fromStdString(path.error().message));
     emit message(
-        tr("The joint graph opens with the plan of its tags, by min_cut, which may differ from "
-           "the pair's"));
+        tr("The joint graph opens with min_cut's plan, which may differ from that of the pair."));
     emit pair_made(*path);
   });
 }
