@@ -36,6 +36,7 @@ SAMPLE_PIPELINES = [
     "reorder_compute_and_comm_for_overlap{passes=[raise_comms,sink_waits_iterative]}",
     "partition_joint_graph",
     "fastest_plan{share=0.9}",
+    "min_cut_partition,join,knapsack_budget{budget=0.5},place_collectives",
     "joint_transformer_block_bucketing_reordering,reassign_collective_pgs,"
     "annotate_flex_attention_for_regional_inductor,insert_kernel_annotations,custom_codegen",
 ]
