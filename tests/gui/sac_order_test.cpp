@@ -78,6 +78,8 @@ void SacOrderTest::the_plan_found_has_an_order() {
   QVERIFY(ordered_figures().step_ns < figures().figures.step_ns);
   QVERIFY(ordered_figures().step_ns < opened.step_ns);
   QVERIFY(order_shown().contains("ms"));
+  // Also in the line that replaces the figures in a low pane.
+  QVERIFY(child<QLabel>(figures_row(), "what_if").text().contains("order"));
 }
 
 void SacOrderTest::the_current_mark_is_where_the_search_found_it() {

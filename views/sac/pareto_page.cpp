@@ -247,10 +247,14 @@ void ParetoPage::refresh_marks() {
     if (searched_ && (searched_->figures != state->figures || searched_->order != state->order))
       add_figures(ParetoKind::start, tr("start"), searched_->figures.figures, reserved_at_start,
                   {.is_start = true});
-    const PlanOrdered& ordered = session_.ordered();
-    if (ordered.figures())
-      add_figures(ParetoKind::now, tr("now"), ordered.figures()->figures,
-                  ordered.figures()->reserved_bytes, {});
+    if (const auto& ordered = session_.ordered().figures())
+      add({.kind = ParetoKind::now,
+           .name = tr("now"),
+           .peak_bytes = ordered->figures.peak_bytes,
+           .step_ns = ordered->figures.step_ns,
+           .reserved_bytes = ordered->reserved_bytes,
+           .order = QString::fromStdString(state->order)},
+          {});
     else
       add_figures(ParetoKind::now, tr("now"), state->figures.figures, session_.reserved().bytes(),
                   {});

@@ -126,7 +126,7 @@ void SacFigures::show_ordered() {
   if (!state) return;
   const PlanOrdered& ordered = session_.ordered();
   ordered_->setVisible(ordered.has_order());
-  if (!ordered.has_order()) return;
+  if (!ordered.has_order()) return show_preview();
   QStringList lines{tr("Step time and peak after the passes that the search found for this plan: "
                        "%1. Opening the pair, or applying the tags, runs them.")
                         .arg(QString::fromStdString(state->order))};
@@ -140,6 +140,7 @@ void SacFigures::show_ordered() {
     if (!ordered.problem().isEmpty()) lines << ordered.problem();
   }
   ordered_->setToolTip(lines.join(u'\n'));
+  show_preview();
 }
 
 void SacFigures::show_changes(const SacState& state) {
