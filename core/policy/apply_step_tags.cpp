@@ -5,6 +5,7 @@
 #include "core/edit/append.h"
 #include "core/partition/kept_values.h"
 #include "core/policy/cpu_offload.h"
+#include "core/policy/export.h"
 #include "core/policy/remat.h"
 
 namespace jointer {
@@ -38,6 +39,13 @@ Result<Edit> step_tags_edit(const Graph& tagged) {
     append(whole, edits[i]);
   }
   return whole;
+}
+
+Result<Graph> step_of_plan(Graph step, const SavePlan& plan) {
+  JOINTER_TRY(const Edit tags, tag_as_planned(step, plan));
+  JOINTER_CHECK(apply(step, tags));
+  JOINTER_CHECK(apply_step_tags(step));
+  return step;
 }
 
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step) {

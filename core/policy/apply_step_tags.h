@@ -21,6 +21,9 @@ Result<std::vector<Edit>> apply_step_tags(Graph& step);
 // processed again only if a new tag requires it. Error (usage): as for these passes.
 Result<Edit> step_tags_edit(const Graph& tagged);
 
+// The step with the tags of this plan applied. Error (usage): as for these passes.
+Result<Graph> step_of_plan(Graph step, const SavePlan& plan);
+
 // The values that the step saves for backward, as a plan for `before`, the graph whose tags are not
 // yet applied. Error (usage): as for kept_values.
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step);

@@ -24,7 +24,6 @@
 #include "core/partition/random_states.h"
 #include "core/partition/search_reasons.h"
 #include "core/policy/apply_step_tags.h"
-#include "core/policy/export.h"
 #include "core/policy/with_fsdp.h"
 
 namespace jointer {
@@ -189,11 +188,7 @@ Result<OrderBound> TradeOff::order_bound() const {
 
 Result<Graph> TradeOff::graph_of(const SavePlan& plan) const {
   if (!is_flat(partition_.joint)) return emit_pair(partition_.joint, plan);
-  Graph step = partition_.joint;
-  JOINTER_TRY(const Edit tags, tag_as_planned(step, plan));
-  JOINTER_CHECK(apply(step, tags));
-  JOINTER_CHECK(apply_step_tags(step));
-  return step;
+  return step_of_plan(partition_.joint, plan);
 }
 
 Result<Partition> TradeOff::partition_by(const SavePlan& plan, const std::string& found_by) const {

@@ -222,17 +222,9 @@ void SacFigures::show_preview() {
               : (state->is_step() ? tr("Preview: remove the tag from %1")
                                   : tr("Preview: leave %1 to the partitioner"))
                     .arg(tensors_of(*preview));
-      PlanFigures from = state->figures;
-      if (is_found && session_.ordered().figures())
-        from.figures = session_.ordered().figures()->figures;
       what_if_text_ = tr("%1: %2").arg(
-          what, plan_difference_text(from, is_found ? preview->wish->fit->point.figures
-                                                    : preview->outcome->figures));
-      if (is_found && !preview->wish->fit->point.order.empty())
-        what_if_text_ +=
-            kBetween +
-            tr("ordered by %1").arg(QString::fromStdString(preview->wish->fit->point.order));
-      if (is_found) what_if_text_ += reserved_difference(preview->wish->fit->point.reserved_bytes);
+          what, is_found ? fit_difference(*preview->wish->fit)
+                         : plan_difference_text(state->figures, preview->outcome->figures));
       if (is_found && !preview->wish->fit->fits)
         what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
     }
@@ -240,6 +232,16 @@ void SacFigures::show_preview() {
   const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;
   line_->setText(text);
   line_->setToolTip(text);
+}
+
+// The change to a plan that a search found; both plans are in the orders found for them.
+QString SacFigures::fit_difference(const Fit& fit) const {
+  PlanFigures now = session_.state()->figures;
+  if (const auto& ordered = session_.ordered().figures()) now.figures = ordered->figures;
+  QString text = plan_difference_text(now, fit.point.figures);
+  if (!fit.point.order.empty())
+    text += kBetween + tr("ordered by %1").arg(QString::fromStdString(fit.point.order));
+  return text + reserved_difference(fit.point.reserved_bytes);
 }
 
 // The change of reserved memory; empty if it is not known.

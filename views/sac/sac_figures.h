@@ -33,6 +33,7 @@ class SacFigures : public QWidget {
   void show_reserved();
   void show_ordered();
   void show_preview();
+  [[nodiscard]] QString fit_difference(const Fit& fit) const;
   [[nodiscard]] QString reserved_difference(std::optional<std::int64_t> reserved) const;
   // As many figures as fit in two lines, most important first.
   [[nodiscard]] QString summary() const;

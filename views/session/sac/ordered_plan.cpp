@@ -5,7 +5,6 @@
 #include "core/pass/pipeline_run.h"
 #include "core/pass/pipeline_text.h"
 #include "core/policy/apply_step_tags.h"
-#include "core/policy/export.h"
 #include "core/schedule/caching_allocator.h"
 #include "passes/built_in.h"
 #include "passes/tune/find_order.h"
@@ -16,11 +15,7 @@ namespace {
 Result<Graph> graph_of(const SacState& state) {
   if (!state.is_step())
     return emit_pair(state.base->partition.joint, state.plan, state.base->settings.partitioner);
-  Graph step = state.step->snapshot->graph;
-  JOINTER_TRY(const Edit tags, tag_as_planned(step, state.plan));
-  JOINTER_CHECK(apply(step, tags));
-  JOINTER_CHECK(apply_step_tags(step));
-  return step;
+  return step_of_plan(state.step->snapshot->graph, state.plan);
 }
 
 }  // namespace
