@@ -11,10 +11,6 @@
 
 namespace jointer {
 
-// True if orders are searched for plans of this graph: it has asynchronous collectives, and is not
-// too large.
-bool has_orders(const Graph& graph);
-
 // `registry`: contains the built-in passes. `analysis`: judges the orders. `is_cancelled` may be
 // empty.
 FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,

@@ -41,6 +41,7 @@
 #include "core/policy/trade_off.h"
 #include "core/policy/with_fsdp.h"
 #include "passes/built_in.h"
+#include "passes/support/communicates.h"
 #include "passes/tune/find_order.h"
 #include "passes/tune/tuner.h"
 
@@ -150,7 +151,7 @@ Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off) {
 
 // The answer to a limit of the peak.
 Result<Fit> answer(const TradeOff& trade_off, std::int64_t limit, const Options& options) {
-  if (options.keep_order || !has_orders(trade_off.partition().joint))
+  if (options.keep_order || !communicates(trade_off.partition().joint))
     return trade_off.fastest_within(limit);
   return fastest_ordered(trade_off, limit, order_finder(built_in_passes(), {}));
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/policy/decider.h"
-#include "passes/tune/find_order.h"
+#include "passes/support/communicates.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/metrics.h"
@@ -161,7 +161,7 @@ void ParetoPage::refresh() {
   smallest_->setEnabled(can && !search_.is_running());
   const bool has_choice = can && has_reserved(*state);
   memory_->setVisible(has_choice);
-  orders_->setVisible(can && has_orders(state->snapshot->graph));
+  orders_->setVisible(can && communicates(state->snapshot->graph));
   peak_only_->setVisible(!has_choice);
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);

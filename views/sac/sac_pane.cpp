@@ -3,7 +3,6 @@
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
-#include "core/partition/join_pair.h"
 #include "views/session/document/document.h"
 #include "views/session/sac/pair_file.h"
 #include "views/session/text/number_text.h"
@@ -249,14 +248,13 @@ void SacPane::make_joint() {
   const SacStatePtr state = session_.state();
   if (!state || making_pair_.is_running()) return;
   emit message(tr("Joining the forward and the backward..."));
-  const auto make = [snapshot = state->snapshot, title = document_.title()]() -> Result<QString> {
-    JOINTER_TRY(const Graph joint, join_pair(snapshot->graph));
-    return write_graph_file(joint, title);
+  const auto make = [snapshot = state->snapshot, title = document_.title()] {
+    return write_joint(snapshot->graph, title);
   };
   making_pair_.start(make, [this](const Result<QString>& path) {
     if (!path) return emit message(QString::fromStdString(path.error().message));
-    emit message(
-        tr("The joint graph opens with min_cut's plan, which may differ from that of the pair."));
+    emit message(tr(
+        "The joint graph is tagged with the plan of the pair. *Ignore tags* partitions it anew."));
     emit pair_made(*path);
   });
 }

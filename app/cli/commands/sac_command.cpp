@@ -11,6 +11,7 @@
 #include "core/base/bytes.h"
 #include "core/policy/import.h"
 #include "passes/built_in.h"
+#include "passes/support/communicates.h"
 #include "passes/tune/find_order.h"
 
 namespace jointer::cli {
@@ -95,7 +96,7 @@ AnalysisOptions analysis_options(const SacCommand& options) {
 }
 
 FindOrder find_order_of(const SacCommand& options, const Graph& graph) {
-  if (options.keep_order || !options.format.empty() || !has_orders(graph)) return {};
+  if (options.keep_order || !options.format.empty() || !communicates(graph)) return {};
   return order_finder(built_in_passes(), analysis_options(options));
 }
 

@@ -52,7 +52,7 @@ PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
 AnalysisOptions analysis_options(const SacCommand& options);
 // Finds orders for the plans of searches. Empty if plans are to keep their own order: with
-// --keep-order, where only the plan is printed, and for graphs without orders (has_orders).
+// --keep-order, where only the plan is printed, and for graphs without asynchronous collectives.
 FindOrder find_order_of(const SacCommand& options, const Graph& graph);
 // Error (usage): the format is unknown.
 Result<PolicyFormat> format_of(const SacCommand& options);

@@ -38,8 +38,8 @@ struct Asked {
                     {.partition = {},
                      .now = {.budget = -1, .name = "now", .plan = whole.plan, .figures = figures},
                      .fsdp = fsdp_policy(graph),
-                     .max_budgets = 8,
-                     .effort = 200,
+                     .max_budgets = 4,
+                     .effort = 50,
                      .found = {}})
                     .value();
   }

@@ -63,9 +63,9 @@ std::string text_of(const TuneResult& result) {
 // Pairs, whole graphs without partitioners, joint graphs.
 std::vector<Graph> graphs() {
   std::vector<Graph> all;
-  for (std::uint64_t seed = 0; seed < 9; ++seed)
+  for (std::uint64_t seed = 0; seed < 6; ++seed)
     all.push_back(random_graph(
-        seed, {.calls = 60, .pair = seed % 3 == 1, .gradients = seed % 3 != 1, .writes = false}));
+        seed, {.calls = 40, .pair = seed % 3 == 1, .gradients = seed % 3 != 1, .writes = false}));
   return all;
 }
 

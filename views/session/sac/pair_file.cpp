@@ -7,6 +7,9 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
+#include "core/edit/edit.h"
+#include "core/partition/join_pair.h"
+#include "core/policy/export.h"
 #include "views/session/sac/ordered_plan.h"
 
 namespace jointer::views {
@@ -14,6 +17,13 @@ namespace jointer::views {
 Result<QString> write_pair(const SacState& state, const QString& title) {
   JOINTER_TRY(const Graph pair, ordered_graph(state));
   return write_graph_file(pair, title);
+}
+
+Result<QString> write_joint(const Graph& pair, const QString& title) {
+  JOINTER_TRY(JoinedPair joined, join_with_plan(pair));
+  JOINTER_TRY(const Edit tags, tag_as_planned(joined.joint, joined.plan));
+  JOINTER_CHECK(apply(joined.joint, tags));
+  return write_graph_file(joined.joint, title);
 }
 
 Result<QString> write_graph_file(const Graph& graph, const QString& title) {

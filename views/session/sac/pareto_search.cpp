@@ -6,6 +6,7 @@
 #include "core/policy/ordered_search.h"
 #include "core/policy/with_fsdp.h"
 #include "passes/built_in.h"
+#include "passes/support/communicates.h"
 #include "passes/tune/find_order.h"
 #include "views/session/sac/step_state.h"
 
@@ -44,7 +45,7 @@ void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
 
 // Empty if plans keep their own order.
 FindOrder find_order_of(const SacState& state, bool orders, const Cancellation& job) {
-  if (!orders || !has_orders(state.snapshot->graph)) return {};
+  if (!orders || !communicates(state.snapshot->graph)) return {};
   return order_finder(built_in_passes(), state.snapshot->analysis.options,
                       [job] { return job.is_cancelled(); });
 }
@@ -157,7 +158,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
   points_.clear();
   searched_ = state;
   is_complete_ = false;
-  is_ordered_ = settings_.orders && has_orders(state->snapshot->graph);
+  is_ordered_ = settings_.orders && communicates(state->snapshot->graph);
   latest_.reset();  // the curve may have better plans
   begin();
   const auto run = [state, settings = settings_,
