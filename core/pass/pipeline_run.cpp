@@ -199,6 +199,14 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
   return run;
 }
 
+Result<PipelineRun> run_whole_pipeline(const Graph& graph, const Pipeline& pipeline,
+                                       const PassRegistry& registry,
+                                       const PassContext::Options& options) {
+  JOINTER_TRY(PipelineRun run, run_pipeline(graph, pipeline, registry, options));
+  if (run.error) return tl::unexpected(*run.error);
+  return run;
+}
+
 std::string unused_reproducer_path(const std::string& folder, const std::string& pass) {
   namespace fs = std::filesystem;
   std::error_code error;

@@ -68,6 +68,10 @@ Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});
+// The same, for callers that need the result of the whole pipeline. Also an error: a step failed.
+Result<PipelineRun> run_whole_pipeline(const Graph& graph, const Pipeline& pipeline,
+                                       const PassRegistry& registry,
+                                       const PassContext::Options& options);
 
 // An unused path for a reproducer of this pass in `folder`; if empty, in the current folder.
 std::string unused_reproducer_path(const std::string& folder, const std::string& pass);

@@ -170,9 +170,7 @@ Result<PipelineRun> run_winner(const Graph& graph, const TuneResult& result,
   options.analysis = context.analysis();
   options.peak_limit = result.budget;
   options.is_cancelled = [&] { return !context.report(1); };
-  JOINTER_TRY(PipelineRun done, run_pipeline(graph, result.winner->pipeline, registry, options));
-  if (done.error) return tl::unexpected(*done.error);
-  return done;
+  return run_whole_pipeline(graph, result.winner->pipeline, registry, options);
 }
 
 void add_run(const PipelineRun& run, PassContext& context) {

@@ -9,17 +9,19 @@
 // The limit only selects among results. Passes do not see it, so a pipeline has the same effect when
 // it is run on its own.
 //
-// Cost: a run of each pipeline; together, 0.6 s on Llama3-8B. On graphs of more than 30,000 nodes,
-// pipelines with passes that would take minutes there are left out; the others take 4 s on
-// DeepSeek-V3 671B (55,000 nodes).
+// Cost: a run of each pipeline, each on a thread; together, 0.6 s of one core on Llama3-8B. On
+// graphs of more than 30,000 nodes, pipelines with passes that would take minutes there are left
+// out; the others take 4 s of one core on DeepSeek-V3 671B (55,000 nodes).
 //
 // Source: Jointer's own.
 
 #include "passes/tune/find_order.h"
 
 #include <array>
+#include <future>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/pass/pipeline_run.h"
 #include "core/pass/pipeline_text.h"
@@ -57,18 +59,23 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
     options.context.analysis = analysis;
     options.context.is_cancelled = is_cancelled;
     JOINTER_TRY(const auto evaluator, Evaluator::make(graph, registry, std::move(options)));
-    const bool is_large = graph.order().size() > kLarge;
-    for (const auto& [passes, scales] : kOrders) {
-      if (is_large && !scales) continue;
-      const Pipeline pipeline = *parse_pipeline(passes);
-      JOINTER_TRY(const Evaluation evaluation, evaluator->evaluate(pipeline));
+    std::vector<Pipeline> pipelines;
+    for (const auto& [passes, scales] : kOrders)
+      if (scales || graph.order().size() <= kLarge) pipelines.push_back(*parse_pipeline(passes));
+    std::vector<std::future<Result<Evaluation>>> evaluations;
+    for (const Pipeline& pipeline : pipelines)
+      evaluations.push_back(std::async(std::launch::async, [&evaluator = *evaluator, &pipeline] {
+        return evaluator.evaluate(pipeline);
+      }));
+    for (std::size_t i = 0; i < pipelines.size(); ++i) {
+      JOINTER_TRY(const Evaluation evaluation, evaluations[i].get());
       if (evaluation.failure || evaluation.figures.figures.step_ns >= best.figures.step_ns)
         continue;
-      JOINTER_TRY(const auto ordered, evaluator->graph_of(pipeline));
+      JOINTER_TRY(const auto ordered, evaluator->graph_of(pipelines[i]));
       const std::int64_t reserved = reserved_peak_bytes(*ordered, analysis.memory);
       if ((counts_reserved ? reserved : evaluation.figures.figures.peak_bytes) > limit.bytes)
         continue;
-      best = {.passes = std::string(passes),
+      best = {.passes = to_text(pipelines[i]),
               .figures = evaluation.figures.figures,
               .communication_ns = evaluation.figures.communication_ns,
               .reserved_bytes = reserved};
@@ -83,8 +90,7 @@ Result<Graph> in_order(const Graph& graph, const std::string& passes, const Pass
   JOINTER_TRY(const Pipeline pipeline, parse_pipeline(passes));
   PassContext::Options options;
   options.analysis = analysis;
-  JOINTER_TRY(const PipelineRun run, run_pipeline(graph, pipeline, registry, options));
-  if (run.error) return tl::unexpected(*run.error);
+  JOINTER_TRY(const PipelineRun run, run_whole_pipeline(graph, pipeline, registry, options));
   return *run.steps.back().graph;
 }
 

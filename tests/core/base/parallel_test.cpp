@@ -3,8 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
 #include <stdexcept>
+#include <thread>
 #include <vector>
+
+#include "core/base/environment.h"
 
 namespace jointer::test {
 namespace {
@@ -31,6 +37,26 @@ TEST(FirstTrue, ReturnsTheLowestIndexAndCallsAllBeforeIt) {
     ASSERT_EQ(first, 15U);
     for (std::size_t i = 0; i <= first; ++i) ASSERT_EQ(calls[i], 1) << i;
   }
+}
+
+void work_for(std::chrono::microseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+TEST(FirstTrue, LongWorkRunsOnSeveralThreads) {
+  if (usable_cores() < 2) GTEST_SKIP() << "needs two cores";
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  const std::size_t first = first_true(200, [&](std::size_t i) {
+    work_for(std::chrono::milliseconds(1));
+    const std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+    return i == 150;
+  });
+  EXPECT_EQ(first, 150U);
+  EXPECT_GT(threads.size(), 1U);
 }
 
 TEST(FirstTrue, RethrowsFromAnyThread) {

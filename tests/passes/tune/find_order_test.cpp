@@ -22,12 +22,19 @@ AnalysisOptions analysis() {
   return {.memory = {}, .estimator = {.name = std::string(kCosts)}, .simulation = {}};
 }
 
-// The sample with its plan at budget 1.
+Graph sample() {
+  return open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")})
+      .value();
+}
+
+// With collectives, some of which may be hidden.
+Graph small_joint() {
+  return random_graph(6, {.calls = 60, .gradients = true, .writes = false});
+}
+
+// A joint graph with its plan at budget 1.
 struct Asked {
-  Asked() {
-    graph =
-        open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")})
-            .value();
+  explicit Asked(Graph joint) : graph(std::move(joint)) {
     whole = partition(graph).value();
     costs = estimate_all(whole.joint, **make_estimator(analysis().estimator));
     flops.resize(whole.joint.node_count());
@@ -76,7 +83,7 @@ TEST(FindOrder, GivesTheFiguresOfThePassesThatItNames) {
 }
 
 TEST(FindOrder, KeepsTheOrderIfNothingFits) {
-  const Asked asked;
+  const Asked asked(sample());
   const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
   const FindOrder find = order_finder(built_in_passes(), analysis());
   EXPECT_NE(find(pair, {.bytes = asked.figures.figures.peak_bytes})->passes, "");
@@ -85,7 +92,7 @@ TEST(FindOrder, KeepsTheOrderIfNothingFits) {
 }
 
 TEST(FindOrder, StopsWhenCancelled) {
-  const Asked asked;
+  const Asked asked(sample());
   const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
   const auto order =
       order_finder(built_in_passes(), analysis(), [] { return true; })(pair, {.bytes = 1 << 30});
@@ -94,7 +101,7 @@ TEST(FindOrder, StopsWhenCancelled) {
 }
 
 TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
-  const Asked asked;
+  const Asked asked(sample());
   const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
   const Fit fit =
       fastest_ordered(*asked.trade_off, asked.limit(), order_finder(built_in_passes(), analysis()))
@@ -112,7 +119,7 @@ TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
 
 // If orders hide nothing, the answer is that of a search at the full cost of communication.
 TEST(OrderedSearch, SearchesAtFullCostIfOrdersHideNothing) {
-  const Asked asked;
+  const Asked asked(small_joint());
   const FindOrder keep = [](const Graph& graph, const OrderLimit&) -> Result<PlanOrder> {
     const StepFigures own = *step_figures(graph, analysis());
     return PlanOrder{
@@ -129,7 +136,7 @@ TEST(OrderedSearch, SearchesAtFullCostIfOrdersHideNothing) {
 }
 
 TEST(OrderedSearch, AnErrorOfTheOrderEndsTheSearch) {
-  const Asked asked;
+  const Asked asked(small_joint());
   const FindOrder fails = [](const Graph&, const OrderLimit&) -> Result<PlanOrder> {
     return fail(Error::Kind::cancelled, "it was cancelled");
   };
@@ -142,7 +149,7 @@ TEST(OrderedSearch, AnErrorOfTheOrderEndsTheSearch) {
 }
 
 TEST(HiddenCommunication, LeavesTheRestOfTheCollectives) {
-  const Asked asked;
+  const Asked asked(sample());
   const auto rest = with_hidden_communication(asked.costs, 0.75);
   ASSERT_EQ(rest.size(), asked.costs.size());
   std::size_t collectives = 0;

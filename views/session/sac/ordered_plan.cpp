@@ -46,8 +46,8 @@ Result<std::vector<Edit>> ordered_tags(const Snapshot& tagged, const std::string
   JOINTER_TRY(const Pipeline pipeline, parse_pipeline(order));
   PassContext::Options options;
   options.analysis = tagged.analysis.options;
-  JOINTER_TRY(const PipelineRun done, run_pipeline(graph, pipeline, built_in_passes(), options));
-  if (done.error) return tl::unexpected(*done.error);
+  JOINTER_TRY(const PipelineRun done,
+              run_whole_pipeline(graph, pipeline, built_in_passes(), options));
   for (const StepResult& step : done.steps)
     if (!step.edit.changes.empty()) edits.push_back(step.edit);
   return edits;

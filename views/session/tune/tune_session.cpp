@@ -16,15 +16,12 @@ namespace {
 
 constexpr int kTakeMs = 60;
 
-// Fails if a step fails.
 Result<PipelineRun> run_all(const Snapshot& snapshot, const Pipeline& pipeline,
                             std::int64_t budget) {
   PassContext::Options options;
   options.analysis = snapshot.analysis.options;
   options.peak_limit = budget;
-  JOINTER_TRY(PipelineRun done, run_pipeline(snapshot.graph, pipeline, built_in_passes(), options));
-  if (done.error) return tl::unexpected(*done.error);
-  return done;
+  return run_whole_pipeline(snapshot.graph, pipeline, built_in_passes(), options);
 }
 
 // The memory that the caching allocator reserves for a pipeline's graph.
