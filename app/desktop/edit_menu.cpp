@@ -120,11 +120,13 @@ void EditMenu::add_edit_actions(QMenu* menu) {
       planner([](MovePlanner& p) { p.to_end(-1); }));
   add(tr("Move as Late as Possible"), QKeySequence(Qt::ALT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1); }));
-  add(tr("Move Chain to Best Place"), QKeySequence(Qt::SHIFT | Qt::Key_B),
+  add(tr("Move to Best Place, Chain Toggled"), QKeySequence(Qt::SHIFT | Qt::Key_B),
       planner([](MovePlanner& p) { p.to_best(true); }));
-  add(tr("Move Chain as Early as Possible"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
+  add(tr("Move as Early as Possible, Chain Toggled"),
+      QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
       planner([](MovePlanner& p) { p.to_end(-1, true); }));
-  add(tr("Move Chain as Late as Possible"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
+  add(tr("Move as Late as Possible, Chain Toggled"),
+      QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1, true); }));
   menu->addSeparator();
   add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });

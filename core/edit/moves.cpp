@@ -84,6 +84,11 @@ Carried carry(const Graph& graph, const Users& users, NodeId node, Direction dir
   return carried;
 }
 
+bool is_start_or_wait(const Graph& graph, NodeId node) {
+  const Node& n = graph.node(node);
+  return graph.is_collective_start(n) || graph.is_wait(n);
+}
+
 Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId before) {
   if (nodes.empty()) return fail(Error::Kind::usage, "no nodes to move");
   if (std::find(nodes.begin(), nodes.end(), before) != nodes.end())
@@ -96,9 +101,8 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
   const auto in_block = [&](NodeId id) {
     return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
   };
-  const auto told = std::find_if(nodes.begin(), nodes.end(), [&](NodeId id) {
-    return graph.is_collective_start(graph.node(id)) || graph.is_wait(graph.node(id));
-  });
+  const auto told = std::find_if(nodes.begin(), nodes.end(),
+                                 [&](NodeId id) { return is_start_or_wait(graph, id); });
   const NodeId held = told == nodes.end() ? nodes.front() : *told;
   const std::size_t from = graph.position(held), to = graph.position(before);
   std::size_t places = 0;

@@ -34,6 +34,10 @@ Carried carry(const Graph& graph, const Users& users, NodeId node, Direction dir
 // The direction in which the node's chain blocks it: earlier for a start, later for a wait.
 Direction carrying_direction(const Graph& graph, NodeId node);
 
+// True for the start or the wait of a collective. Users move such a node together with its chain
+// unless they ask for the node alone.
+bool is_start_or_wait(const Graph& graph, NodeId node);
+
 // True for a view, a cast or a copy that reads one node and has no other effect.
 bool is_cheap(const Graph& graph, const Node& node);
 

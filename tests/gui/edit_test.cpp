@@ -447,6 +447,8 @@ void EditTest::carries_the_chain() {
     document().selection().select(c.start);
     planner().take(c.start);
     if (planner().held() == nullptr) continue;
+    QVERIFY(planner().held()->carries);
+    planner().set_carry(false);
     const std::size_t room =
         planner().held()->preview.current() - planner().held()->preview.first();
     planner().set_carry(true);
@@ -477,6 +479,7 @@ void EditTest::drags_the_whole_selection() {
     if (!collectives[i].wait || !collectives[i + 1].wait) continue;
     document().selection().select_all({collectives[i].wait, collectives[i + 1].wait});
     planner().take(collectives[i].wait);
+    planner().set_carry(false);
     const HeldMove* held = planner().held();
     if (held != nullptr && held->preview.last() > held->preview.current()) {
       handle = collectives[i].wait;
@@ -488,6 +491,8 @@ void EditTest::drags_the_whole_selection() {
   document().selection().select_all({handle, other});
   planner().take(handle);
   QVERIFY(planner().held() != nullptr);
+  QVERIFY(planner().held()->block.size() > 2);
+  QTest::keyClick(&timeline(), Qt::Key_C);  // without their chains
   QCOMPARE(planner().held()->block.size(), std::size_t{2});
   const auto predicted = [&] { return planner().held()->figures(); };
   QTest::keyClick(&timeline(), Qt::Key_End);

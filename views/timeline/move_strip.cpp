@@ -181,7 +181,19 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
                      metrics.elidedText(range, Qt::ElideRight, gutter.width()));
 }
 
+QString MoveStrip::why_flat() const {
+  if (!held_.preview.is_flat()) return {};
+  if (held_.preview.first() == held_.preview.last()) return tr("This is the only legal place.");
+  return held_.carries ? tr("No legal place changes the figures.")
+                       : tr("No legal place changes the figures; C moves its chain with it.");
+}
+
 void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect& rows) const {
+  if (const QString why = why_flat(); !why.isEmpty()) {
+    painter.setPen(theme_.text);
+    painter.drawText(labels, Qt::AlignCenter, why);
+    return;
+  }
   const Figures& was = held_.preview.at(held_.preview.current());
   const BestGaps& best = held_.preview.best;
   struct Mark {

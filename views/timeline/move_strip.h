@@ -29,6 +29,9 @@ class MoveStrip {
   // ...".
   [[nodiscard]] QString headline() const;
 
+  // Why no place is marked as best; empty if places differ.
+  [[nodiscard]] QString why_flat() const;
+
  private:
   struct Row {
     QRect area;

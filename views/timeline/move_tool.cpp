@@ -73,10 +73,10 @@ bool MoveTool::move(QPoint at, Qt::KeyboardModifiers modifiers) {
     is_dragged_ = true;
     take();
   }
-  const bool carries = modifiers.testFlag(Qt::ShiftModifier);
-  if (planner_.held() != nullptr && carries != moved_by_key_) {
-    moved_by_key_ = carries;
-    planner_.set_carry(carries);
+  const bool is_toggled = modifiers.testFlag(Qt::ShiftModifier);
+  if (const HeldMove* held = planner_.held(); held != nullptr && is_toggled != moved_by_key_) {
+    moved_by_key_ = is_toggled;
+    planner_.set_carry(!held->carries);
   }
   if (is_holding() && beyond_edge(at.x()) != 0)
     scrolling_.start();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/units.h"
 
@@ -65,6 +66,10 @@ std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
 
 MovePreview::MovePreview(RangePreview preview, std::int64_t peak_limit)
     : range(std::move(preview)), best(best_gaps(range, peak_limit)) {}
+
+bool MovePreview::is_flat() const {
+  return std::ranges::adjacent_find(range.at, std::not_equal_to()) == range.at.end();
+}
 
 std::size_t MovePreview::clamp(std::size_t gap) const {
   return std::clamp(gap, first(), last());

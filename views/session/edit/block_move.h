@@ -44,6 +44,8 @@ struct MovePreview {
   [[nodiscard]] std::size_t current() const { return range.range.current; }
   [[nodiscard]] const Figures& at(std::size_t gap) const { return range.at[gap - first()]; }
   [[nodiscard]] std::size_t clamp(std::size_t gap) const;
+  // True if all places have the same figures.
+  [[nodiscard]] bool is_flat() const;
   // The nearest gap in that direction whose figures differ from those at `gap`, or the last gap in
   // that direction if there is none.
   [[nodiscard]] std::size_t next_change(std::size_t gap, int direction) const;

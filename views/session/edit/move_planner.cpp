@@ -143,7 +143,7 @@ void MovePlanner::start_holding(const std::shared_ptr<Taking>& taking) {
   taking_.reset();
   // The graph may have changed since the request.
   if (!can_move(taking->handle)) return;
-  hold(taking->handle, movable(taking->nodes), false);
+  hold(taking->handle, movable(taking->nodes), is_start_or_wait(open_.graph(), taking->handle));
   for (const auto& command : taking->commands)
     if (held_) command();
 }
@@ -205,8 +205,9 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   const auto is_before = [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); };
   std::sort(held.block.begin(), held.block.end(), is_before);
   held.block.erase(std::unique(held.block.begin(), held.block.end()), held.block.end());
+  const bool is_default = is_start_or_wait(graph, held.handle);
   if (held.block.size() <= taken.size())
-    held.carried = tr("No cheap nodes move with it.");
+    held.carried = is_default ? QString() : tr("No cheap nodes move with it.");
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
   else if (const std::size_t more = held.block.size() - taken.size(); more == 1)
@@ -313,14 +314,14 @@ void MovePlanner::nudge(int direction) {
   move_selected({direction, direction < 0 ? tr("one place earlier") : tr("one place later"), next});
 }
 
-void MovePlanner::to_end(int direction, bool carries) {
-  if (waits_for_block([=, this] { to_end(direction, carries); })) return;
+void MovePlanner::to_end(int direction, bool is_toggled) {
+  if (waits_for_block([=, this] { to_end(direction, is_toggled); })) return;
   if (held_) return move_to(direction < 0 ? held_->preview.first() : held_->preview.last());
   const auto end = [direction](const WhatIf&, const LegalRange& range, std::span<const NodeId>) {
     return direction < 0 ? range.first : range.last;
   };
   move_selected({direction, direction < 0 ? tr("as early as possible") : tr("as late as possible"),
-                 end, carries});
+                 end, is_toggled});
 }
 
 void MovePlanner::to_next_change(int direction) {
@@ -345,8 +346,8 @@ std::size_t best_gap(const MovePreview& preview) {
 
 }  // namespace
 
-void MovePlanner::to_best(bool carries) {
-  if (waits_for_block([=, this] { to_best(carries); })) return;
+void MovePlanner::to_best(bool is_toggled) {
+  if (waits_for_block([=, this] { to_best(is_toggled); })) return;
   if (held_) return move_to(best_gap(held_->preview));
   const std::int64_t allowed = open_.baseline()->analysis.memory.peak_bytes();
   const auto best = [allowed](const WhatIf& what_if, const LegalRange& range,
@@ -354,7 +355,7 @@ void MovePlanner::to_best(bool carries) {
     const Result<RangePreview> preview = what_if.preview(block);
     return preview ? best_gap(MovePreview(*preview, allowed)) : range.current;
   };
-  move_selected({0, tr("to the best place"), best, carries});
+  move_selected({0, tr("to the best place"), best, is_toggled, true});
 }
 
 // Moves nodes one at a time on a worker thread, each in the graph left by the previous moves, and
@@ -370,20 +371,42 @@ void MovePlanner::move_selected(Command command) {
   when_ready([this, nodes, command] { start(nodes, command); });
 }
 
+// Adds the wait of each start, and the start of each wait.
+std::vector<NodeId> MovePlanner::with_whole_collectives(const Snapshot& snapshot,
+                                                        std::span<const NodeId> nodes) {
+  const Simulation& simulation = snapshot.analysis.simulation;
+  std::vector<NodeId> whole;
+  for (const NodeId node : nodes) {
+    const std::int32_t index = simulation.collective_of(node);
+    if (index < 0 || !is_start_or_wait(snapshot.graph, node)) {
+      whole.push_back(node);
+      continue;
+    }
+    const CollectiveTiming& collective = simulation.collectives()[static_cast<std::size_t>(index)];
+    whole.push_back(collective.start);
+    if (collective.wait) whole.push_back(collective.wait);
+  }
+  std::ranges::sort(whole);
+  whole.erase(std::unique(whole.begin(), whole.end()), whole.end());
+  return whole;
+}
+
 void MovePlanner::start(const std::vector<NodeId>& selected, const Command& command) {
   const SnapshotPtr now = open_.shared_snapshot();
   const Graph& graph = now->graph;
   // The graph may have changed since the request.
   std::vector<NodeId> nodes = movable(selected);
   if (nodes.empty()) return emit refused(tr("The selected nodes have been removed."));
+  const std::size_t asked = nodes.size();
+  if (command.is_best && !command.is_toggled) nodes = with_whole_collectives(*now, nodes);
   std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
     return command.direction <= 0 ? graph.position(a) < graph.position(b)
                                   : graph.position(a) > graph.position(b);
   });
-  const auto work = [now, basis = basis_, nodes,
+  const auto work = [now, basis = basis_, nodes, asked,
                      command](const Reporter<Progress>& job) -> Result<Plan> {
     PlannedMoves moves(now->graph, *basis->what_if, command.direction);
-    if (command.carries) moves.carry_along();
+    if (command.is_toggled) moves.toggle_chains();
     QElapsedTimer since;
     since.start();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -394,7 +417,7 @@ void MovePlanner::start(const std::vector<NodeId>& selected, const Command& comm
       job.report({static_cast<int>(i) + 1, static_cast<int>(nodes.size())});
     }
     Plan plan{.edit = {}, .refusal = moves.refusal()};
-    if (!moves.empty()) plan.edit = moves.edit(command.how.toStdString());
+    if (!moves.empty()) plan.edit = moves.edit(command.how.toStdString(), asked);
     return plan;
   };
   planning_.start(
@@ -418,8 +441,11 @@ void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
     return prepare();
   }
   if (plan->edit) return editing_.apply(*plan->edit);
-  emit refused(plan->refusal.empty() ? tr("The selected nodes are already at their best place.")
-                                     : QString::fromStdString(plan->refusal));
+  const QString why = QString::fromStdString(plan->refusal);
+  if (command.is_best)
+    emit refused(tr("No other place is better. %1").arg(why).trimmed());
+  else
+    emit refused(why.isEmpty() ? tr("The selected nodes are already there.") : why);
   prepare();
   run_waiting();
 }

@@ -67,7 +67,8 @@ class MovePlanner : public QObject {
   // `refused`.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
-  // Includes or excludes the cheap nodes that feed the block.
+  // Includes or excludes the chains of the picked up nodes. Initially, the chain of a collective's
+  // start or wait is included.
   void set_carry(bool carry);
   void drop();
   void give_up();
@@ -77,11 +78,14 @@ class MovePlanner : public QObject {
   // the node drops them.
   void nudge(int direction);
   void to_next_change(int direction);
-  // `carries`: also moves the cheap nodes that feed a start or read a wait. A held block has its
-  // own setting.
-  void to_best(bool carries = false);
-  void to_end(int direction, bool carries = false);  // the earliest or the latest place
-  void cancel();                                     // stops a running command
+  // The start and the wait of a collective move with their chains (core/edit/moves.h), and other
+  // nodes alone. `is_toggled`: the other way round. A held block has its own setting.
+  //
+  // Moves to the best place; for a collective, first the start and then the wait, whichever is
+  // selected, unless `is_toggled`.
+  void to_best(bool is_toggled = false);
+  void to_end(int direction, bool is_toggled = false);  // the earliest or the latest place
+  void cancel();                                        // stops a running command
 
   // Prepares the what-if figures unless they are ready.
   void prepare();
@@ -104,7 +108,8 @@ class MovePlanner : public QObject {
     int direction = 0;  // positive: later, starting with the last node in program order
     QString how;
     PlannedMoves::Target target;
-    bool carries = false;
+    bool is_toggled = false;
+    bool is_best = false;  // the target is the best place
   };
   struct Plan {
     std::optional<Edit> edit;  // none if nothing moves
@@ -133,6 +138,8 @@ class MovePlanner : public QObject {
   void release();
   [[nodiscard]] std::vector<NodeId> taken_with(NodeId node) const;
   [[nodiscard]] std::vector<NodeId> movable(std::vector<NodeId> nodes) const;
+  [[nodiscard]] static std::vector<NodeId> with_whole_collectives(const Snapshot& snapshot,
+                                                                  std::span<const NodeId> nodes);
   static void carry_along(const Graph& graph, HeldMove& held);
   [[nodiscard]] static BlockMove move_of(const HeldMove& held);
   void show_live();

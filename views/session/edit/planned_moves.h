@@ -21,31 +21,35 @@ class PlannedMoves {
                                            std::span<const NodeId> block)>;
 
   // `what_if` has the order of `graph`, follows each move, and must outlive this object.
-  // `direction`: negative to move earlier; refusals name the constraint on that side.
+  // `direction`: negative to move earlier, positive to move later; refusals name the constraint on
+  // that side, or on both for 0.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
-  // From now on, cheap nodes that feed a start or read a wait move along.
-  void carry_along();
+  // By default, the start and the wait of a collective move with their chains (core/edit/moves.h),
+  // and other nodes alone. From now on, the other way round.
+  void toggle_chains() { are_chains_toggled_ = true; }
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }
-  // Why the first refused node stays in place; empty if none was refused.
+  // Why the first refused nodes stay in place, and what to move first; empty if none was refused.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  // `how`: "one place earlier", "to the best place".
-  [[nodiscard]] Edit edit(const std::string& how) const;
+  // `how`: "one place earlier", "to the best place". `asked`: the number of nodes to move.
+  [[nodiscard]] Edit edit(const std::string& how, std::size_t asked) const;
 
  private:
-  void refuse(const std::string& sentence);
-  [[nodiscard]] std::vector<NodeId> block_of(NodeId node) const;
+  void refuse(const std::string& sentences);
+  [[nodiscard]] std::vector<NodeId> block_of(NodeId node);
+  [[nodiscard]] std::string why_not(NodeId node, const LegalRange& range) const;
 
   Graph graph_;
   Editor editor_;
   WhatIf& what_if_;
   int direction_;
-  std::optional<Users> users_;               // set if cheap nodes move with it
+  std::optional<Users> users_;  // set once a chain was needed
+  bool are_chains_toggled_ = false;
   std::vector<std::vector<NodeId>> starts_;  // of the collectives, in the original order
   std::vector<Change> changes_;
   std::string refusal_, last_title_;
-  std::int64_t asked_ = 0;
+  int refused_ = 0;
 };
 
 }  // namespace jointer::views

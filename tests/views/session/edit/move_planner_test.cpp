@@ -148,6 +148,47 @@ TEST_F(MovePlannerTest, RequestsAreAboutWhatWasSelectedThen) {
   EXPECT_EQ(planner().held()->taken, 2U);
 }
 
+// The start needs its cast to move earlier, and the wait its cast to move later. The peak is
+// elsewhere.
+TEST_F(MovePlannerTest, BestPlaceIsThatOfTheWholeCollective) {
+  for (const char* selected : {"g", "v"}) {
+    document.reset();
+    refusals.clear();
+    snapshot_ = test::snapshot_of(R"(
+      group fsdp: 0 1
+      s: f32[1024,1024] = input
+      x: f32[4096,4096] = input
+      w: bf16[2048,4096] = input
+      t: f32[16384,4096] = aten.new_zeros(s, [16384, 4096])
+      u: f32[] = aten.sum(t)
+      a: f32[1024,1024] = aten.mm(s, s)
+      c: f32[2048,4096] = aten._to_copy(w, dtype=f32)
+      g: f32[4096,4096] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
+      v: f32[4096,4096] = _c10d_functional.wait_tensor(g)
+      d: bf16[4096,4096] = aten._to_copy(v, dtype=bf16)
+      b: f32[4096,4096] = aten.mm(x, x)
+      e: bf16[4096,4096] = aten._to_copy(b, dtype=bf16)
+      y: bf16[4096,4096] = aten.mm(d, e)
+      return [y, a, u]
+    )");
+    open();
+    const std::int64_t exposed = document->analysis().simulation.exposed_ns();
+    select({selected});
+    planner().to_best(true);
+    run_all();
+    EXPECT_EQ(editing().step_count(), 0);
+    ASSERT_EQ(refusals.size(), 1);
+    EXPECT_TRUE(refusals.front().startsWith("No other place is better. Held by "));
+    EXPECT_TRUE(refusals.front().endsWith(" first."));
+    planner().to_best();
+    run_all();
+    EXPECT_EQ(editing().step_count(), 1);
+    EXPECT_LT(position("c"), position("a"));
+    EXPECT_GT(position("v"), position("b"));
+    EXPECT_LT(document->analysis().simulation.exposed_ns(), exposed);
+  }
+}
+
 TEST_F(MovePlannerTest, RequestsForRemovedNodesAreRefused) {
   open_with_unused_node();
   editing().apply(

@@ -61,7 +61,7 @@ TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_undone) {
   };
   // The last call cannot be moved.
   for (const char* name : {"v2", "v1", "z"}) moves.add(node(name), last);
-  const Edit edit = moves.edit("as late as possible");
+  const Edit edit = moves.edit("as late as possible", 3);
   EXPECT_EQ(edit.title, "Move 2 of 3 nodes as late as possible");
   Graph edited = graph();
   const auto inverse = apply(edited, edit);
@@ -91,21 +91,21 @@ TEST_F(MovesTest, start_cannot_move_without_its_chain) {
   const auto first = [](const WhatIf&, const LegalRange& range, std::span<const NodeId>) {
     return range.first;
   };
-  const auto planned = [&](bool carries) {
+  const auto planned = [&](bool is_toggled) {
     WhatIf what_if(graph, dependencies, snapshot->analysis.costs);
     PlannedMoves moves(graph, what_if, -1);
-    if (carries) moves.carry_along();
+    if (is_toggled) moves.toggle_chains();
     moves.add(graph.find("g"), first);
     Graph edited = graph;
     if (!moves.empty()) {
-      const auto done = apply(edited, moves.edit("as early as possible"));
+      const auto done = apply(edited, moves.edit("as early as possible", 1));
       EXPECT_TRUE(done) << done.error().message;
     }
     EXPECT_TRUE(std::ranges::equal(edited.order(), what_if.order()));
     return edited.position(graph.find("g"));
   };
-  EXPECT_EQ(planned(false), graph.position(graph.find("g")));
-  EXPECT_EQ(planned(true), graph.position(graph.find("a")) + 1) << "its chain is right before it";
+  EXPECT_EQ(planned(true), graph.position(graph.find("g")));
+  EXPECT_EQ(planned(false), graph.position(graph.find("a")) + 1) << "its chain is right before it";
 }
 
 TEST(PolicyEditTest, selects_nodes_operators_and_similar_modules) {
