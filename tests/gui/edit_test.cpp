@@ -481,7 +481,7 @@ void EditTest::drags_the_whole_selection() {
     planner().take(collectives[i].wait);
     planner().set_carry(false);
     const HeldMove* held = planner().held();
-    if (held != nullptr && held->preview.last() > held->preview.current()) {
+    if (held != nullptr && !held->carries && held->preview.last() > held->preview.current()) {
       handle = collectives[i].wait;
       other = collectives[i + 1].wait;
     }
