@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/json_fields.h"
+#include "core/cost/unknown_rates.h"
 #include "core/graph/group_argument.h"
 
 namespace jointer {
@@ -141,12 +142,6 @@ std::optional<double> local_attention_width(const Graph& graph) {
   return std::nullopt;
 }
 
-bool is_mixture_of_experts(const Graph& graph) {
-  for (std::size_t i = 0; i < graph.operator_count(); ++i)
-    if (graph.op(OperatorId(i)).name.find("grouped_mm") != std::string::npos) return true;
-  return false;
-}
-
 // Batch size times sequence length: the number of elements of the first two-dimensional integer
 // input.
 std::optional<double> token_ids(const Graph& graph) {
@@ -158,6 +153,16 @@ std::optional<double> token_ids(const Graph& graph) {
       return static_cast<double>(graph.numel(*t));
   }
   return std::nullopt;
+}
+
+// The tokens of a training step on this rank. The time of a part of a step says nothing about them.
+void find_tokens(const Graph& graph, const ModelInfo& info, ModelFacts& facts) {
+  if (part_of_step(graph)) return;
+  if (const auto batch = positive(info.local_batch_size); batch && facts.sequence) {
+    facts.local_tokens = *batch * *facts.sequence;
+  } else if ((facts.local_tokens = token_ids(graph))) {
+    facts.derived.emplace_back("local tokens: from the shape of the token ids");
+  }
 }
 
 }  // namespace
@@ -181,11 +186,7 @@ ModelFacts find_model_facts(const Graph& graph) {
 
   facts.layers = positive(info.layers);
   facts.sequence = positive(info.seq_len);
-  if (const auto batch = positive(info.local_batch_size); batch && facts.sequence) {
-    facts.local_tokens = *batch * *facts.sequence;
-  } else if ((facts.local_tokens = token_ids(graph))) {
-    facts.derived.emplace_back("local tokens: from the shape of the token ids");
-  }
+  find_tokens(graph, info, facts);
 
   // For a mixture of experts, only the parameters that are active for a token count; the member
   // `parameters` counts all of them.

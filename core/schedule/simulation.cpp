@@ -130,6 +130,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
         break;
     }
   }
+  host_bound_ns_ += std::max<std::int64_t>(-clocks.host_slack(), 0);
   expose_tail(clocks.ready());
   for (const CollectiveTiming& c : collectives_) exposed_ns_ += c.exposed_ns;
 }

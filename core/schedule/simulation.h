@@ -72,7 +72,7 @@ class Simulation {
   [[nodiscard]] std::int64_t transfer_ns() const { return transfer_ns_; }
   // Exposed time of collectives and copies.
   [[nodiscard]] std::int64_t exposed_ns() const { return exposed_ns_; }
-  // Time in which the compute stream waits for the CPU to launch a kernel.
+  // Time in which the compute stream waits for the CPU. With compute_ns and exposed_ns: step_ns.
   [[nodiscard]] std::int64_t host_bound_ns() const { return host_bound_ns_; }
   // The number of collectives, without copies, and the number of hidden collectives.
   [[nodiscard]] std::size_t collective_count() const;

@@ -199,8 +199,11 @@ TEST_P(TotalsOfCaptures, Scoreboard) {
   Document document({.path = GetParam()}, snapshot_);
   Scoreboard scoreboard(document);
   std::map<QString, QString> shown;
-  for (FigureBox* box : scoreboard.findChildren<FigureBox*>())
+  std::set<QString> hidden;
+  for (FigureBox* box : scoreboard.findChildren<FigureBox*>()) {
     shown[box->value().accessibleName()] = box->value().text();
+    if (box->isHidden()) hidden.insert(box->value().accessibleName());
+  }
   std::int64_t peak = 0, kernels = 0;
   for (std::size_t i = 0; i < analysis().memory.profile().size();
        i += std::max<std::size_t>(analysis().memory.profile().size() / 64, 1))
@@ -217,6 +220,35 @@ TEST_P(TotalsOfCaptures, Scoreboard) {
     end = std::max(
         {end, analysis().simulation.timing(id).end, analysis().simulation.timing(id).host_end});
   EXPECT_EQ(shown["Step"], time_text(end));
+  // The parts of the step are all shown.
+  for (const char* part : {"Step", "Compute", "CPU wait"}) EXPECT_FALSE(hidden.contains(part));
+  if (exposed_of(*snapshot_) > 0) {
+    EXPECT_FALSE(hidden.contains("Exposed"));
+  }
+  EXPECT_EQ(kernels + exposed_of(*snapshot_) + analysis().simulation.host_bound_ns(), end);
+  EXPECT_EQ(shown["CPU wait"], time_text(end - kernels - exposed_of(*snapshot_)));
+}
+
+TEST_P(TotalsOfCaptures, RatesOrTheReasonThatThereAreNone) {
+  Document document({.path = GetParam()}, snapshot_);
+  const Scoreboard scoreboard(document);
+  for (FigureBox* box : scoreboard.findChildren<FigureBox*>()) {
+    const QString name = box->value().accessibleName();
+    if (name != "Tokens/s" && name != "MFU") continue;
+    const Throughput& rates = analysis().throughput;
+    const bool is_known =
+        name == "MFU" ? rates.mfu.has_value() : rates.tokens_per_second.has_value();
+    EXPECT_FALSE(box->isHidden());
+    EXPECT_EQ(box->value().text() != "\u2013", is_known);
+    EXPECT_EQ(box->was().isHidden(), is_known);
+    EXPECT_EQ(box->was().text().isEmpty(), is_known);
+    EXPECT_EQ(box->toolTip().contains('\n'), !is_known);
+  }
+  // The time of a half says nothing about the step.
+  const CaptureKind kind = graph().part(PartId(0)).kind;
+  if (!graph().is_pair() && (kind == CaptureKind::forward || kind == CaptureKind::backward)) {
+    EXPECT_FALSE(analysis().throughput.tokens_per_second);
+  }
 }
 
 TEST_P(TotalsOfCaptures, HistoryAsOpened) {

@@ -9,6 +9,7 @@
 #include "core/cost/cost_database.h"
 #include "core/cost/device.h"
 #include "core/cost/measured.h"
+#include "core/cost/throughput.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/move_planner.h"
 #include "views/session/sac/sac_session.h"
@@ -44,11 +45,14 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
          "its block sizes, splitting and reuse. Peak memory is a lower bound."));
   step_ =
       add_figure(tr("Step"), tr("Estimated time of one step on one rank, from a simulation of the "
-                                "CPU, the compute stream and one stream per process group."));
+                                "CPU, the compute stream and one stream per process group: the "
+                                "sum of compute, exposed communication and waiting for the CPU."));
   compute_ = add_figure(tr("Compute"), tr("Sum of the estimated times of all kernels."));
   exposed_ =
       add_figure(tr("Exposed"), tr("Time during which the compute stream waits for communication, "
                                    "and the number of collectives hidden by compute."));
+  host_ = add_figure(tr("CPU wait"), tr("Time during which the compute stream waits for the CPU, "
+                                        "to launch a kernel or to end the step."));
   tokens_ = add_figure(
       tr("Tokens/s"), tr("Throughput per device: local tokens per step divided by the step time."));
   mfu_ = add_figure(tr("MFU"), tr("Model FLOPs per second divided by the device's dense bf16 peak. "
@@ -159,11 +163,12 @@ void Scoreboard::resizeEvent(QResizeEvent* event) {
   fit_width();
 }
 
-// In a narrow window, the compute figure makes room for the plan's figures.
+// The plan's figures need space, for which the throughput makes room in a narrow window.
 void Scoreboard::fit_width() {
-  const bool is_narrow = width() < kNarrow;
-  layout()->setSpacing(is_narrow ? kNarrowSpacing : kMetricSpacing);
-  compute_->setVisible(!is_narrow || planned_->isHidden());
+  const bool is_narrow = width() < kNarrow, has_plan = !planned_->isHidden();
+  layout()->setSpacing(is_narrow || has_plan ? kNarrowSpacing : kMetricSpacing);
+  tokens_->setVisible(!is_narrow || !has_plan);
+  mfu_->setVisible(!is_narrow || !has_plan);
 }
 
 // Shows the plan's figures next to those of the solved plan if they differ, or a preview next to
@@ -218,17 +223,23 @@ void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t 
     figure.hide_change();
 }
 
-// Shows the peak, step and exposed time of the graph, with a held block at its current place.
+// Shows the figures of the graph, with a held block at its current place. Those that are not part
+// of a preview are grayed out until the graph has been analyzed with the block at that place.
 void Scoreboard::show_figures() {
   const HeldMove* held = planner_.held();
   const Snapshot& shown = held == nullptr ? document_.snapshot() : *held->shown;
-  const Metrics now = metrics_of(shown.graph, shown.analysis);
+  const Analysis& a = shown.analysis;
+  const Metrics now = metrics_of(shown.graph, a);
   const Figures figures = held == nullptr ? figures_of(now) : held->figures();
   const SnapshotPtr opened = document_.baseline();
   const Metrics was = metrics_of(opened->graph, opened->analysis);
   peak_->value().setText(bytes_text(figures.peak_bytes));
+  reserved_->value().setText(bytes_text(now.reserved_bytes));
   step_->value().setText(time_text(figures.step_ns));
+  compute_->value().setText(time_text(now.compute_ns));
   exposed_->value().setText(time_text(figures.exposed_ns));
+  // Moves do not change the compute.
+  host_->value().setText(time_text(figures.step_ns - now.compute_ns - figures.exposed_ns));
   show_change(*peak_, was.peak_bytes, figures.peak_bytes, bytes_text(was.peak_bytes),
               bytes_difference_text(was.peak_bytes, figures.peak_bytes));
   show_change(*step_, was.step_ns, figures.step_ns, time_text(was.step_ns),
@@ -241,25 +252,31 @@ void Scoreboard::show_figures() {
       is_edited ? tr("%1, was %2 (%3)").arg(hidden, time_text(was.exposed_ns)).arg(was.hidden)
                 : hidden);
   exposed_->was().show();
+  const bool is_analyzed = held == nullptr || held->is_shown();
+  reserved_->setEnabled(is_analyzed);
+  exposed_->was().setEnabled(is_analyzed);
+  const Throughput rates = throughput(a.model, a.total_flops.total, figures.step_ns, a.device);
+  show_rate(*tokens_, rates.tokens_per_second, format_significant,
+            unknown_tokens(shown.graph, a.model, rates));
+  show_rate(*mfu_, rates.mfu, format_percent, unknown_mfu(shown.graph, a.model, rates));
+}
+
+void Scoreboard::show_rate(FigureBox& figure, std::optional<double> rate,
+                           std::string (*format)(double), const UnknownRate& unknown) {
+  const QString how = figure.property("how").toString();
+  figure.value().setText(rate ? QString::fromStdString(format(*rate)) : QStringLiteral("\u2013"));
+  figure.was().setText(QString::fromStdString(unknown.brief));
+  figure.was().setVisible(!rate);
+  figure.setToolTip(rate ? how : how + u'\n' + QString::fromStdString(unknown.sentence));
 }
 
 void Scoreboard::refresh() {
   show_measurement();
   show_plan();
   const Analysis& a = document_.analysis();
-  const Simulation& s = a.simulation;
   show_figures();
   reserved_->setVisible(document_.graph().main_device() == DeviceType::cuda);
-  reserved_->value().setText(bytes_text(a.reserved.peak_bytes));
-  compute_->value().setText(time_text(s.compute_ns()));
-  exposed_->setVisible(!s.collectives().empty());
-  tokens_->setVisible(a.throughput.tokens_per_second.has_value());
-  if (a.throughput.tokens_per_second)
-    tokens_->value().setText(
-        QString::fromStdString(format_significant(*a.throughput.tokens_per_second)));
-  mfu_->setVisible(a.throughput.mfu.has_value());
-  if (a.throughput.mfu)
-    mfu_->value().setText(QString::fromStdString(format_percent(*a.throughput.mfu)));
+  exposed_->setVisible(!a.simulation.collectives().empty());
   estimate_->setText(QString::fromStdString(a.estimator));
   const QString estimator = QString::fromStdString(a.options.estimator.name);
   int index =

@@ -3,7 +3,10 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QWidget>
+#include <optional>
+#include <string>
 
+#include "core/cost/unknown_rates.h"
 #include "views/session/document/document.h"
 #include "views/widgets/figure_box.h"
 
@@ -33,6 +36,9 @@ class Scoreboard : public QWidget {
   void show_change(FigureBox& figure, std::int64_t from, std::int64_t to, const QString& was,
                    const QString& change);
   void show_figures();
+  // Shows a dash and the reason if the rate is not known.
+  static void show_rate(FigureBox& figure, std::optional<double> rate,
+                        std::string (*format)(double), const UnknownRate& unknown);
   void choose_device(int index);
   void choose_optimizer(int index);
   void show_assumptions();
@@ -44,6 +50,7 @@ class Scoreboard : public QWidget {
   FigureBox* step_ = nullptr;
   FigureBox* compute_ = nullptr;
   FigureBox* exposed_ = nullptr;
+  FigureBox* host_ = nullptr;  // waiting for the CPU
   FigureBox* tokens_ = nullptr;
   FigureBox* mfu_ = nullptr;
   FigureBox* measured_ = nullptr;

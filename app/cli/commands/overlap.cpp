@@ -108,8 +108,8 @@ void print_tables(const Answer& a, std::size_t top) {
   facts.add({"communication", format_ns(s.communication_ns())});
   facts.add({"exposed", fmt::format("{} ({} of {} collectives hidden)", format_ns(s.exposed_ns()),
                                     s.hidden_count(), s.collective_count())});
-  facts.add({"launch-bound", fmt::format("{} (compute waits for the CPU to launch)",
-                                         format_ns(s.host_bound_ns()))});
+  facts.add({"launch-bound",
+             fmt::format("{} (compute waits for the CPU)", format_ns(s.host_bound_ns()))});
   if (a.throughput.tokens_per_second)
     facts.add({"tokens/s", format_significant(*a.throughput.tokens_per_second)});
   if (a.throughput.tflops)

@@ -193,9 +193,8 @@ RC_GTEST_PROP(SimulationProperty, TheFiguresAddUp, ()) {
   RC_ASSERT(simulation.compute_ns() == compute);
   RC_ASSERT(simulation.hidden_count() == hidden);
   RC_ASSERT(simulation.step_ns() >= std::max(compute, host));
-  // Compute, stalls and waiting for the CPU, and nothing else unless the CPU is last.
-  const std::int64_t sum = compute + exposed + simulation.host_bound_ns();
-  RC_ASSERT(simulation.step_ns() >= sum);
+  // Compute, stalls and waiting for the CPU, and nothing else.
+  RC_ASSERT(simulation.step_ns() == compute + exposed + simulation.host_bound_ns());
 }
 
 }  // namespace

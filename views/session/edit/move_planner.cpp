@@ -178,7 +178,7 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
     return;
   }
   held->preview = MovePreview(*std::move(preview), open_.baseline()->analysis.memory.peak_bytes());
-  held->gap = held->preview.current();
+  held->gap = held->shown_gap = held->preview.current();
   held->earliest = QString::fromStdString(earliest_reason(graph, held->preview.range.range));
   held->latest = QString::fromStdString(latest_reason(graph, held->preview.range.range));
   held->from = held->shown = from;
@@ -236,6 +236,7 @@ void MovePlanner::show_live() {
   if (live_.is_running()) return;  // take_live calls this again
   if (held_->gap == held_->preview.current()) {
     held_->shown = held_->from;
+    held_->shown_gap = held_->gap;
     return;
   }
   const auto make = [from = held_->from, move = move_of(*held_)] {
@@ -248,7 +249,10 @@ void MovePlanner::show_live() {
 }
 
 void MovePlanner::take_live(const Result<SnapshotPtr>& shown, std::size_t gap) {
-  if (shown) held_->shown = *shown;
+  if (shown) {
+    held_->shown = *shown;
+    held_->shown_gap = gap;
+  }
   if (gap != held_->gap) show_live();
   emit moved();
 }

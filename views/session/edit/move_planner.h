@@ -32,10 +32,13 @@ struct HeldMove {
   QString earliest, latest;    // the constraint at each end, or empty
   QString carried, reordered;  // nodes that move with it; notes on other ranks; or empty
   SnapshotPtr from;            // the graph before the move
-  SnapshotPtr shown;           // the graph with the block at its current or its previous place
+  SnapshotPtr shown;           // the graph with the block at shown_gap
+  std::size_t shown_gap = 0;   // the current place, or the one before it
   bool is_dropped = false;     // the edit has been requested
 
   [[nodiscard]] const Figures& figures() const { return preview.at(gap); }
+  // Returns true once `shown` has the block at its current place.
+  [[nodiscard]] bool is_shown() const { return shown_gap == gap; }
 };
 
 // Moves selected nodes: by dragging, with the effect of every place on screen, or by commands that

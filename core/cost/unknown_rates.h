@@ -1,0 +1,26 @@
+#pragma once
+
+// Explains why tokens per second or MFU cannot be computed for a graph.
+
+#include <optional>
+#include <string>
+
+#include "core/cost/throughput.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// Forward, backward or subgraph if the graph is less than a training step.
+std::optional<CaptureKind> part_of_step(const Graph& graph);
+// Returns true if only some parameters are active for a token.
+bool is_mixture_of_experts(const Graph& graph);
+
+// The reason in a few words, and in a sentence. Both are empty if the rate is known.
+struct UnknownRate {
+  std::string brief, sentence;
+};
+// `facts` and `rates`: of this graph.
+UnknownRate unknown_tokens(const Graph& graph, const ModelFacts& facts, const Throughput& rates);
+UnknownRate unknown_mfu(const Graph& graph, const ModelFacts& facts, const Throughput& rates);
+
+}  // namespace jointer

@@ -1,0 +1,114 @@
+// Tests that figures in the window belong to the graph on screen, and agree with each other.
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/gui/app_window.h"
+#include "tests/gui/gui_test.h"
+#include "tests/gui/timeline_hand.h"
+#include "tests/support/paths.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/text/number_text.h"
+#include "views/widgets/figure_box.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+
+}  // namespace
+
+class FiguresTest : public test::AppWindow {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    make_folder();
+    make_window();
+    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+    window_->open({.path = test::source_path(test::kSample)});
+    QVERIFY(opened.wait(test::kPatienceMs));
+    QVERIFY(settle());
+  }
+  void cleanup() { close_window(); }
+
+  void follow_a_drag_and_undo();
+  void add_up_at_every_width();
+
+ private:
+  [[nodiscard]] MovePlanner& planner() const { return document().editing().planner(); }
+  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
+  bool settle() {
+    return QTest::qWaitFor(
+        [this] {
+          return document().editing().is_settled() && planner().is_ready() && !planner().held();
+        },
+        test::kPatienceMs);
+  }
+  [[nodiscard]] FigureBox* box(const QString& name) const {
+    for (FigureBox* box : window_->findChild<Scoreboard*>()->findChildren<FigureBox*>())
+      if (box->value().accessibleName() == name) return box;
+    qFatal("no figure is named %s", qPrintable(name));
+  }
+  [[nodiscard]] QString shown(const QString& name) const { return box(name)->value().text(); }
+  // Compares the figures with a graph's.
+  void compare_with(const Snapshot& snapshot) const;
+};
+
+void FiguresTest::compare_with(const Snapshot& snapshot) const {
+  const Analysis& a = snapshot.analysis;
+  QCOMPARE(shown("Peak memory"), bytes_text(a.memory.peak_bytes()));
+  QCOMPARE(shown("Reserved"), bytes_text(a.reserved.peak_bytes));
+  QCOMPARE(shown("Step"), time_text(a.simulation.step_ns()));
+  QCOMPARE(shown("Compute"), time_text(a.simulation.compute_ns()));
+  QCOMPARE(shown("Exposed"), time_text(a.simulation.exposed_ns()));
+  QCOMPARE(shown("CPU wait"), time_text(a.simulation.host_bound_ns()));
+  QVERIFY(box("Exposed")->was().text().startsWith(
+      QStringLiteral("hidden %1/").arg(a.simulation.hidden_count())));
+  QVERIFY(a.throughput.tokens_per_second.has_value());
+  QCOMPARE(shown("Tokens/s"),
+           QString::fromStdString(format_significant(*a.throughput.tokens_per_second)));
+}
+
+void FiguresTest::follow_a_drag_and_undo() {
+  const SnapshotPtr opened = document().shared_snapshot();
+  compare_with(*opened);
+  const auto at =
+      test::TimelineHand(document(), timeline())
+          .drag(test::exposed_wait(document()), [](const MovePreview& p) { return p.last(); });
+  QVERIFY(at.has_value());
+  // The parts add up for every place, and other figures are gray until they are known for it.
+  const Figures& promised = planner().held()->figures();
+  QVERIFY(promised.step_ns != opened->analysis.simulation.step_ns());
+  QCOMPARE(
+      shown("CPU wait"),
+      time_text(promised.step_ns - opened->analysis.simulation.compute_ns() - promised.exposed_ns));
+  QCOMPARE(box("Reserved")->isEnabled(), planner().held()->is_shown());
+  QTRY_VERIFY_WITH_TIMEOUT(planner().held()->is_shown(), test::kPatienceMs);
+  QVERIFY(box("Reserved")->isEnabled());
+  QCOMPARE(planner().held()->shown->analysis.simulation.step_ns(), promised.step_ns);
+  compare_with(*planner().held()->shown);
+  QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, *at);
+  QVERIFY(settle());
+  QVERIFY(document().shared_snapshot() != opened);
+  compare_with(document().snapshot());
+  document().editing().undo();
+  QVERIFY(settle());
+  compare_with(*opened);
+}
+
+void FiguresTest::add_up_at_every_width() {
+  for (const int width : {2200, 1600, 1440, 1200}) {
+    window_->resize(width, 900);
+    QCoreApplication::processEvents();
+    for (const char* part : {"Step", "Compute", "Exposed", "CPU wait"})
+      QVERIFY2(box(part)->isVisible(), part);
+    QVERIFY(window_->width() <= width);
+  }
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::FiguresTest, "figures")
+#include "figures_test.moc"
