@@ -22,6 +22,7 @@
 #include "views/sac/sac_model.h"
 #include "views/session/document/document.h"
 #include "views/session/sac/sac_solver.h"
+#include "views/session/text/capacity_text.h"
 #include "views/session/text/number_text.h"
 #include "views/timeline/timeline_content.h"
 #include "views/timeline/timeline_text.h"
@@ -213,6 +214,11 @@ TEST_P(TotalsOfCaptures, Scoreboard) {
     if (analysis().costs[id.index()].lane == NodeCost::Lane::compute)
       kernels += analysis().costs[id.index()].ns;
   EXPECT_EQ(shown["Peak memory"], bytes_text(peak));
+  for (FigureBox* box : scoreboard.findChildren<FigureBox*>())
+    if (box->value().accessibleName() == "Peak memory") {
+      EXPECT_EQ(box->warning().isHidden(), peak <= analysis().device.memory_bytes);
+      EXPECT_EQ(box->warning().text(), over_capacity_text(peak, analysis().device));
+    }
   EXPECT_EQ(shown["Compute"], time_text(kernels));
   EXPECT_EQ(shown["Exposed"], time_text(exposed_of(*snapshot_)));
   std::int64_t end = 0;

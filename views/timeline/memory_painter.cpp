@@ -3,9 +3,12 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "core/schedule/device_capacity.h"
+#include "views/session/text/capacity_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
+#include "views/timeline/peak_label.h"
 
 namespace jointer::views {
 
@@ -14,16 +17,20 @@ void MemoryPainter::paint(QPainter& painter) const {
   painter.setFont(small_font(scene_.font));
   const QRect& area = scene_.layout.memory;
   const MemoryTrack track = scene_.memory_track();
-  track.paint_scale(painter);
+  const QRect capacity = capacity_label(painter.fontMetrics(), track);
+  track.paint_scale(painter, capacity);
   painter.setClipRect(area.adjusted(0, 0, 0, 1));
   track.paint_curve(painter);
   if (scene_.content.shows_reserved()) paint_reserved(painter, track);
   paint_ghost(painter, track);
 
   paint_lifetime(painter);
-  paint_measured(painter, track);
-  paint_peak(painter, track);
+  if (const MeasuredCurve* curve = scene_.content.measured_curve())
+    track.paint_measured(painter, *curve);
   painter.setClipping(false);
+  paint_capacity(painter, capacity, track);
+  paint_peak(painter, track);
+  paint_measured_peak(painter, track);
   painter.setPen(scene_.theme.border);
   painter.drawLine(area.left(), area.bottom() + 1, area.right(), area.bottom() + 1);
   painter.restore();
@@ -67,71 +74,79 @@ void MemoryPainter::paint_lifetime(QPainter& painter) const {
   }
 }
 
+// Paints the estimate's peak as a line through its label and the curve, and a mark.
 void MemoryPainter::paint_peak(QPainter& painter, const MemoryTrack& track) const {
   const QRect& area = scene_.layout.memory;
+  const QRect row = scene_.estimate_label();
   const Analysis& a = scene_.content.shown().analysis;
   const int x = static_cast<int>(scene_.axis.to_pixel(
       static_cast<double>(scene_.content.data().position(a.memory.peak_index()))));
-  const int y = track.y_of(a.memory.peak_bytes());
+  if (x < area.left() || x > area.right()) return;
   painter.setPen(QPen(scene_.theme.warning, 1, Qt::DashLine));
-  painter.drawLine(x, area.top(), x, area.bottom());
+  painter.drawLine(x, row.top() + 2, x, area.bottom());
   painter.setPen(Qt::NoPen);
-  painter.setBrush(scene_.theme.warning);
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.drawEllipse(QPoint(x, y), 4, 4);
-  painter.setRenderHint(QPainter::Antialiasing, false);
+  paint_mark(painter, {x, track.y_of(a.memory.peak_bytes())}, scene_.theme.warning);
   const NodeId node = a.memory.node_at(a.memory.peak_index());
-  const QString label =
-      tr("peak %1  %2")
-          .arg(bytes_text(a.memory.peak_bytes()),
-               node ? to_qstring(scene_.content.shown().graph.name(node)) : tr("start"));
-  const QFontMetrics metrics = painter.fontMetrics();
-  const int width = metrics.horizontalAdvance(label) + 10;
-  QRect box(x + 8, std::max(y - 8, area.top() + 2), width, metrics.height() + 4);
-  if (box.right() > area.right()) box.moveRight(x - 8);
-  if (x >= area.left() && x <= area.right()) {
-    QColor behind = scene_.theme.surface;
-    behind.setAlphaF(0.86F);
-    painter.fillRect(box, behind);
-    painter.setPen(scene_.theme.warning);
-    painter.drawText(box, Qt::AlignCenter, label);
-  }
+  QStringList parts{tr("peak %1").arg(bytes_text(a.memory.peak_bytes()))};
+  if (const QString over = over_capacity_text(a.memory.peak_bytes(), a.device); !over.isEmpty())
+    parts << over;
+  parts << (node ? to_qstring(scene_.content.shown().graph.name(node)) : tr("start"));
+  PeakLabel::place(painter.fontMetrics(), row, x, parts.join(QStringLiteral("  ")))
+      .paint(painter, scene_.theme, scene_.theme.warning);
 }
 
-// Paints a line over the stack and labels its maximum.
-void MemoryPainter::paint_measured(QPainter& painter, const MemoryTrack& track) const {
-  if (scene_.content.document().measured() == nullptr) return;
-  const MeasuredCurve& curve = scene_.content.document().measured()->curve(scene_.content.kind());
-  if (curve.empty()) return;
-  track.paint_measured(painter, curve);
-  const std::size_t peak = curve.peak();
-  const QRect& area = scene_.layout.memory;
-  const int x = static_cast<int>(scene_.axis.to_pixel(static_cast<double>(curve.position(peak))));
-  const int y = track.y_of(curve.bytes(peak));
-  if (x < area.left() || x > area.right()) return;
+void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color) {
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(QPen(scene_.theme.surface, 1));
-  painter.setBrush(scene_.theme.text);
-  painter.drawEllipse(QPoint(x, y), 4, 4);
+  painter.setBrush(color);
+  painter.drawEllipse(at, 4, 4);
   painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+// Marks the maximum of the measured curve and labels it.
+void MemoryPainter::paint_measured_peak(QPainter& painter, const MemoryTrack& track) const {
+  const MeasuredCurve* curve = scene_.content.measured_curve();
+  if (curve == nullptr) return;
+  const std::size_t peak = curve->peak();
+  const QRect& area = scene_.layout.memory;
+  const int x = static_cast<int>(scene_.axis.to_pixel(static_cast<double>(curve->position(peak))));
+  if (x < area.left() || x > area.right()) return;
+  painter.setPen(QPen(scene_.theme.surface, 1));
+  paint_mark(painter, {x, track.y_of(curve->bytes(peak))}, scene_.theme.text);
   // The curve shows memory held between calls; peaks within calls may be higher.
   const std::int64_t highest = scene_.content.document().measured()->peak_bytes();
-  const QString held = bytes_text(curve.bytes(peak));
+  const QString held = bytes_text(curve->bytes(peak));
   const QString label =
-      highest > curve.bytes(peak)
+      highest > curve->bytes(peak)
           ? tr("measured %1, up to %2 within a call").arg(held, bytes_text(highest))
           : tr("measured peak %1").arg(held);
-  const QFontMetrics metrics = painter.fontMetrics();
-  // Place it below the label of the estimated peak, which is at the same height if the estimate is
-  // good.
-  QRect box(x + 8, std::max(y + 12, area.top() + 22), metrics.horizontalAdvance(label) + 10,
-            metrics.height() + 4);
-  if (box.right() > area.right()) box.moveRight(x - 8);
-  QColor behind = scene_.theme.surface;
-  behind.setAlphaF(0.86F);
-  painter.fillRect(box, behind);
-  painter.setPen(scene_.theme.text);
-  painter.drawText(box, Qt::AlignCenter, label);
+  PeakLabel::place(painter.fontMetrics(), scene_.measured_label(), x, label)
+      .paint(painter, scene_.theme, scene_.theme.text);
+}
+
+// The label of the device's memory, in the gutter: at its line, or above the scale if the axis ends
+// below it. Empty if the memory is not known.
+QRect MemoryPainter::capacity_label(const QFontMetrics& metrics, const MemoryTrack& track) const {
+  const QRect& area = scene_.layout.memory;
+  const auto capacity = capacity_bytes(scene_.content.shown().analysis.device);
+  if (!capacity) return {};
+  const int middle =
+      scene_.content.shows_capacity() ? track.y_of(*capacity) : area.top() - metrics.height() / 2;
+  return {0, middle - metrics.height() / 2, area.left() - 8, metrics.height()};
+}
+
+void MemoryPainter::paint_capacity(QPainter& painter, const QRect& label,
+                                   const MemoryTrack& track) const {
+  if (label.isEmpty()) return;
+  const Analysis& a = scene_.content.shown().analysis;
+  const std::int64_t capacity = *capacity_bytes(a.device);
+  const bool is_over = bytes_over_capacity(a.memory.peak_bytes(), a.device) > 0;
+  const QColor color = is_over ? scene_.theme.warning : scene_.theme.muted_text;
+  painter.setPen(color);
+  painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
+                   tr("device %1").arg(bytes_text(capacity)));
+  if (!scene_.content.shows_capacity()) return;
+  const QRect& area = scene_.layout.memory;
+  painter.fillRect(area.left(), track.y_of(capacity) - 1, area.width(), 2, color);
 }
 
 void MemoryPainter::paint_reserved(QPainter& painter, const MemoryTrack& track) const {

@@ -8,7 +8,7 @@
 namespace jointer::views {
 
 // Paints the memory curve and everything over it: the reserved memory, the graph as opened, the
-// measurement, the lifetime of the current node's storage, and the peak.
+// measurement, the lifetime of the current node's storage, the device's memory, and the peaks.
 class MemoryPainter {
   Q_DECLARE_TR_FUNCTIONS(MemoryPainter)
  public:
@@ -19,8 +19,11 @@ class MemoryPainter {
   void paint_reserved(QPainter& painter, const MemoryTrack& track) const;
   void paint_ghost(QPainter& painter, const MemoryTrack& track) const;
   void paint_lifetime(QPainter& painter) const;
-  void paint_measured(QPainter& painter, const MemoryTrack& track) const;
+  [[nodiscard]] QRect capacity_label(const QFontMetrics& metrics, const MemoryTrack& track) const;
+  void paint_capacity(QPainter& painter, const QRect& label, const MemoryTrack& track) const;
   void paint_peak(QPainter& painter, const MemoryTrack& track) const;
+  void paint_measured_peak(QPainter& painter, const MemoryTrack& track) const;
+  static void paint_mark(QPainter& painter, QPoint at, const QColor& color);
 
   const TimelineScene& scene_;
 };

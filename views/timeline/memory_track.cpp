@@ -29,13 +29,14 @@ std::int64_t MemoryTrack::bytes_at(int y) const {
   return static_cast<std::int64_t>(share * static_cast<double>(top_bytes_));
 }
 
-void MemoryTrack::paint_scale(QPainter& painter) const {
+void MemoryTrack::paint_scale(QPainter& painter, const QRect& other_label) const {
   const QFontMetrics metrics = painter.fontMetrics();
   painter.setPen(theme_.muted_text);
   for (const double bytes : byte_ticks(top_bytes_, area_.height(), kMinTickPixels)) {
     const auto whole = static_cast<std::int64_t>(bytes);
     const int y = y_of(whole);
     const QRect label(0, y - metrics.height() / 2, area_.left() - 8, metrics.height());
+    if (label.intersects(other_label)) continue;
     painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
                      QString::fromStdString(format_tick_bytes(whole)));
   }

@@ -21,8 +21,8 @@ class MemoryTrack {
               const Theme& theme)
       : data_(data), axis_(axis), area_(area), top_bytes_(top_bytes), theme_(theme) {}
 
-  // Paints the labels of the scale, to the left of the area.
-  void paint_scale(QPainter& painter) const;
+  // Paints the labels of the scale, to the left of the area, except where there is another label.
+  void paint_scale(QPainter& painter, const QRect& other_label) const;
   // Paints background, grid and curve; with `hatched`, also the patterns that distinguish
   // categories in grayscale.
   void paint_curve(QPainter& painter, bool hatched = true) const;

@@ -1,7 +1,6 @@
 #include "views/timeline/plan_overlay.h"
 
 #include <QPainter>
-#include <algorithm>
 #include <cmath>
 
 #include "views/session/text/number_text.h"
@@ -11,7 +10,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMark = 4, kReach = 10, kLabelGap = 8;
+constexpr int kMark = 4, kReach = 10;
 
 }  // namespace
 
@@ -36,25 +35,15 @@ PlanOverlay::Place PlanOverlay::place_of_peak() const {
   const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(plan.position(step))));
   if (x < area.left() || x > area.right()) return peak;
   peak.mark = QPoint(x, track.y_of(now->figures.figures.peak_bytes));
-  // To the left of the mark, since the joint graph's peak has its label on the right.
-  const QFontMetrics metrics(small_font(scene_.font));
-  const int width = metrics.horizontalAdvance(peak_text()) + 10;
-  const int height = metrics.height() + 4;
-  peak.label = {x - kLabelGap - width,
-                std::clamp(peak.mark->y() - height / 2, area.top() + 2, area.bottom() - height),
-                width, height};
-  if (peak.label.left() < area.left()) {
-    peak.label.moveLeft(x + kLabelGap);
-    // Below the other label if both are at the same height.
-    peak.label.moveTop(
-        std::min(std::max(peak.mark->y() + 4, area.top() + 24), area.bottom() - height));
-  }
+  peak.label =
+      PeakLabel::place(QFontMetrics(small_font(scene_.font)), scene_.plan_label(), x, peak_text());
   return peak;
 }
 
 bool PlanOverlay::is_at_peak(QPoint at) const {
   const Place peak = place_of_peak();
-  return peak.mark && ((at - *peak.mark).manhattanLength() <= kReach || peak.label.contains(at));
+  return peak.mark &&
+         ((at - *peak.mark).manhattanLength() <= kReach || peak.label.box.contains(at));
 }
 
 // Painted over the cached frame, since a preview changes with every pointer motion.
@@ -67,6 +56,7 @@ void PlanOverlay::paint(QPainter& painter) const {
   const MemoryTrack track = scene_.memory_track();
   if (now) track.paint_plan(painter, PlanTrack(*now, scene_.content.data()), /*dashed=*/false);
   if (then) track.paint_plan(painter, PlanTrack(*then, scene_.content.data()), /*dashed=*/true);
+  painter.setClipping(false);
   if (const Place peak = place_of_peak(); peak.mark) paint_peak(painter, peak);
   painter.restore();
 }
@@ -77,11 +67,7 @@ void PlanOverlay::paint_peak(QPainter& painter, const Place& peak) const {
   painter.setBrush(scene_.theme.accent);
   painter.drawEllipse(*peak.mark, kMark, kMark);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  QColor behind = scene_.theme.surface;
-  behind.setAlphaF(0.9F);
-  painter.fillRect(peak.label, behind);
-  painter.setPen(scene_.theme.accent);
-  painter.drawText(peak.label, Qt::AlignCenter, peak_text());
+  peak.label.paint(painter, scene_.theme, scene_.theme.accent);
 }
 
 QStringList PlanOverlay::lines(int x) const {

@@ -5,6 +5,7 @@
 #include <QStringList>
 #include <optional>
 
+#include "views/timeline/peak_label.h"
 #include "views/timeline/timeline_scene.h"
 
 namespace jointer::views {
@@ -27,7 +28,7 @@ class PlanOverlay {
  private:
   struct Place {
     std::optional<QPoint> mark;  // none if it is not visible
-    QRect label;
+    PeakLabel label;
   };
   [[nodiscard]] Place place_of_peak() const;
   [[nodiscard]] QString peak_text() const;

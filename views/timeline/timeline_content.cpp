@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/schedule/device_capacity.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
@@ -13,6 +14,9 @@ namespace {
 // An axis may become this many times longer to show all of a longer second step. If the second step
 // is longer still, its end is cut off and labeled.
 constexpr std::int64_t kMaxStretch = 2;
+
+// The axis of memory extends to the device's capacity if that is at most this many times the peak.
+constexpr std::int64_t kMaxHeadroom = 3;
 
 }  // namespace
 
@@ -38,7 +42,12 @@ const TimelineData& TimelineContent::data_of(AxisKind kind) const {
                                                          : shown().timeline(kind);
 }
 
-std::int64_t TimelineContent::top_bytes() const {
+const MeasuredCurve* TimelineContent::measured_curve() const {
+  const MeasuredTimeline* m = document_.measured();
+  return m == nullptr || m->curve(kind_).empty() ? nullptr : &m->curve(kind_);
+}
+
+std::int64_t TimelineContent::highest_bytes() const {
   const Analysis& a = shown().analysis;
   std::int64_t most = a.memory.peak_bytes();
   if (shows_reserved()) most = std::max(most, a.reserved.peak_bytes);
@@ -46,12 +55,21 @@ std::int64_t TimelineContent::top_bytes() const {
   if (const Snapshot* opened = ghost())
     most = std::max({most, opened->analysis.memory.peak_bytes(),
                      shows_reserved() ? opened->analysis.reserved.peak_bytes : 0});
-  if (const MeasuredTimeline* m = document_.measured()) {
-    if (const MeasuredCurve& curve = m->curve(kind_); !curve.empty())
-      most = std::max(most, curve.bytes(curve.peak()));
-  }
+  if (const MeasuredCurve* curve = measured_curve())
+    most = std::max(most, curve->bytes(curve->peak()));
   if (const PlanOutcomePtr partitioned = plan())
     most = std::max(most, partitioned->figures.figures.peak_bytes);
+  return most;
+}
+
+bool TimelineContent::shows_capacity() const {
+  const auto capacity = capacity_bytes(shown().analysis.device);
+  return capacity && *capacity / kMaxHeadroom <= highest_bytes();
+}
+
+std::int64_t TimelineContent::top_bytes() const {
+  std::int64_t most = highest_bytes();
+  if (shows_capacity()) most = std::max(most, *capacity_bytes(shown().analysis.device));
   return most + most / 16 + 1;
 }
 

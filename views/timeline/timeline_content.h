@@ -45,6 +45,16 @@ class TimelineContent : public QObject {
   [[nodiscard]] std::int64_t axis_length() const;
   // The value at the upper edge of the memory curve.
   [[nodiscard]] std::int64_t top_bytes() const;
+  // Returns true if the axis of memory extends to the device's capacity. If the graph needs far
+  // less, that would flatten its curve.
+  [[nodiscard]] bool shows_capacity() const;
+  // The number of rows of labels above the memory curve: for the peaks of the estimate, the
+  // measurement and the plan, in this order.
+  [[nodiscard]] int label_count() const {
+    return 1 + (measured_curve() != nullptr ? 1 : 0) + (plan() != nullptr ? 1 : 0);
+  }
+  // Null if no measured memory is shown.
+  [[nodiscard]] const MeasuredCurve* measured_curve() const;
   // "120 ms", or a count of steps in program order.
   [[nodiscard]] QString position_text(double position) const;
 
@@ -94,6 +104,8 @@ class TimelineContent : public QObject {
   void changed();
 
  private:
+  // The maximum of all curves.
+  [[nodiscard]] std::int64_t highest_bytes() const;
   [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
   void take_document();
   void take_measurement();

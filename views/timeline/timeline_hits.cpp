@@ -22,7 +22,7 @@ TimelineHit hit_timeline(const TimelineScene& scene, QPoint at) {
   TimelineHit h;
   if (at.x() < scene.layout.left() || at.x() >= scene.layout.left() + scene.layout.width())
     return h;
-  if (scene.layout.memory.contains(at) || scene.layout.ruler.contains(at)) {
+  if (scene.layout.is_in_memory(at)) {
     const auto begin = static_cast<std::int64_t>(std::floor(scene.axis.to_position(at.x())));
     const auto end = static_cast<std::int64_t>(std::ceil(scene.axis.to_position(at.x() + 1)));
     h.point = scene.content.data().largest_point(std::max<std::int64_t>(begin, 0),

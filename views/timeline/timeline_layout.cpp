@@ -11,7 +11,7 @@ constexpr int kRuler = 24;
 constexpr int kOverview = 40;
 constexpr int kGap = 8;
 constexpr int kHostLane = 20, kLane = 34, kMeasuredLane = 22, kLaneGap = 4;
-constexpr int kMinMemory = 110;
+constexpr int kLabel = 18, kMinMemory = 92;
 
 int height_of(LaneKind kind) {
   return kind == LaneKind::host ? kHostLane : kind == LaneKind::measured ? kMeasuredLane : kLane;
@@ -25,7 +25,7 @@ int gap_over(LaneKind kind) {
 }  // namespace
 
 TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds, int legend_height,
-                                    int scroll) {
+                                    int label_count, int scroll) {
   TimelineLayout layout;
   layout.gutter = kGutter;
   const int width = std::max(size.width() - kGutter - kRightMargin, 1);
@@ -39,8 +39,12 @@ TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds,
   const int top = layout.ruler.bottom() + 1;
   const int bottom = std::max(size.height() - kOverview - kGap, top);
   // The curve gets the space that the lanes leave, but at least its minimum.
-  const int memory = std::max(bottom - top - height - kGap, std::min(kMinMemory, bottom - top));
-  layout.memory = {kGutter, top, width, memory};
+  const int least = std::min(kMinMemory + label_count * kLabel, bottom - top);
+  const int memory = std::max(bottom - top - height - kGap, least);
+  const int label = std::min(kLabel, memory / 2 / std::max(label_count, 1));
+  for (int row = 0; row < label_count; ++row)
+    layout.labels.emplace_back(kGutter, top + row * label, width, label);
+  layout.memory = {kGutter, top + label_count * label, width, memory - label_count * label};
   const int lanes_top = top + memory + kGap;
   layout.lanes = {kGutter, lanes_top, width, std::max(bottom - lanes_top, 0)};
   layout.overview = {kGutter, size.height() - kOverview, width, kOverview - 4};
@@ -56,6 +60,11 @@ TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds,
 
 QRect TimelineLayout::content() const {
   return {left(), ruler.top(), width(), lanes.bottom() - ruler.top() + 1};
+}
+
+bool TimelineLayout::is_in_memory(QPoint point) const {
+  const QRect area(QPoint(left(), ruler.top()), memory.bottomRight());
+  return area.contains(point);
 }
 
 std::optional<std::size_t> TimelineLayout::lane_at(QPoint point) const {

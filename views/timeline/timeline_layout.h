@@ -12,22 +12,26 @@ namespace jointer::views {
 enum class LaneKind : std::uint8_t { host, estimated, measured };
 
 // The areas of the timeline: a gutter for names on the left, and to its right, from top to bottom,
-// the legend, ruler, memory curve, lanes and overview. The lanes scroll if they do not fit.
+// the legend, ruler, labels, memory curve, lanes and overview. The lanes scroll if they do not fit.
 struct TimelineLayout {
   QRect legend, ruler, memory, lanes, overview;
-  std::vector<QRect> lane;  // each lane, scrolled; may be outside `lanes`
+  std::vector<QRect> labels;  // rows for labels of peaks, which would hide the curve
+  std::vector<QRect> lane;    // each lane, scrolled; may be outside `lanes`
   int gutter = 0;
   int lanes_height = 0;  // total height of all lanes
 
-  // `legend_height` is the height that the legend needs at that width.
+  // `legend_height` is the height that the legend needs at that width, `label_count` the number of
+  // rows of labels.
   static TimelineLayout make(QSize size, std::span<const LaneKind> kinds, int legend_height,
-                             int scroll);
+                             int label_count, int scroll);
 
   // Left edge and width of the axis.
   [[nodiscard]] int left() const { return memory.left(); }
   [[nodiscard]] int width() const { return memory.width(); }
   // The area along the axis, from the ruler to the lanes.
   [[nodiscard]] QRect content() const;
+  // Returns true for a point that shows memory: in the ruler, a label or the curve.
+  [[nodiscard]] bool is_in_memory(QPoint point) const;
   [[nodiscard]] std::optional<std::size_t> lane_at(QPoint point) const;
 };
 

@@ -22,6 +22,15 @@ struct TimelineScene {
   QFont font;
   QRect viewport;
 
+  // The row of labels for the peak of the estimate, the measurement or the plan.
+  [[nodiscard]] QRect estimate_label() const { return label_row(0); }
+  [[nodiscard]] QRect measured_label() const { return label_row(1); }
+  [[nodiscard]] QRect plan_label() const {
+    return label_row(static_cast<std::size_t>(content.label_count() - 1));
+  }
+  [[nodiscard]] QRect label_row(std::size_t row) const {
+    return row < layout.labels.size() ? layout.labels[row] : QRect();
+  }
   [[nodiscard]] const Lane& lane(std::size_t row) const {
     return content.lane(content.rows()[row]);
   }

@@ -77,7 +77,8 @@ void TimelineView::relayout() {
                     : row.lane == 0 ? LaneKind::host
                                     : LaneKind::estimated);
   const int legend_height = TimelineLegend(scene()).height(size.width());
-  layout_ = TimelineLayout::make(size, kinds, legend_height, verticalScrollBar()->value());
+  layout_ = TimelineLayout::make(size, kinds, legend_height, content_.label_count(),
+                                 verticalScrollBar()->value());
   const int hidden = std::max(layout_.lanes_height - layout_.lanes.height(), 0);
   verticalScrollBar()->setRange(0, hidden);
   verticalScrollBar()->setPageStep(std::max(layout_.lanes.height(), 1));

@@ -2,12 +2,21 @@
 
 #include <QHBoxLayout>
 #include <QVBoxLayout>
+#include <initializer_list>
 
 #include "views/session/edit/metrics.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
+
+namespace {
+
+void paint_in(QLabel& label, const QColor& color) {
+  label.setStyleSheet(QStringLiteral("color: ") + color.name());
+}
+
+}  // namespace
 
 FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent) : QWidget(parent) {
   setToolTip(how);
@@ -24,17 +33,17 @@ FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent) :
   was_->setFont(name_->font());
   was_->setForegroundRole(QPalette::PlaceholderText);
   change_ = new QLabel(this);
-  const auto add_row = [&](QLabel* first, QLabel* second) {
+  warning_ = new QLabel(this);
+  const auto add_row = [&](std::initializer_list<QLabel*> labels) {
     auto* row = new QHBoxLayout;
     row->setSpacing(6);
-    row->addWidget(first);
-    row->addWidget(second);
+    for (QLabel* label : labels) row->addWidget(label);
     row->addStretch(1);
     column->addLayout(row);
-    second->hide();
   };
-  add_row(name_, was_);
-  add_row(value_, change_);
+  add_row({name_, was_});
+  add_row({value_, change_, warning_});
+  for (QLabel* label : {was_, change_, warning_}) label->hide();
   set_name(name);
 }
 
@@ -42,6 +51,7 @@ void FigureBox::set_name(const QString& name) {
   name_->setText(name);
   value_->setAccessibleName(name);
   change_->setAccessibleName(tr("Change in %1").arg(name));
+  warning_->setAccessibleName(tr("Warning about %1").arg(name));
 }
 
 void FigureBox::show_change(std::int64_t from, std::int64_t to, const QString& was,
@@ -51,10 +61,15 @@ void FigureBox::show_change(std::int64_t from, std::int64_t to, const QString& w
   change_->setVisible(from != to);
   if (from == to) return;
   const Theme& theme = Theme::of(palette());
-  change_->setStyleSheet(QStringLiteral("color: ") +
-                         (to < from ? theme.accent : theme.warning).name());
+  paint_in(*change_, to < from ? theme.accent : theme.warning);
   change_->setText(change);
   change_->setToolTip(share_difference_text(from, to));
+}
+
+void FigureBox::show_warning(const QString& text) {
+  paint_in(*warning_, Theme::of(palette()).warning);
+  warning_->setText(text);
+  warning_->setVisible(!text.isEmpty());
 }
 
 void FigureBox::hide_change() {

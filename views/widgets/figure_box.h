@@ -18,16 +18,20 @@ class FigureBox : public QWidget {
   // Shown next to the name; hidden by default.
   [[nodiscard]] QLabel& was() { return *was_; }
   [[nodiscard]] QLabel& change() { return *change_; }
+  [[nodiscard]] QLabel& warning() { return *warning_; }
 
   // Lower is better: a decrease is shown in the accent color, an increase in the warning color.
   void show_change(std::int64_t from, std::int64_t to, const QString& was, const QString& change);
   void hide_change();
+  // Shows a text in the warning color after the value; hides it if the text is empty.
+  void show_warning(const QString& text);
 
  private:
   QLabel* name_ = nullptr;
   QLabel* value_ = nullptr;
   QLabel* was_ = nullptr;
   QLabel* change_ = nullptr;
+  QLabel* warning_ = nullptr;
 };
 
 }  // namespace jointer::views

@@ -13,6 +13,7 @@
 #include "views/session/edit/editing.h"
 #include "views/session/edit/move_planner.h"
 #include "views/session/sac/sac_session.h"
+#include "views/session/text/capacity_text.h"
 #include "views/session/text/measured_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
@@ -37,8 +38,10 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(12, 6, 12, 6);
   layout->setSpacing(kMetricSpacing);
-  peak_ = add_figure(tr("Peak memory"), tr("The maximum of allocated bytes. Each storage is "
-                                           "counted once, as rounded by the device's allocator."));
+  peak_ =
+      add_figure(tr("Peak memory"), tr("The maximum of allocated bytes. Each storage is "
+                                       "counted once, as rounded by the device's allocator. It is "
+                                       "compared with the memory of the device."));
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, from a model of "
@@ -234,6 +237,7 @@ void Scoreboard::show_figures() {
   const SnapshotPtr opened = document_.baseline();
   const Metrics was = metrics_of(opened->graph, opened->analysis);
   peak_->value().setText(bytes_text(figures.peak_bytes));
+  peak_->show_warning(over_capacity_text(figures.peak_bytes, a.device));
   reserved_->value().setText(bytes_text(now.reserved_bytes));
   step_->value().setText(time_text(figures.step_ns));
   compute_->value().setText(time_text(now.compute_ns));

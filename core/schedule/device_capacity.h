@@ -1,0 +1,24 @@
+#pragma once
+
+// Compares a graph's peak with the memory of a device, as benchmarks do before they start ranks on a
+// GPU (app/launch/memory_need.h).
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "core/cost/device.h"
+
+namespace jointer {
+
+// The bytes that a graph may allocate; none if the device's memory is not known.
+inline std::optional<std::int64_t> capacity_bytes(const DeviceDescription& device) {
+  return device.memory_bytes > 0 ? std::optional(device.memory_bytes) : std::nullopt;
+}
+
+// The part of a peak that the device has no memory for; 0 if it fits or the memory is not known.
+inline std::int64_t bytes_over_capacity(std::int64_t peak_bytes, const DeviceDescription& device) {
+  return std::max<std::int64_t>(peak_bytes - capacity_bytes(device).value_or(peak_bytes), 0);
+}
+
+}  // namespace jointer

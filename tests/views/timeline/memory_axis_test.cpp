@@ -1,0 +1,88 @@
+// Tests of the memory curve's axis: the device's memory, and the place of labels.
+
+#include <gtest/gtest.h>
+
+#include <QFont>
+
+#include "tests/support/snapshots.h"
+#include "views/session/text/capacity_text.h"
+#include "views/timeline/peak_label.h"
+#include "views/timeline/timeline_content.h"
+#include "views/timeline/timeline_layout.h"
+
+namespace jointer::views {
+namespace {
+
+// The small step on a device with this memory.
+SnapshotPtr on_device(std::int64_t memory_bytes) {
+  const SnapshotPtr small = test::snapshot_of(test::kSmallStep);
+  Analysis analysis = small->analysis;
+  analysis.device.memory_bytes = memory_bytes;
+  return snapshot_of(small->graph, std::move(analysis));
+}
+
+TEST(MemoryAxis, ContainsTheDevicesMemoryUnlessThatFlattensTheCurve) {
+  const std::int64_t peak = on_device(0)->analysis.memory.peak_bytes();
+  Document unknown({}, on_device(0));
+  TimelineContent without(unknown);
+  without.set_show_reserved(false);
+  EXPECT_FALSE(without.shows_capacity());
+  for (const double ratio : {0.25, 0.99, 1.0, 1.5, 2.9, 3.1, 1000.0}) {
+    const auto memory = static_cast<std::int64_t>(ratio * static_cast<double>(peak));
+    Document document({}, on_device(memory));
+    TimelineContent content(document);
+    content.set_show_reserved(false);
+    EXPECT_EQ(content.shows_capacity(), ratio < 3) << ratio;
+    if (content.shows_capacity()) {
+      EXPECT_GT(content.top_bytes(), std::max(memory, peak)) << ratio;
+      EXPECT_LT(content.top_bytes(), 4 * peak) << "the curve has at least a quarter of the height";
+    } else {
+      EXPECT_EQ(content.top_bytes(), without.top_bytes()) << ratio;
+    }
+  }
+}
+
+TEST(MemoryAxis, SaysHowFarThePeakIsOver) {
+  DeviceDescription device;
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  EXPECT_EQ(over_capacity_text(237 * kGib, device), "") << "its memory is not known";
+  device.memory_bytes = 80 * kGib;
+  EXPECT_EQ(over_capacity_text(80 * kGib, device), "");
+  EXPECT_EQ(over_capacity_text(237 * kGib, device), "over by 157 GiB");
+}
+
+TEST(MemoryAxis, LabelsAreAboveTheCurve) {
+  const std::vector<LaneKind> lanes{LaneKind::host, LaneKind::estimated, LaneKind::measured};
+  for (const int height : {40, 100, 240, 400, 900})
+    for (const int width : {200, 320, 900, 2400})
+      for (const int labels : {1, 2, 3}) {
+        const auto layout = TimelineLayout::make({width, height}, lanes, 28, labels, 0);
+        ASSERT_EQ(layout.labels.size(), static_cast<std::size_t>(labels));
+        int below = layout.ruler.bottom();
+        for (const QRect& row : layout.labels) {
+          EXPECT_GT(row.top(), below);
+          below = row.bottom();
+        }
+        EXPECT_GT(layout.memory.top(), below);
+      }
+}
+
+TEST(MemoryAxis, LabelsStayInTheirRow) {
+  const QFontMetrics metrics{QFont()};
+  const QString text = QStringLiteral("peak 43.3 GiB  over by 3.1 GiB  mm_214");
+  for (const int width : {20, 100, 300, 1000}) {
+    const QRect row(132, 50, width, 18);
+    for (int x = row.left(); x <= row.right(); x += 7) {
+      const PeakLabel label = PeakLabel::place(metrics, row, x, text);
+      EXPECT_TRUE(row.contains(label.box)) << width << " " << x;
+      // The line through the peak does not cross the text if there is space next to it.
+      if (width >= 2 * metrics.horizontalAdvance(text) + 60) {
+        EXPECT_FALSE(label.box.left() <= x && x <= label.box.right());
+        EXPECT_EQ(label.text, text);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace jointer::views
