@@ -8,6 +8,7 @@
 #include "core/bench/calibrate.h"
 #include "core/capture/measurement_file.h"
 #include "core/cost/measured.h"
+#include "views/session/open/go_to.h"
 #include "views/session/text/node_text.h"
 #include "views/session/work/task.h"
 #include "views/spmd/spmd_dialog.h"
@@ -113,8 +114,7 @@ void GraphMenu::check_ranks() {
   auto* dialog = new SpmdDialog(*document, &context_.window);
   connect(dialog, &SpmdDialog::node_activated, document, [this, document](NodeId node) {
     if (!document->has(node)) return;
-    document->selection().select(node);
-    document->selection().set_moment(document->moment_of(node));
+    go_to(*document, node);
     context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
   });
   dialog->show();

@@ -17,6 +17,7 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/options.h"
 #include "core/workspace/journal.h"
+#include "views/session/open/go_to.h"
 #include "views/session/sac/sac_session.h"
 #include "views/theme/theme_choice.h"
 
@@ -53,8 +54,7 @@ void select_when_shown(MainWindow& window, const QString& name) {
                  tab->request().path, name.toStdString());
       return;
     }
-    document.selection().select(node);
-    document.selection().set_moment(document.moment_of(node));
+    go_to(document, node);
   });
 }
 

@@ -41,7 +41,7 @@ void exposed_section(const Graph& graph, const Analysis& a, std::string& out) {
   std::stable_sort(exposed.begin(), exposed.end(),
                    [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });
   out +=
-      "\n## Exposed communication\n\n| collective | bytes | time | exposed | why |\n"
+      "\n## Exposed communication\n\n| collective | message | time | exposed | why |\n"
       "|---|---:|---:|---:|---|\n";
   for (std::size_t i = 0; i < std::min(kRows, exposed.size()); ++i) {
     const CollectiveTiming& c = *exposed[i];

@@ -6,9 +6,13 @@
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/timeline_hand.h"
+#include "tests/support/child.h"
 #include "tests/support/paths.h"
+#include "views/find/find_bar.h"
 #include "views/session/edit/metrics.h"
+#include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/timeline/timeline_legend.h"
 #include "views/widgets/figure_box.h"
 #include "views/window/scoreboard.h"
 
@@ -35,6 +39,7 @@ class FiguresTest : public test::AppWindow {
 
   void follow_a_drag_and_undo();
   void add_up_at_every_width();
+  void find_goes_to_the_moment_of_a_node();
 
  private:
   [[nodiscard]] MovePlanner& planner() const { return document().editing().planner(); }
@@ -106,6 +111,33 @@ void FiguresTest::add_up_at_every_width() {
       QVERIFY2(box(part)->isVisible(), part);
     QVERIFY(window_->width() <= width);
   }
+}
+
+// On a measured axis too, where the legend, the marker and the selection are one node's.
+void FiguresTest::find_goes_to_the_moment_of_a_node() {
+  document().selection().set_moment(0);
+  Measurement measurement{.label = "run", .device = "A CPU"};
+  for (const NodeId id : document().analysis().memory.steps()) {
+    measurement.nodes.push_back({id, measurement.step_ns, measurement.step_ns + 1000, 1000});
+    measurement.step_ns += 1000;
+  }
+  const auto profile = document().analysis().memory.profile();
+  measurement.memory_profile.assign(profile.begin(), profile.end());
+  document().add_import(std::make_shared<Measurement>(std::move(measurement)));
+  timeline().content().set_kind(AxisKind::measured_time);
+  QTest::keyClick(&timeline(), Qt::Key_Slash);
+  auto* bar = window_->findChild<FindBar*>();
+  QTRY_VERIFY(bar != nullptr && bar->isVisible());
+  auto& edit = test::child<QLineEdit>(*bar);
+  QTest::keyClicks(&edit, "op:mm");
+  QTest::keyClick(&edit, Qt::Key_Return);
+  const NodeId found = document().selection().current();
+  QVERIFY(found);
+  QCOMPARE(document().selection().moment(), document().moment_of(found));
+  QCOMPARE(legend_title(timeline().content()),
+           QStringLiteral("at %1:").arg(to_qstring(document().graph().name(found))));
+  const auto extent = timeline().content().data().extent(found);
+  QCOMPARE(timeline().content().data().position(document().moment()), extent.begin);
 }
 
 }  // namespace jointer

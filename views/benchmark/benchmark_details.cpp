@@ -8,6 +8,7 @@
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/range_text.h"
 #include "views/tables/column.h"
 
 namespace jointer::views {
@@ -191,8 +192,7 @@ class Describer {
     InspectorSection& s = section(words("Step"));
     const StepTimes& step = *result_.step;
     add(s, words("measured"),
-        words("%1 (%2 to %3)")
-            .arg(time_text(step.median_ns), time_text(step.min_ns), time_text(step.max_ns)),
+        words("%1 (%2)").arg(time_text(step.median_ns), time_range_text(step.min_ns, step.max_ns)),
         Provenance::measured,
         result_.request.iterations == 1 ? words("1 iteration on the slowest rank.")
                                         : words("Median of %1 iterations on the slowest rank.")

@@ -5,6 +5,7 @@
 #include "views/session/benchmark/benchmark_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/range_text.h"
 
 namespace jointer::views {
 namespace {
@@ -124,11 +125,10 @@ QString BenchmarkModel::note(int row, int column) const {
                  : QString();
     case step_column:
       if (!r.step) return {};
-      return r.request.iterations == 1
-                 ? tr("Only 1 iteration")
-                 : tr("From %1 to %2 over %3 iterations")
-                       .arg(time_text(r.step->min_ns), time_text(r.step->max_ns))
-                       .arg(r.request.iterations);
+      return r.request.iterations == 1 ? tr("Only 1 iteration")
+                                       : tr("%1 over %2 iterations")
+                                             .arg(time_range_text(r.step->min_ns, r.step->max_ns))
+                                             .arg(r.request.iterations);
     case predicted_peak_column:
     case predicted_step_column:
       return QString::fromStdString(r.predicted.estimator);

@@ -5,6 +5,7 @@
 #include <QScopedValueRollback>
 #include <algorithm>
 
+#include "views/session/open/go_to.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
 
@@ -127,7 +128,7 @@ void FindBar::search() {
 
 void FindBar::show_match(NodeId node) {
   const QScopedValueRollback walking(is_walking_, true);
-  document_.selection().select(node);
+  go_to(document_, node);
   emit node_found(node);
 }
 

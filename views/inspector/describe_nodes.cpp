@@ -11,6 +11,7 @@
 #include "views/session/snapshot/stack_trace.h"
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/range_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -121,7 +122,7 @@ class Describer {
       s.rows.push_back({.label = words("device"),
                         .value = to_qstring(graph_.text(graph_.device(t.device).name)),
                         .is_code = true});
-    s.rows.push_back({.label = words("bytes"),
+    s.rows.push_back({.label = words("output"),
                       .value = bytes_text(graph_.bytes(t)),
                       .provenance = is_assumed ? Provenance::assumed : Provenance::computed,
                       .note = exact_bytes(graph_.bytes(t)) + words(": elements × item size.")});
@@ -188,7 +189,7 @@ class Describer {
     if (timing.end > timing.start)
       s.rows.push_back(
           {.label = graph_.is_wait(node_) ? words("stall") : words("runs"),
-           .value = words("%1 to %2").arg(time_text(timing.start), time_text(timing.end)),
+           .value = time_range_text(timing.start, timing.end),
            .provenance = Provenance::estimated,
            .note = words("Relative to the start of the step, in the simulation of its streams.")});
     if (flops.total > 0)
@@ -221,7 +222,7 @@ class Describer {
              words("%1 ns on %2.").arg(count_text(ns), QString::fromStdString(measurement.device)) +
              (ratio.isEmpty() ? QString() : words(" %1 the estimate.").arg(ratio))});
     s.rows.push_back({.label = words("ran"),
-                      .value = words("%1 to %2").arg(time_text(m.start_ns), time_text(m.end_ns)),
+                      .value = time_range_text(m.start_ns, m.end_ns),
                       .provenance = Provenance::measured,
                       .note = words("Relative to the start of the measured step.")});
   }
@@ -280,14 +281,13 @@ class Describer {
     }
     const std::int64_t bytes = collective_bytes(graph_, start);
     s.rows.push_back(
-        {.label = words("bytes"),
+        {.label = words("message"),
          .value = bytes_text(bytes),
          .provenance = Provenance::computed,
          .note = exact_bytes(bytes) + words(": the larger of a rank's input and output.")});
     s.rows.push_back({.label = words("in flight"),
-                      .value = words("%1 to %2, %3")
-                                   .arg(time_text(c.start_ns), time_text(c.end_ns),
-                                        time_text(c.end_ns - c.start_ns)),
+                      .value = words("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
+                                                   time_text(c.end_ns - c.start_ns)),
                       .provenance = Provenance::estimated,
                       .note = words("Its input is ready at %1.").arg(time_text(c.ready_ns))});
     if (c.start != id_) s.rows.push_back(link_row(words("start"), {{c.start}}));

@@ -110,9 +110,7 @@ void RulerPainter::paint_moment(QPainter& painter) const {
   const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(position)));
   painter.setPen(scene_.theme.accent);
   painter.drawLine(x, scene_.layout.ruler.top() + 2, x, scene_.layout.lanes.bottom());
-  const QString label = QStringLiteral("%1  %2").arg(
-      scene_.content.position_text(position),
-      bytes_text(scene_.content.shown().analysis.memory.profile()[*moment]));
+  const QString label = moment_text(scene_.content, *moment);
   const QFontMetrics metrics = painter.fontMetrics();
   QRect box(0, scene_.layout.ruler.top() + 1, metrics.horizontalAdvance(label) + 10,
             metrics.height() + 2);

@@ -47,6 +47,14 @@ const MeasuredCurve* TimelineContent::measured_curve() const {
   return m == nullptr || m->curve(kind_).empty() ? nullptr : &m->curve(kind_);
 }
 
+std::optional<std::int64_t> TimelineContent::measured_bytes(std::size_t moment) const {
+  const MeasuredCurve* curve = measured_curve();
+  if (curve == nullptr || moment >= measured()->point_count()) return std::nullopt;
+  const std::int64_t position = measured()->position(moment);
+  return position < curve->end() ? std::optional(curve->bytes(curve->point_at(position)))
+                                 : std::nullopt;
+}
+
 std::int64_t TimelineContent::highest_bytes() const {
   const Analysis& a = shown().analysis;
   std::int64_t most = a.memory.peak_bytes();

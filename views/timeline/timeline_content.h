@@ -2,6 +2,7 @@
 
 #include <QObject>
 #include <QString>
+#include <optional>
 #include <vector>
 
 #include "views/session/document/document.h"
@@ -48,6 +49,8 @@ class TimelineContent : public QObject {
   // Returns true if the axis of memory extends to the device's capacity. If the graph needs far
   // less, that would flatten its curve.
   [[nodiscard]] bool shows_capacity() const;
+  // The measured bytes when the nodes at a moment of the estimate ran; none if they are not known.
+  [[nodiscard]] std::optional<std::int64_t> measured_bytes(std::size_t moment) const;
   // The number of rows of labels above the memory curve: for the peaks of the estimate, the
   // measurement and the plan, in this order.
   [[nodiscard]] int label_count() const {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "views/session/edit/metrics.h"
+#include "views/session/text/range_text.h"
 
 namespace jointer::views {
 
@@ -19,7 +20,10 @@ QString TimelineRange::text() const {
   if (axis_.shows_all())
     return content_.kind() == AxisKind::program_order ? tr("all %1 steps").arg(end)
                                                       : tr("all %1").arg(end);
-  return tr("%1 to %2").arg(content_.position_text(axis_.begin()), end);
+  if (content_.kind() == AxisKind::program_order)
+    return tr("%1 to %2").arg(content_.position_text(axis_.begin()), end);
+  return time_range_text(static_cast<std::int64_t>(axis_.begin()),
+                         static_cast<std::int64_t>(axis_.end()));
 }
 
 void TimelineRange::zoom_at(double pixel, double factor) {

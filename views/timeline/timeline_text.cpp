@@ -60,6 +60,14 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
 
 }  // namespace
 
+QString moment_text(const TimelineContent& content, std::size_t moment) {
+  const std::int64_t estimate = content.shown().analysis.memory.profile()[moment];
+  const auto measured = content.measured_bytes(moment);
+  return QStringLiteral("%1  %2").arg(
+      content.position_text(static_cast<double>(content.data().position(moment))),
+      measured ? measured_bytes_text(*measured, estimate) : bytes_text(estimate));
+}
+
 QStringList stretch_lines(const TimelineContent& content, Selection::Stretch stretch) {
   const Snapshot& s = content.shown();
   const auto steps = s.analysis.memory.steps();

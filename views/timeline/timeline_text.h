@@ -8,6 +8,10 @@
 
 namespace jointer::views {
 
+// The position of a moment on the axis, and its bytes: measured if a measurement is shown, and
+// estimated.
+QString moment_text(const TimelineContent& content, std::size_t moment);
+
 // The totals of a selected range, as text.
 QStringList stretch_lines(const TimelineContent& content, Selection::Stretch stretch);
 

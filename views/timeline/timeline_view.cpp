@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "views/session/edit/editing.h"
+#include "views/session/open/go_to.h"
 #include "views/session/sac/sac_session.h"
 #include "views/theme/fonts.h"
 #include "views/timeline/lanes_painter.h"
@@ -128,8 +129,7 @@ void TimelineView::toggle_mark() {
 
 void TimelineView::go_to(NodeId node) {
   if (!node) return;
-  document_.selection().select(node);
-  if (const auto moment = document_.moment_of(node)) document_.selection().set_moment(moment);
+  views::go_to(document_, node);
 }
 
 // Scrolls to a node that was selected elsewhere, as little as necessary. Several nodes have no

@@ -139,7 +139,7 @@ void print_tables(const Answer& a, std::size_t top) {
   if (exposed.empty()) return;
   Table worst({{"exposed collective", left},
                {"group", left},
-               {"bytes", right},
+               {"message", right},
                {"time", right},
                {"exposed", right},
                {"why", left}});

@@ -46,7 +46,7 @@ TEST_F(InspectorTest, DescribesATensor) {
            {"type", "float32"},
            {"shape", "[8, 64]"},
            {"device", "cuda:0"},
-           {"bytes", "2.00 KiB"},
+           {"output", "2.00 KiB"},
            {"storage", "2.00 KiB, temporary"},
            {"phase", "forward"},
            {"module", "layers.0.wq"},
@@ -55,6 +55,20 @@ TEST_F(InspectorTest, DescribesATensor) {
            {"arguments", "x, w0"},
        })
     EXPECT_EQ(row(content, label).value.toStdString(), value) << label;
+}
+
+TEST_F(InspectorTest, TellsOutputsFromMessages) {
+  const InspectorContent content = of("ar");
+  EXPECT_EQ(row(content, "output").note.contains("elements"), true);
+  EXPECT_EQ(row(content, "message").note.contains("the larger of a rank's input and output"), true);
+}
+
+TEST_F(InspectorTest, ShowsBothEndsOfAShortTime) {
+  for (const auto& [name, label] : {std::pair{"mm", "runs"}, {"ar", "in flight"}}) {
+    const QStringList ends = row(of(name), label).value.section(',', 0, 0).split(" to ");
+    ASSERT_EQ(ends.size(), 2) << name;
+    EXPECT_NE(ends[0], ends[1]) << name;
+  }
 }
 
 TEST_F(InspectorTest, LinksProducersUsersAndAliases) {
@@ -69,7 +83,7 @@ TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {
     const InspectorContent content = of(end);
     EXPECT_EQ(row(content, "group").value, "tp");
     EXPECT_EQ(row(content, "ranks").value, "2: 0, 1");
-    EXPECT_EQ(row(content, "bytes").value, "2.00 KiB");
+    EXPECT_EQ(row(content, "message").value, "2.00 KiB");
     EXPECT_EQ(row(content, "exposed").provenance, Provenance::estimated);
     EXPECT_FALSE(row(content, "because").value.isEmpty()) << "its wait follows directly";
   }

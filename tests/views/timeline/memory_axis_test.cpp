@@ -4,11 +4,16 @@
 
 #include <QFont>
 
-#include "tests/support/snapshots.h"
+#include "tests/support/measured_step.h"
+#include "views/session/open/go_to.h"
 #include "views/session/text/capacity_text.h"
+#include "views/session/text/number_text.h"
+#include "views/theme/theme.h"
 #include "views/timeline/peak_label.h"
 #include "views/timeline/timeline_content.h"
 #include "views/timeline/timeline_layout.h"
+#include "views/timeline/timeline_legend.h"
+#include "views/timeline/timeline_text.h"
 
 namespace jointer::views {
 namespace {
@@ -82,6 +87,46 @@ TEST(MemoryAxis, LabelsStayInTheirRow) {
       }
     }
   }
+}
+
+class AMeasuredAxis : public test::MeasuredSmallStep {
+ protected:
+  AMeasuredAxis() {
+    document.add_import(std::make_shared<Measurement>(all));
+    content.set_kind(AxisKind::measured_time);
+  }
+  [[nodiscard]] QString measured_entry() const {
+    for (const LegendEntry& entry : legend_entries(content, Theme::light_theme()))
+      if (entry.label == "measured") return entry.bytes;
+    return {};
+  }
+
+  Document document{OpenRequest{}, snapshot};
+  TimelineContent content{document};
+};
+
+// The measurement exceeds the estimate by 64 bytes at every moment.
+TEST_F(AMeasuredAxis, LegendAndMarkerHaveTheBytesOfTheSameMoment) {
+  for (const AxisKind kind :
+       {AxisKind::measured_time, AxisKind::program_order, AxisKind::estimated_time}) {
+    content.set_kind(kind);
+    for (const char* name : {"mm", "relu", "mm_1"}) {
+      go_to(document, node(name));
+      const std::size_t moment = document.moment();
+      const std::int64_t estimate = snapshot->analysis.memory.profile()[moment];
+      EXPECT_EQ(content.measured_bytes(moment), estimate + 64) << name;
+      EXPECT_EQ(measured_entry(), bytes_text(estimate + 64)) << name;
+      EXPECT_TRUE(moment_text(content, moment).contains("measured " + bytes_text(estimate + 64)));
+    }
+  }
+}
+
+TEST_F(AMeasuredAxis, AMomentWithoutAMeasurementIsEstimated) {
+  document.show_measurement(nullptr);
+  go_to(document, node("mm"));
+  EXPECT_EQ(content.measured_bytes(document.moment()), std::nullopt);
+  EXPECT_EQ(measured_entry(), QString());
+  EXPECT_FALSE(moment_text(content, document.moment()).contains("measured"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "views/session/text/number_text.h"
+#include "views/session/text/range_text.h"
 
 namespace jointer::views {
 namespace {
@@ -77,14 +78,14 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
     return lines
            << block_text(*block)
            << words("by itself: %1").arg(times_text(block->own_ns, estimated_ns(snapshot, *block)))
-           << words("in the profiled step, ran %1 to %2 (%3)")
-                  .arg(time_text(block->start_ns), time_text(block->end_ns), label)
+           << words("in the profiled step, ran %1 (%2)")
+                  .arg(time_range_text(block->start_ns, block->end_ns), label)
            << words("at most %1 allocated").arg(bytes_text(block->peak_bytes))
            << words("compiled: nodes were not timed individually");
   const MeasuredNode* m = measured.find(node);
   if (m == nullptr) return {};
   lines << times_text(measured_ns(snapshot, *m), estimated_ns(snapshot, node));
-  lines << words("ran %1 to %2 (%3)").arg(time_text(m->start_ns), time_text(m->end_ns), label);
+  lines << words("ran %1 (%2)").arg(time_range_text(m->start_ns, m->end_ns), label);
   return lines;
 }
 

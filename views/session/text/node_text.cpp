@@ -3,6 +3,8 @@
 
 #include <QCoreApplication>
 
+#include "core/cost/collective_model.h"
+
 namespace jointer::views {
 namespace {
 
@@ -93,7 +95,9 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
   lines << to_qstring(graph.name(id)) << to_qstring(graph.target(n));
   if (const QString value = value_text(graph, n); !value.isEmpty()) {
     const std::int64_t bytes = graph.output_bytes(n);
-    lines << (bytes > 0 && n.tensor_count == 1 ? value + "   " + bytes_text(bytes) : value);
+    lines << (bytes > 0 && n.tensor_count == 1
+                  ? words("%1   output %2").arg(value, bytes_text(bytes))
+                  : value);
   }
   if (timing.end > timing.start)
     lines << words("%1 at %2, estimated (%3)")
@@ -105,6 +109,8 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
   if (collective >= 0) {
     const CollectiveTiming& c =
         snapshot.analysis.simulation.collectives()[static_cast<std::size_t>(collective)];
+    if (!c.is_transfer)
+      lines << words("message %1").arg(bytes_text(collective_bytes(graph, graph.node(c.start))));
     lines << (c.exposed_ns > 1
                   ? words("exposed %1: %2")
                         .arg(time_text(c.exposed_ns), QString::fromStdString(reason_text(graph, c)))
