@@ -1,4 +1,4 @@
-// Tests graphs that are made from a plan, or from a pair, and opened in a tab of their own.
+// Tests the files that a plan or a pair is written to, to be opened in another tab.
 
 #include "views/session/sac/pair_file.h"
 
