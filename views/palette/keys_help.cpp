@@ -2,6 +2,7 @@
 
 #include <QDialogButtonBox>
 #include <QEvent>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "views/palette/palette_model.h"
@@ -35,6 +36,7 @@ KeysHelp::KeysHelp(QList<KeysGroup> groups, QWidget* parent)
   page_->setAccessibleName(tr("Keys"));
   rows->addWidget(page_, 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+  buttons->button(QDialogButtonBox::Close)->setAutoDefault(false);  // not on Enter in the filter
   rows->addWidget(buttons);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(filter_, &QLineEdit::textChanged, this, &KeysHelp::show_groups);

@@ -31,6 +31,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   column->addWidget(text);
 
   auto* filter = new QLineEdit(this);
+  filter->setObjectName(QStringLiteral("filter"));
   filter->setPlaceholderText(tr("Filter by name"));
   filter->setClearButtonEnabled(true);
   column->addWidget(filter);
@@ -39,6 +40,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   proxy->setSourceModel(model_);
   connect(filter, &QLineEdit::textChanged, proxy, &QSortFilterProxyModel::setFilterFixedString);
   auto* table = new QTreeView(this);
+  table->setObjectName(QStringLiteral("symbols"));
   table->setModel(proxy);
   table->setRootIsDecorated(false);
   table->setUniformRowHeights(true);
@@ -52,6 +54,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   auto* row = new QHBoxLayout;
   row->addWidget(new QLabel(tr("Value of all other symbols:"), this));
   fallback_ = new QLineEdit(this);
+  fallback_->setObjectName(QStringLiteral("fallback"));
   fallback_->setValidator(new QIntValidator(0, 1 << 30, fallback_));
   fallback_->setPlaceholderText(tr("balanced"));
   if (const auto& fallback = document.graph().assumptions().fallback)
@@ -63,8 +66,9 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
       QDialogButtonBox::Apply | QDialogButtonBox::Reset | QDialogButtonBox::Close, this);
   column->addWidget(buttons);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  connect(buttons->button(QDialogButtonBox::Apply), &QPushButton::clicked, this,
-          &AssumptionsDialog::apply);
+  apply_ = buttons->button(QDialogButtonBox::Apply);
+  apply_->setDefault(true);
+  connect(apply_, &QPushButton::clicked, this, &AssumptionsDialog::apply);
   connect(buttons->button(QDialogButtonBox::Reset), &QPushButton::clicked, this, [this] {
     document_.assume({});
     accept();
@@ -72,6 +76,8 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
 }
 
 void AssumptionsDialog::apply() {
+  apply_
+      ->setFocus();  // a value that is being typed in the table is committed as it loses the focus
   Assumptions assumptions = model_->assumptions();
   assumptions.fallback.reset();
   bool is_number = false;

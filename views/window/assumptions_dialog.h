@@ -2,6 +2,7 @@
 
 #include <QDialog>
 #include <QLineEdit>
+#include <QPushButton>
 
 #include "views/session/document/document.h"
 #include "views/window/symbol_model.h"
@@ -9,7 +10,7 @@
 namespace jointer::views {
 
 // Edits the values assumed for a graph's symbolic sizes, one by one or all unknown ones at once.
-// Apply recomputes memory and time.
+// Apply, or Enter outside of a value that is being typed in the table, recomputes memory and time.
 class AssumptionsDialog : public QDialog {
   Q_OBJECT
  public:
@@ -21,6 +22,7 @@ class AssumptionsDialog : public QDialog {
   Document& document_;
   SymbolModel* model_ = nullptr;
   QLineEdit* fallback_ = nullptr;
+  QPushButton* apply_ = nullptr;
 };
 
 }  // namespace jointer::views
