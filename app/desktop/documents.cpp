@@ -5,6 +5,7 @@
 #include <QToolButton>
 
 #include "views/session/workspace/autosave.h"
+#include "views/widgets/button_text.h"
 
 namespace jointer::desktop {
 
@@ -70,8 +71,8 @@ void Documents::refresh_texts(DocumentTab* tab) {
   if (index < 0) return;
   const Autosave* autosave = tab->session() == nullptr ? nullptr : &tab->session()->autosave();
   const bool is_dirty = autosave != nullptr && autosave->is_dirty();
-  tabs_.setTabText(index, QString(tab->title()).replace(u'&', QStringLiteral("&&")) +
-                              (is_dirty ? QStringLiteral(" *") : QString()));
+  tabs_.setTabText(index,
+                   button_text(tab->title()) + (is_dirty ? QStringLiteral(" *") : QString()));
   QString tip = QDir::toNativeSeparators(QString::fromStdString(tab->request().path));
   if (!tab->request().backward.empty())
     tip += u'\n' + QDir::toNativeSeparators(QString::fromStdString(tab->request().backward));

@@ -8,6 +8,7 @@
 #include "core/base/resources.h"
 #include "core/open/readers.h"
 #include "views/session/open/open_requests.h"
+#include "views/widgets/button_text.h"
 
 namespace jointer::desktop {
 namespace {
@@ -61,7 +62,7 @@ void FileMenu::fill_recent_menu() {
   recent_menu_->clear();
   const QStringList entries = recent_.list();
   for (const QString& entry : entries) {
-    QAction* action = recent_menu_->addAction(RecentFiles::label(entry));
+    QAction* action = recent_menu_->addAction(button_text(RecentFiles::label(entry)));
     action->setStatusTip(RecentFiles::forward_of(entry));
     connect(action, &QAction::triggered, this, [this, entry] { open_recent(entry); });
   }
@@ -77,7 +78,7 @@ void FileMenu::fill_sample_menu(QMenu* menu) {
   const QDir folder(QString::fromStdString(find_resource("samples")));
   for (const QString& name : folder.entryList({QStringLiteral("*.json.zst")}, QDir::Files)) {
     const QString path = folder.filePath(name);
-    connect(menu->addAction(name.chopped(9)), &QAction::triggered, this,
+    connect(menu->addAction(button_text(name.chopped(9))), &QAction::triggered, this,
             [this, path] { workspaces_.open({.path = path.toStdString()}); });
   }
   menu->setEnabled(!menu->isEmpty());

@@ -1,57 +1,58 @@
 #include "views/window/pages.h"
 
-#include <QFileInfo>
 #include <QHBoxLayout>
-#include <QStyle>
-#include <QVBoxLayout>
+#include <QLabel>
 
 #include "core/open/open.h"
+#include "views/widgets/button_text.h"
+#include "views/widgets/wrapped_text.h"
+#include "views/window/recent_files.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kPageWidth = 520;
 constexpr int kButtonHeight = 28;
+constexpr int kLinkMargin = 16;
 
-// A centered column.
-QVBoxLayout* centered_column(QWidget* page) {
-  auto* outer = new QVBoxLayout(page);
-  auto* box = new QWidget(page);
-  box->setFixedWidth(kPageWidth);
-  auto* column = new QVBoxLayout(box);
-  column->setSpacing(10);
-  outer->addStretch(2);
-  outer->addWidget(box, 0, Qt::AlignHCenter);
-  outer->addStretch(3);
-  return column;
-}
-
-QLabel* heading(const QString& text, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
+WrappedText* heading(const QString& text, QWidget* parent) {
+  auto* label = new WrappedText(text, parent);
   QFont font = label->font();
   font.setPixelSize(QFontInfo(font).pixelSize() + 7);
   font.setBold(true);
   label->setFont(font);
-  label->setWordWrap(true);
-  return label;
-}
-
-QLabel* paragraph(const QString& text, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
-  label->setWordWrap(true);
-  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   return label;
 }
 
 }  // namespace
 
-EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
+Page::Page(QWidget* parent) : QScrollArea(parent) {
+  setFrameShape(QFrame::NoFrame);
+  setWidgetResizable(true);
+  auto* page = new QWidget(this);
+  auto* outer = new QVBoxLayout(page);
+  auto* middle = new QHBoxLayout;
+  auto* box = new QWidget(page);
+  box->setFixedWidth(kPageWidth);
+  column_ = new QVBoxLayout(box);
+  column_->setSpacing(10);
+  // Not an alignment: the height would be that of the text in the whole width.
+  middle->addStretch();
+  middle->addWidget(box);
+  middle->addStretch();
+  outer->addStretch(2);
+  outer->addLayout(middle);
+  outer->addStretch(3);
+  setWidget(page);
+}
+
+EmptyPage::EmptyPage(QWidget* parent) : Page(parent) {
   setObjectName(QStringLiteral("EmptyPage"));
-  QVBoxLayout* column = centered_column(this);
+  QVBoxLayout* column = this->column();
   column->addWidget(heading(tr("No graph open"), this));
-  column->addWidget(paragraph(tr("Drop a file here: %1. Drop both files of a pair together.")
-                                  .arg(QString::fromStdString(formats_text())),
-                              this));
+  column->addWidget(new WrappedText(tr("Drop a file here: %1. Drop both files of a pair together.")
+                                        .arg(QString::fromStdString(formats_text())),
+                                    this));
   auto* buttons = new QHBoxLayout;
   auto* open = new QPushButton(tr("Open..."), this);
   open->setDefault(true);
@@ -67,9 +68,11 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
   list->setContentsMargins(0, 8, 0, 0);
   list->setSpacing(2);
   column->addWidget(recent_);
-  auto* capture = paragraph(tr("To capture your own model, run<br><code>jointer capture -- python "
-                               "train.py</code><br>or see docs/capturing.md."),
-                            this);
+  auto* capture = new QLabel(tr("To capture your own model, run<br><code>jointer capture -- python "
+                                "train.py</code><br>or see docs/capturing.md."),
+                             this);
+  capture->setWordWrap(true);
+  capture->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   capture->setForegroundRole(QPalette::PlaceholderText);
   column->addWidget(capture);
   connect(open, &QPushButton::clicked, this, &EmptyPage::open_requested);
@@ -87,7 +90,9 @@ void EmptyPage::set_recent(const QStringList& files) {
   title->setForegroundRole(QPalette::PlaceholderText);
   list->addWidget(title);
   for (const QString& file : files) {
-    auto* link = new QPushButton(QFileInfo(file).fileName(), recent_);
+    auto* link = new QPushButton(recent_);
+    link->setText(button_text(link->fontMetrics().elidedText(
+        RecentFiles::label(file), Qt::ElideMiddle, kPageWidth - 2 * kLinkMargin)));
     link->setFlat(true);
     link->setToolTip(file);
     link->setStyleSheet(QStringLiteral("text-align: left; padding: 3px;"));
@@ -96,8 +101,8 @@ void EmptyPage::set_recent(const QStringList& files) {
   }
 }
 
-LoadingPage::LoadingPage(const QString& name, QWidget* parent) : QWidget(parent) {
-  QVBoxLayout* column = centered_column(this);
+LoadingPage::LoadingPage(const QString& name, QWidget* parent) : Page(parent) {
+  QVBoxLayout* column = this->column();
   column->addWidget(heading(tr("Opening %1").arg(name), this));
   bar_ = new QProgressBar(this);
   bar_->setRange(0, 1000);
@@ -120,12 +125,13 @@ void LoadingPage::show_progress(double fraction, const QString& what, qint64 lef
                                  : what);
 }
 
-ErrorPage::ErrorPage(const QString& name, const QString& message, QWidget* parent)
-    : QWidget(parent) {
+ErrorPage::ErrorPage(const QString& name, const QString& message, QWidget* parent) : Page(parent) {
   setObjectName(QStringLiteral("ErrorPage"));
-  QVBoxLayout* column = centered_column(this);
+  QVBoxLayout* column = this->column();
   column->addWidget(heading(tr("Could not open %1").arg(name), this));
-  column->addWidget(paragraph(message, this));
+  auto* what = new WrappedText(message, this);
+  what->setObjectName(QStringLiteral("message"));
+  column->addWidget(what);
   auto* buttons = new QHBoxLayout;
   auto* retry = new QPushButton(tr("Try Again"), this);
   auto* open = new QPushButton(tr("Open Another..."), this);

@@ -1,0 +1,102 @@
+// Tests that the pages in place of a graph show their texts whole, in small windows and with long
+// names.
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QKeySequence>
+#include <QLabel>
+#include <QTest>
+#include <memory>
+
+#include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
+#include "views/widgets/wrapped_text.h"
+#include "views/window/pages.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+
+const QString kName =
+    QStringLiteral("llama3_70b_tp8_fsdp32_ep4_rank_0_of_1024_&_joint_graph.json.zst");
+const QString kPath = QStringLiteral("/mnt/checkpoints/") + kName.repeated(4) + u'/' + kName;
+
+// The first text that is wider or higher than its place; empty if there is none.
+QString cut_text(const QWidget& page) {
+  for (const auto* text : page.findChildren<WrappedText*>())
+    if (text->height() < text->heightForWidth(text->width()) ||
+        text->document()->idealWidth() > text->viewport()->width())
+      return text->toPlainText();
+  for (const auto* label : page.findChildren<QLabel*>())
+    if (label->height() < label->heightForWidth(label->width())) return label->text();
+  return {};
+}
+
+}  // namespace
+
+class PagesTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void texts_are_shown_whole_data();
+  void texts_are_shown_whole();
+  void a_message_can_be_copied();
+  void names_of_recent_files_are_shown_as_they_are();
+};
+
+void PagesTest::texts_are_shown_whole_data() {
+  QTest::addColumn<QSize>("size");
+  QTest::newRow("large") << QSize(1280, 800);
+  QTest::newRow("small") << QSize(800, 600);
+}
+
+void PagesTest::texts_are_shown_whole() {
+  QFETCH(const QSize, size);
+  const QString message =
+      kPath + ": " + QStringLiteral("node mm_12 reads view_7_x_y. ").repeated(80);
+  std::vector<std::unique_ptr<QWidget>> pages;
+  pages.push_back(std::make_unique<EmptyPage>());
+  pages.push_back(std::make_unique<LoadingPage>(kName));
+  pages.push_back(std::make_unique<ErrorPage>(kName, message));
+  for (const auto& page : pages) {
+    page->resize(size);
+    page->show();
+    QVERIFY(QTest::qWaitForWindowExposed(page.get()));
+    QTRY_COMPARE(cut_text(*page), QString());
+  }
+  const auto& error = test::child<WrappedText>(*pages.back(), "message");
+  QCOMPARE(error.toPlainText(), message);
+}
+
+void PagesTest::a_message_can_be_copied() {
+  ErrorPage page(kName, kPath);
+  page.show();
+  QVERIFY(QTest::qWaitForWindowActive(&page));
+  auto& message = test::child<WrappedText>(page, "message");
+  QTest::mouseClick(message.viewport(), Qt::LeftButton, {}, QPoint(5, 5));
+  QTest::keyClick(&message, Qt::Key_A, Qt::ControlModifier);
+  QTest::keyClick(&message, Qt::Key_C, Qt::ControlModifier);
+  QCOMPARE(QGuiApplication::clipboard()->text(), kPath);
+}
+
+void PagesTest::names_of_recent_files_are_shown_as_they_are() {
+  EmptyPage page;
+  page.resize(800, 600);
+  page.set_recent({"/a/r&d_capture.json", "/a/fw_1.json\n/a/bw_1.json", kPath});
+  page.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&page));
+  QStringList shown;
+  for (const auto* button : page.findChildren<QPushButton*>())
+    if (button->isFlat()) {
+      QVERIFY2(QKeySequence::mnemonic(button->text()).isEmpty(), qPrintable(button->text()));
+      QVERIFY2(button->width() >= button->sizeHint().width(), qPrintable(button->text()));
+      shown << QString(button->text()).replace("&&", "&");
+    }
+  QCOMPARE(shown.mid(0, 2), QStringList({"r&d_capture.json", "fw_1.json + bw_1.json"}));
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::PagesTest, "pages")
+#include "pages_test.moc"

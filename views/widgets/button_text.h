@@ -1,0 +1,13 @@
+#pragma once
+
+#include <QString>
+
+namespace jointer::views {
+
+// The text of a button, a tab or a menu entry that shows a name as it is: an `&` in a name does not
+// underline the letter after it.
+inline QString button_text(QString name) {
+  return name.replace(u'&', QStringLiteral("&&"));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,38 @@
+#include "views/widgets/wrapped_text.h"
+
+#include <cmath>
+#include <memory>
+
+namespace jointer::views {
+namespace {
+
+constexpr int kUsualWidth = 400;
+
+}  // namespace
+
+WrappedText::WrappedText(const QString& text, QWidget* parent) : QTextEdit(parent) {
+  setReadOnly(true);
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  viewport()->setAutoFillBackground(false);
+  document()->setDocumentMargin(0);
+  setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
+  setPlainText(text);
+  setAccessibleName(text);
+}
+
+int WrappedText::heightForWidth(int width) const {
+  const std::unique_ptr<QTextDocument> copy(document()->clone());
+  copy->setTextWidth(width);
+  return static_cast<int>(std::ceil(copy->size().height()));
+}
+
+QSize WrappedText::sizeHint() const {
+  return {kUsualWidth, heightForWidth(kUsualWidth)};
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <QTextEdit>
+
+namespace jointer::views {
+
+// Plain text that is always shown whole: it wraps, also within a word that is too long for a line,
+// such as a path, and takes the height that it needs. It can be selected and copied.
+class WrappedText : public QTextEdit {
+  Q_OBJECT
+ public:
+  explicit WrappedText(const QString& text, QWidget* parent = nullptr);
+
+  [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+  [[nodiscard]] int heightForWidth(int width) const override;
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override { return {1, fontMetrics().height()}; }
+};
+
+}  // namespace jointer::views
