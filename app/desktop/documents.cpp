@@ -20,7 +20,7 @@ Documents::Documents(QTabBar& tabs, QStackedWidget& pages, QWidget& empty_page,
 
 void Documents::close_all() {
   tabs_.disconnect(this);
-  for (int i = 0; i < tabs_.count(); ++i) delete tab_at(i);
+  for (DocumentTab* tab : all()) delete tab;
 }
 
 DocumentTab* Documents::open(const OpenRequest& request, const AnalysisOptions& analysis) {
@@ -44,7 +44,7 @@ DocumentTab* Documents::open(const OpenRequest& request, const AnalysisOptions& 
   close_button->setAutoRaise(true);
   close_button->setToolTip(tr("Close"));
   close_button->setFixedSize(20, 20);
-  connect(close_button, &QToolButton::clicked, this, [this, tab] { close(tab); });
+  connect(close_button, &QToolButton::clicked, this, [this, tab] { emit close_requested(tab); });
   tabs_.setTabButton(index, QTabBar::RightSide, close_button);
   tabs_.setCurrentIndex(index);
   refresh_texts(tab);
@@ -64,6 +64,16 @@ void Documents::close(DocumentTab* tab) {
 void Documents::step(int direction) {
   if (const int n = tabs_.count(); n > 0)
     tabs_.setCurrentIndex((tabs_.currentIndex() + direction + n) % n);
+}
+
+void Documents::show(DocumentTab* tab) {
+  tabs_.setCurrentIndex(index_of(tab));
+}
+
+std::vector<DocumentTab*> Documents::all() const {
+  std::vector<DocumentTab*> tabs;
+  for (int i = 0; i < tabs_.count(); ++i) tabs.push_back(tab_at(i));
+  return tabs;
 }
 
 void Documents::refresh_texts(DocumentTab* tab) {

@@ -4,6 +4,7 @@
 #include <QStackedWidget>
 #include <QTabBar>
 #include <functional>
+#include <vector>
 
 #include "views/window/document_tab.h"
 
@@ -30,7 +31,12 @@ class Documents : public QObject {
   // Updates the tab after a document's title, path or saved state has changed.
   void refresh_texts(views::DocumentTab* tab);
 
+  // Makes a tab current.
+  void show(views::DocumentTab* tab);
+
   [[nodiscard]] int count() const { return tabs_.count(); }
+  // The tabs from left to right.
+  [[nodiscard]] std::vector<views::DocumentTab*> all() const;
   // These belong to the current tab. All but the tab itself are null until the tab's graph has
   // loaded.
   [[nodiscard]] views::DocumentTab* tab() const;
@@ -49,6 +55,8 @@ class Documents : public QObject {
   void several(jointer::views::DocumentTab* tab, const std::vector<jointer::GraphEntry>& entries,
                const jointer::Error& error);
   void closed(jointer::views::DocumentTab* tab);
+  // The user clicked a tab's close button.
+  void close_requested(jointer::views::DocumentTab* tab);
   // The current tab or its session changed; there may be none.
   void current_changed();
   void texts_changed();

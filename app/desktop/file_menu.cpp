@@ -28,8 +28,8 @@ QString file_filter() {
 
 }  // namespace
 
-FileMenu::FileMenu(const MenuContext& context, Workspaces& workspaces, Recipes& recipes,
-                   RecentFiles& recent)
+FileMenu::FileMenu(const MenuContext& context, Workspaces& workspaces, Closing& closing,
+                   Recipes& recipes, RecentFiles& recent)
     : context_(context), workspaces_(workspaces), recent_(recent) {
   QMenu* menu = context_.bar.addMenu(tr("&File"));
   context_.actions.add(menu, tr("&Open..."), {QKeySequence::Open}, Needs::nothing, this,
@@ -51,7 +51,7 @@ FileMenu::FileMenu(const MenuContext& context, Workspaces& workspaces, Recipes& 
   recipes.add_actions(menu);
   menu->addSeparator();
   context_.actions.add(menu, tr("&Close"), {QKeySequence(Qt::CTRL | Qt::Key_W)}, Needs::nothing,
-                       this, [this] { context_.documents.close(context_.documents.tab()); });
+                       &closing, [this, &closing] { closing.close(context_.documents.tab()); });
   context_.actions.add(menu, tr("&Quit"), {QKeySequence(Qt::CTRL | Qt::Key_Q)}, Needs::nothing,
                        &context_.window, &QWidget::close);
   connect(&recent_, &RecentFiles::changed, this, &FileMenu::fill_recent_menu);

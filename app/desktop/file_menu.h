@@ -2,6 +2,7 @@
 
 #include <QObject>
 
+#include "app/desktop/closing.h"
 #include "app/desktop/menu_context.h"
 #include "app/desktop/recipes.h"
 #include "app/desktop/workspaces.h"
@@ -14,7 +15,7 @@ class FileMenu : public QObject {
   Q_OBJECT
  public:
   // All must outlive this object.
-  FileMenu(const MenuContext& context, Workspaces& workspaces, Recipes& recipes,
+  FileMenu(const MenuContext& context, Workspaces& workspaces, Closing& closing, Recipes& recipes,
            views::RecentFiles& recent);
 
  public slots:

@@ -9,6 +9,7 @@
 #include <QTabBar>
 #include <QVBoxLayout>
 
+#include "app/desktop/closing.h"
 #include "app/desktop/command_search.h"
 #include "app/desktop/edit_menu.h"
 #include "app/desktop/file_menu.h"
@@ -155,6 +156,7 @@ void MainWindow::make_parts(const Top& top) {
                .warn = [this](const QString& sentence) { status_->warn(sentence); },
                .open = [this](const QString& path) { open({.path = path.toStdString()}); }});
   workspaces_ = std::make_unique<Workspaces>(*this, *documents_, recent_, folder_, analysis_);
+  closing_ = std::make_unique<Closing>(*this, *documents_, *workspaces_);
   connect(workspaces_.get(), &Workspaces::message, status_.get(), &StatusLine::say);
   connect(workspaces_.get(), &Workspaces::failed, status_.get(), &StatusLine::warn);
 }
@@ -170,7 +172,7 @@ void MainWindow::make_menus(const Top& top) {
                             .folder = folder_};
   recipes_ = std::make_unique<Recipes>(context);
   search_ = std::make_unique<CommandSearch>(*this, *documents_);
-  file_menu_ = std::make_unique<FileMenu>(context, *workspaces_, *recipes_, recent_);
+  file_menu_ = std::make_unique<FileMenu>(context, *workspaces_, *closing_, *recipes_, recent_);
   edit_menu_ = std::make_unique<EditMenu>(context, settings_);
   view_menu_ = std::make_unique<ViewMenu>(context, settings_);
   graph_menu_ = std::make_unique<GraphMenu>(context);
@@ -307,6 +309,7 @@ QMenu* MainWindow::createPopupMenu() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!closing_->may_close_window()) return event->ignore();
   settings_.setValue(kGeometry, saveGeometry());
   panes_->save_layout();
   event->accept();

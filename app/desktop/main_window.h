@@ -20,6 +20,7 @@
 namespace jointer::desktop {
 
 class ActionSet;
+class Closing;
 class CommandSearch;
 class Documents;
 class EditMenu;
@@ -106,6 +107,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<PaneDocks> panes_;
   std::unique_ptr<StatusLine> status_;
   std::unique_ptr<Workspaces> workspaces_;
+  std::unique_ptr<Closing> closing_;
   std::unique_ptr<ActionSet> actions_;
   std::unique_ptr<Recipes> recipes_;
   std::unique_ptr<CommandSearch> search_;

@@ -9,6 +9,9 @@
 #include <unordered_set>
 
 #include "core/workspace/workspace_capture.h"
+#include "views/session/document/marks.h"
+#include "views/session/edit/editing.h"
+#include "views/session/pipeline/pipeline_session.h"
 #include "views/window/restore_bar.h"
 
 namespace jointer::desktop {
@@ -28,6 +31,7 @@ void take_journal(const LeftJournal& left, SavedWork& found) {
   found.workspace.history = left.state.workspace.history;
   found.workspace.options = left.state.workspace.options;
   found.workspace.pipeline = left.state.workspace.pipeline;
+  found.workspace.marks = left.state.workspace.marks;
   found.workspace.capture = left.state.workspace.capture;
 }
 
@@ -210,37 +214,51 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
   const bool was_left = !found.journal.isEmpty();
   const bool has_changed = autosave->has_changed(found);
   if (!was_left && refused.isEmpty() && !has_changed) return;
-  QString sentence = restored_text(edits, tab->title(), found.changed_at);
-  if (has_changed) sentence += u' ' + tr("The capture has changed since then.");
-  auto* bar = new RestoreBar(sentence, refused, was_left, tab);
+  const Document& document = *tab->document();
+  const Editing& editing = document.editing();
+  QStringList sentences{restored_text(
+      {.edits = edits,
+       .undone = editing.step_count() - editing.place(),
+       .states = static_cast<int>(editing.named().size()),
+       .marks = static_cast<int>(document.marks().all().size()),
+       .has_pipeline = tab->session()->pipeline().draft().saved() != WorkspacePipeline()},
+      tab->title(), found.changed_at)};
+  if (has_changed) sentences << tr("The capture has changed since it was saved.");
+  sentences.removeAll(QString());
+  if (sentences.isEmpty() && refused.isEmpty()) return;
+  auto* bar = new RestoreBar(sentences.join(u' '), refused, was_left, tab);
   connect(bar, &RestoreBar::discarded, autosave, &Autosave::discard);
   tab->insert_bar(bar);
 }
 
 // --- Saving ---
 
-void Workspaces::save() {
-  if (documents_.session() == nullptr) return;
+bool Workspaces::save() {
+  if (documents_.session() == nullptr) return false;
   Autosave* autosave = &documents_.session()->autosave();
   if (autosave->path().isEmpty()) return save_as();
   autosave->save(autosave->path(), window_.saveState());
+  return true;
 }
 
-void Workspaces::save_as() {
-  if (documents_.session() == nullptr) return;
+bool Workspaces::save_as() {
+  if (documents_.session() == nullptr) return false;
   Autosave* autosave = &documents_.session()->autosave();
-  if (documents_.document()->source().path == "-")
-    return emit failed(
+  if (documents_.document()->source().path == "-") {
+    emit failed(
         tr("The graph was read from standard input. Save it to a file and open that file."));
+    return false;
+  }
   const QString name = autosave->path().isEmpty()
                            ? QDir(folder_.path).filePath(documents_.document()->title() + kSuffix)
                            : autosave->path();
   QString path = QFileDialog::getSaveFileName(&window_, tr("Save workspace"), name,
                                               tr("Workspaces (*%1)").arg(kSuffix));
-  if (path.isEmpty()) return;
+  if (path.isEmpty()) return false;
   if (!path.endsWith(kSuffix)) path += kSuffix;
   folder_.remember(path);
   autosave->save(path, window_.saveState());
+  return true;
 }
 
 }  // namespace jointer::desktop

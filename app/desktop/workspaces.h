@@ -35,8 +35,9 @@ class Workspaces : public QObject {
  public slots:
   // These apply to the current document.
   void reload();
-  void save();
-  void save_as();
+  // Return false if nothing is being saved, such as when the user chooses no file.
+  bool save();
+  bool save_as();
 
  signals:
   // A message for the status line.

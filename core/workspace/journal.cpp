@@ -51,6 +51,7 @@ OrderedJson start_record(const JournalState& state) {
                    {"options", options_to_json(state.workspace.options)}};
   if (state.workspace.pipeline != WorkspacePipeline())
     json["pipeline"] = pipeline_to_json(state.workspace.pipeline);
+  if (!state.workspace.marks.empty()) json["marks"] = marks_to_json(state.workspace.marks);
   history_to_json(json, state.workspace.history);
   return json;
 }
@@ -72,6 +73,7 @@ Result<JournalState> read_start(const OrderedJson& json) {
   JOINTER_TRY(state.workspace.history, history_from_json(json));
   if (json.contains("options")) state.workspace.options = options_from_json(json["options"]);
   if (json.contains("pipeline")) state.workspace.pipeline = pipeline_from_json(json["pipeline"]);
+  if (json.contains("marks")) state.workspace.marks = marks_from_json(json["marks"]);
   return state;
 }
 
@@ -109,6 +111,10 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
   }
   if (record.contains("pipeline")) {
     state.workspace.pipeline = pipeline_from_json(record["pipeline"]);
+    return true;
+  }
+  if (record.contains("marks")) {
+    state.workspace.marks = marks_from_json(record["marks"]);
     return true;
   }
   if (record.contains("closed")) {
@@ -264,6 +270,10 @@ void Journal::set_states(const std::vector<KeptState>& states) {
 
 void Journal::set_pipeline(const WorkspacePipeline& pipeline) {
   append({{"pipeline", pipeline_to_json(pipeline)}});
+}
+
+void Journal::set_marks(const std::vector<MarkedMoment>& marks) {
+  append({{"marks", marks_to_json(marks)}});
 }
 
 void Journal::set_options(const WorkspaceOptions& options) {

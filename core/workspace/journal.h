@@ -65,6 +65,7 @@ class Journal {
   void set_place(std::size_t place);
   void set_states(const std::vector<KeptState>& states);
   void set_pipeline(const WorkspacePipeline& pipeline);
+  void set_marks(const std::vector<MarkedMoment>& marks);
   void set_options(const WorkspaceOptions& options);
   void set_closed(bool closed);
 

@@ -39,6 +39,12 @@ constexpr auto json_fields(const WorkspacePipeline* /*of*/) {
                     json_rest(&WorkspacePipeline::extra));
 }
 
+constexpr auto json_fields(const MarkedMoment* /*of*/) {
+  return std::tuple(json_field("node", &MarkedMoment::node).lenient(),
+                    json_field("released", &MarkedMoment::is_after_release).if_set().lenient(),
+                    json_rest(&MarkedMoment::extra));
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,6 +96,7 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
     workspace.options = options_from_json(*options);
   if (const OrderedJson* pipeline = members.find("pipeline"))
     workspace.pipeline = pipeline_from_json(*pipeline);
+  if (const OrderedJson* marks = members.find("marks")) workspace.marks = marks_from_json(*marks);
   if (const OrderedJson* benchmarks = members.find("benchmarks")) {
     JOINTER_TRY(workspace.benchmarks, benchmarks_from_json(*benchmarks));
   }
@@ -139,6 +146,17 @@ WorkspacePipeline pipeline_from_json(const OrderedJson& json) {
 
 OrderedJson pipeline_to_json(const WorkspacePipeline& pipeline) {
   return json_of(pipeline);
+}
+
+std::vector<MarkedMoment> marks_from_json(const OrderedJson& json) {
+  std::vector<MarkedMoment> marks;
+  if (json.is_array())
+    for (const OrderedJson& mark : json) marks.push_back(lenient<MarkedMoment>(mark));
+  return marks;
+}
+
+OrderedJson marks_to_json(const std::vector<MarkedMoment>& marks) {
+  return json_of(marks);
 }
 
 OrderedJson options_to_json(const WorkspaceOptions& options) {
@@ -199,6 +217,7 @@ std::string workspace_text(const Workspace& workspace) {
   plain("options", options_to_json(workspace.options));
   if (workspace.pipeline != WorkspacePipeline())
     plain("pipeline", pipeline_to_json(workspace.pipeline));
+  if (!workspace.marks.empty()) plain("marks", marks_to_json(workspace.marks));
   plain("layout", workspace.layout);
   member("benchmarks");
   text += '[';

@@ -47,6 +47,14 @@ struct WorkspacePipeline {
   friend bool operator==(const WorkspacePipeline&, const WorkspacePipeline&) = default;
 };
 
+// A moment of the step that the user has marked. It stays at its node when the node moves.
+struct MarkedMoment {
+  std::string node;               // as edit_name() returns it; empty: the start of the step
+  bool is_after_release = false;  // after the node's releases, not only after its allocations
+  std::string extra = {};
+  friend bool operator==(const MarkedMoment&, const MarkedMoment&) = default;
+};
+
 struct Workspace {
   std::string title;
   CaptureReference capture;
@@ -54,8 +62,9 @@ struct Workspace {
   std::vector<BenchmarkResult> benchmarks;  // oldest first
   WorkspaceOptions options;
   WorkspacePipeline pipeline;
-  std::string layout;  // written and read by the desktop
-  std::string extra;   // members that this version does not know: `"key":value,...`
+  std::vector<MarkedMoment> marks;  // in the order they were made
+  std::string layout;               // written and read by the desktop
+  std::string extra;                // members that this version does not know: `"key":value,...`
 };
 
 // True if `bytes` starts like a workspace.
@@ -79,6 +88,8 @@ OrderedJson capture_to_json(const CaptureReference& capture);
 Result<CaptureReference> capture_from_json(const OrderedJson& json);
 OrderedJson pipeline_to_json(const WorkspacePipeline& pipeline);
 WorkspacePipeline pipeline_from_json(const OrderedJson& json);
+OrderedJson marks_to_json(const std::vector<MarkedMoment>& marks);
+std::vector<MarkedMoment> marks_from_json(const OrderedJson& json);
 OrderedJson options_to_json(const WorkspaceOptions& options);
 WorkspaceOptions options_from_json(const OrderedJson& json);
 

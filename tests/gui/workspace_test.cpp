@@ -16,6 +16,7 @@
 #include "tests/gui/gui_test.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
+#include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/workspace/autosave.h"
 #include "views/window/restore_bar.h"
@@ -56,6 +57,11 @@ class WorkspaceTest : public QObject {
   void skipped_edits_are_reported();
   void a_stopped_autosave_stays_in_view();
   void asks_for_a_moved_capture();
+  void closing_asks_about_unsaved_edits();
+  void closing_saves_if_asked_to();
+  void closing_the_window_asks_too();
+  void marks_are_saved_and_restored();
+  void says_what_was_restored();
 
  private:
   std::unique_ptr<MainWindow> make_window();
@@ -72,6 +78,20 @@ class WorkspaceTest : public QObject {
   // Copies the journals as if the window had been killed, so that no program has them locked.
   void kill(std::unique_ptr<MainWindow>& window);
   void save(DocumentTab& tab, const QString& path);
+  // Presses a button of the question about unsaved changes, which must be shown.
+  static void answer(const MainWindow& window, QMessageBox::StandardButton button) {
+    QVERIFY(question(window) != nullptr);
+    QTest::mouseClick(question(window)->button(button), Qt::LeftButton);
+    QTRY_VERIFY(question(window) == nullptr);
+  }
+  static void press_close(MainWindow& window) {
+    window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QTest::keyClick(&window, Qt::Key_W, Qt::ControlModifier);
+  }
+  static QMessageBox* question(const MainWindow& window) {
+    return window.findChild<QMessageBox*>("unsaved_changes");
+  }
 
   test::FakeBenchmarks service_;
   std::unique_ptr<QTemporaryDir> folder_;
@@ -339,6 +359,89 @@ void WorkspaceTest::asks_for_a_moved_capture() {
   auto* box = window->findChild<QMessageBox*>("ask_for_capture");
   QVERIFY(box != nullptr);
   box->reject();
+}
+
+void WorkspaceTest::closing_asks_about_unsaved_edits() {
+  auto window = make_window();
+  edit(*open(*window, kCapture));
+  press_close(*window);
+  QVERIFY(question(*window) != nullptr);
+  answer(*window, QMessageBox::Cancel);
+  QCOMPARE(test::tab_count(*window), 1);
+  QCOMPARE(journal_files().size(), 1);
+
+  press_close(*window);
+  answer(*window, QMessageBox::Discard);
+  QTRY_COMPARE(test::tab_count(*window), 0);
+  QTRY_VERIFY(journal_files().isEmpty());
+
+  // Without unsaved edits there is no question.
+  open(*window, kCapture);
+  QVERIFY(bar(*window) == nullptr);
+  press_close(*window);
+  QVERIFY(question(*window) == nullptr);
+  QCOMPARE(test::tab_count(*window), 0);
+}
+
+void WorkspaceTest::closing_saves_if_asked_to() {
+  const QString path = folder_->filePath("work.jointer");
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  save(*tab, path);
+  edit(*tab);
+  const History history = editing(*tab).history();
+  press_close(*window);
+  answer(*window, QMessageBox::Save);
+  QTRY_COMPARE_WITH_TIMEOUT(test::tab_count(*window), 0, kPatienceMs);
+  QVERIFY(read_workspace(path.toStdString())->history == history);
+  QTRY_VERIFY(journal_files().isEmpty());
+}
+
+void WorkspaceTest::closing_the_window_asks_too() {
+  auto window = make_window();
+  edit(*open(*window, kCapture));
+  open(*window, QString(kCapture).replace("llama_debug_fsdp2", "llama_debug_tp2_fsdp2"));
+  QVERIFY(!window->close());
+  answer(*window, QMessageBox::Cancel);
+  QVERIFY(window->isVisible());
+  QVERIFY(!window->close());
+  answer(*window, QMessageBox::Discard);
+  QTRY_VERIFY(!window->isVisible());
+}
+
+void WorkspaceTest::marks_are_saved_and_restored() {
+  const QString path = folder_->filePath("work.jointer");
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  QTest::keyClick(window.get(), Qt::Key_P);
+  QTest::keyClick(window.get(), Qt::Key_M);
+  const std::vector<MarkedMoment> marks = tab->document()->marks().all();
+  QCOMPARE(marks.size(), std::size_t{1});
+  QVERIFY(autosave(*tab).is_dirty());
+  // Restored from the journal.
+  window.reset();
+  window = make_window();
+  tab = open(*window, kCapture);
+  QVERIFY(tab->document()->marks().all() == marks);
+  QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+  const QString said = bar(*window)->findChild<QLabel*>()->text();
+  QVERIFY2(said.startsWith("Restored 1 mark of "), qPrintable(said));
+  // Restored from the workspace.
+  save(*tab, path);
+  QVERIFY(!autosave(*tab).is_dirty());
+  window.reset();
+  window = make_window();
+  tab = open(*window, path);
+  QVERIFY(tab->document()->marks().all() == marks);
+  QVERIFY(!autosave(*tab).is_dirty());
+}
+
+void WorkspaceTest::says_what_was_restored() {
+  QCOMPARE(restored_text({}, "llama", 0), QString());
+  QCOMPARE(restored_text({.edits = 1}, "llama", 0), QString("Restored 1 edit of llama."));
+  QCOMPARE(restored_text({.undone = 2}, "llama", 0), QString("Restored 2 undone edits of llama."));
+  QCOMPARE(restored_text({.edits = 3, .undone = 1, .marks = 2, .has_pipeline = true}, "llama", 0),
+           QString("Restored 3 edits, 2 marks and the pipeline of llama."));
 }
 
 }  // namespace jointer

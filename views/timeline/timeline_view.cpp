@@ -8,6 +8,7 @@
 #include <QWheelEvent>
 #include <cmath>
 
+#include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/open/go_to.h"
 #include "views/session/sac/sac_session.h"
@@ -41,10 +42,8 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   setMinimumSize(320, 240);
   connect(&content_, &TimelineContent::kind_changed, this, &TimelineView::relayout);
   connect(&content_, &TimelineContent::measurement_changed, this, &TimelineView::relayout);
-  connect(&content_, &TimelineContent::snapshot_changed, this, [this](const SnapshotPtr& before) {
-    marks_.carry_over(*before, content_.shown());
-    relayout();
-  });
+  connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineView::relayout);
+  connect(&document_.marks(), &Marks::changed, this, &TimelineView::refresh);
   // The legend may need another row.
   connect(&content_, &TimelineContent::plan_toggled, this, &TimelineView::relayout);
   connect(&content_, &TimelineContent::changed, this, &TimelineView::refresh);
@@ -123,8 +122,7 @@ void TimelineView::step_exposed(int direction) {
 }
 
 void TimelineView::toggle_mark() {
-  marks_.toggle(document_.moment());
-  refresh();
+  document_.marks().toggle(document_.snapshot(), document_.moment());
 }
 
 void TimelineView::go_to(NodeId node) {
@@ -213,7 +211,7 @@ void TimelineView::paint_frame(QPainter& painter) {
   const RulerPainter ruler(scene);
   ruler.paint_ruler(painter);
   ruler.paint_stretch(painter);
-  ruler.paint_marks(painter, marks_.moments());
+  ruler.paint_marks(painter, document_.marks().moments(content_.shown()));
   ruler.paint_moment(painter);
   overview_.paint(painter, scene);
   painter.setFont(small_font(font()));

@@ -6,7 +6,6 @@
 
 #include "views/timeline/timeline_content.h"
 #include "views/timeline/timeline_layout.h"
-#include "views/timeline/timeline_marks.h"
 #include "views/timeline/timeline_overview.h"
 #include "views/timeline/timeline_range.h"
 #include "views/timeline/timeline_scene.h"
@@ -97,7 +96,6 @@ class TimelineView : public QAbstractScrollArea {
   TimelineContent content_;
   TimelineRange range_;
   TimelineLayout layout_;
-  TimelineMarks marks_;
   std::unique_ptr<MoveTool> tool_;
 
   Drag drag_ = Drag::none;

@@ -11,6 +11,29 @@ namespace {
 
 constexpr int kMaxShown = 5;
 
+// "1 edit, 2 marks and the pipeline"
+QString listed(QStringList parts) {
+  const QString last = parts.takeLast();
+  return parts.isEmpty() ? last
+                         : RestoreBar::tr("%1 and %2").arg(parts.join(QStringLiteral(", ")), last);
+}
+
+// Undone edits and named states come with the edits; they are named only if there are none.
+QStringList parts_of(const RestoredWork& work) {
+  QStringList parts;
+  const auto add = [&parts](int count, const QString& one, const QString& several) {
+    if (count > 0) parts << (count == 1 ? one : several.arg(count));
+  };
+  add(work.edits, RestoreBar::tr("1 edit"), RestoreBar::tr("%1 edits"));
+  if (work.edits == 0) {
+    add(work.undone, RestoreBar::tr("1 undone edit"), RestoreBar::tr("%1 undone edits"));
+    add(work.states, RestoreBar::tr("1 named state"), RestoreBar::tr("%1 named states"));
+  }
+  add(work.marks, RestoreBar::tr("1 mark"), RestoreBar::tr("%1 marks"));
+  if (work.has_pipeline) parts << RestoreBar::tr("the pipeline");
+  return parts;
+}
+
 }  // namespace
 
 RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool can_discard,
@@ -24,7 +47,7 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
   text->setTextFormat(Qt::PlainText);
   text->setWordWrap(true);
   if (!refused.isEmpty()) {
-    text->setText(sentence + u' ' +
+    text->setText((sentence.isEmpty() ? QString() : sentence + u' ') +
                   (refused.size() == 1
                        ? tr("1 edit no longer applies and was skipped: ")
                        : tr("%1 edits no longer apply and were skipped: ").arg(refused.size())) +
@@ -53,9 +76,10 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
   row->addWidget(discard);
 }
 
-QString restored_text(int edits, const QString& title, std::int64_t changed_at) {
-  const QString what = edits == 1 ? RestoreBar::tr("Restored 1 edit of %1").arg(title)
-                                  : RestoreBar::tr("Restored %1 edits of %2").arg(edits).arg(title);
+QString restored_text(const RestoredWork& work, const QString& title, std::int64_t changed_at) {
+  const QStringList parts = parts_of(work);
+  if (parts.isEmpty()) return {};
+  const QString what = RestoreBar::tr("Restored %1 of %2").arg(listed(parts), title);
   if (changed_at == 0) return what + u'.';
   const QDateTime then = QDateTime::fromSecsSinceEpoch(changed_at);
   const QString time = QLocale().toString(then.time(), QStringLiteral("HH:mm"));

@@ -20,7 +20,14 @@ class RestoreBar : public QFrame {
   void discarded();
 };
 
-// "Restored 12 edits of llama3_8b from 14:02.", with the date unless it is today.
-QString restored_text(int edits, const QString& title, std::int64_t changed_at);
+// The work that was restored from a journal.
+struct RestoredWork {
+  int edits = 0, undone = 0, states = 0, marks = 0;
+  bool has_pipeline = false;
+};
+
+// "Restored 12 edits of llama3_8b, last changed at 14:02.", with the date unless it is today. Empty
+// if there was nothing to restore.
+QString restored_text(const RestoredWork& work, const QString& title, std::int64_t changed_at);
 
 }  // namespace jointer::views

@@ -77,10 +77,13 @@ TEST(Journal, ContainsEveryChange) {
     (*journal)->set_options({.device = "b200", .estimator = {}, .optimizer = {}});
     const WorkspacePipeline pipeline{.text = "apply_sac\n", .sources = {{"a", "Python: b"}}};
     (*journal)->set_pipeline(pipeline);
+    const std::vector<MarkedMoment> marks{{.node = "a", .is_after_release = true}};
+    (*journal)->set_marks(marks);
     EXPECT_TRUE((*journal)->flush());
     const auto state = read_journal(path);
     ASSERT_TRUE(state) << state.error().message;
     EXPECT_EQ(state->workspace.pipeline, pipeline);
+    EXPECT_EQ(state->workspace.marks, marks);
     EXPECT_EQ(state->workspace.history, histories.back());
     EXPECT_EQ(state->workspace.options.device, "b200");
     EXPECT_EQ(state->workspace.capture, start().workspace.capture);

@@ -153,6 +153,18 @@ TEST(Workspace, KeepsTheEditedPipeline) {
   EXPECT_THAT(workspace_text(workspace), testing::Not(testing::HasSubstr("pipeline")));
 }
 
+TEST(Workspace, KeepsMarks) {
+  Workspace workspace = example();
+  EXPECT_THAT(workspace_text(workspace), testing::Not(testing::HasSubstr("\"marks\"")));
+  workspace.marks = {{},
+                     {.node = "mm_1"},
+                     {.node = "backward:mm_1", .is_after_release = true, .extra = R"("note":"x")"}};
+  const auto read = parse_workspace(workspace_text(workspace), "w.jointer");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->marks, workspace.marks);
+  EXPECT_TRUE(parse_workspace(workspace_text(example()), "w.jointer")->marks.empty());
+}
+
 TEST(Workspace, IsIdentifiedByItsBeginning) {
   EXPECT_TRUE(is_workspace(workspace_text(example())));
   EXPECT_FALSE(is_workspace(""));

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/snapshots.h"
-#include "views/timeline/timeline_marks.h"
 
 namespace jointer::views {
 namespace {
@@ -40,35 +39,6 @@ TEST_F(TimelineStepsTest, FindsExposedCollectives) {
   EXPECT_EQ(next_exposed(*snapshot, {}, -1), node("ar"));
   EXPECT_EQ(next_exposed(*snapshot, node("mm"), 1), node("ar"));
   EXPECT_FALSE(next_exposed(*snapshot, node("wt"), 1));
-}
-
-TEST(TimelineMarksTest, AreCarriedOverByNode) {
-  const SnapshotPtr before = test::snapshot_of(R"(
-    x: f32[8,8] = input
-    a: f32[8,8] = aten.relu(x)
-    b: f32[8,8] = aten.neg(x)
-    return [a, b]
-  )");
-  Graph graph = before->graph;
-  std::vector<NodeId> order(graph.order().begin(), graph.order().end());
-  const auto at = [&](const char* name) {
-    return std::find(order.begin(), order.end(), before->graph.find(name));
-  };
-  std::iter_swap(at("a"), at("b"));
-  graph.set_order(order);
-  const SnapshotPtr now = make_snapshot(std::move(graph), {}).value();
-
-  const auto moment = [](const SnapshotPtr& snapshot, const char* name) {
-    return 1 + 2 * *snapshot->analysis.memory.step_of(snapshot->graph.find(name));
-  };
-  ASSERT_NE(moment(before, "a"), moment(now, "a"));
-  TimelineMarks marks;
-  marks.toggle(moment(before, "a"));
-  marks.toggle(moment(before, "b"));
-  marks.toggle(moment(before, "b"));
-  EXPECT_EQ(marks.moments().size(), 1U);
-  marks.carry_over(*before, *now);
-  EXPECT_EQ(marks.moments(), std::vector{moment(now, "a")});
 }
 
 }  // namespace

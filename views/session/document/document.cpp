@@ -1,5 +1,6 @@
 #include "views/session/document/document.h"
 
+#include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
 
@@ -8,7 +9,8 @@ namespace jointer::views {
 Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : OpenGraph(std::move(source), std::move(snapshot), parent),
       editing_(std::make_unique<Editing>(*this, queue())),
-      sac_(std::make_unique<SacSession>(*this, *editing_)) {}
+      sac_(std::make_unique<SacSession>(*this, *editing_)),
+      marks_(std::make_unique<Marks>()) {}
 
 Document::~Document() = default;
 

@@ -7,10 +7,11 @@
 namespace jointer::views {
 
 class Editing;
+class Marks;
 class SacSession;
 
-// An open graph with its edit history and its policies. Panes hold a document and listen to it;
-// none of them holds a window.
+// An open graph with its edit history, its policies and the marked moments. Panes hold a document
+// and listen to it; none of them holds a window.
 class Document : public OpenGraph {
   Q_OBJECT
  public:
@@ -21,10 +22,12 @@ class Document : public OpenGraph {
 
   [[nodiscard]] Editing& editing() const { return *editing_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
+  [[nodiscard]] Marks& marks() const { return *marks_; }
 
  private:
   std::unique_ptr<Editing> editing_;
   std::unique_ptr<SacSession> sac_;
+  std::unique_ptr<Marks> marks_;
 };
 
 }  // namespace jointer::views

@@ -8,6 +8,7 @@
 #include "core/base/bytes.h"
 #include "core/graph/canonical.h"
 #include "core/workspace/workspace_capture.h"
+#include "views/session/document/marks.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
@@ -57,11 +58,11 @@ Autosave::Autosave(Document& document, Benchmarks& benchmarks, QString folder,
       folder_(std::move(folder)),
       hash_([baseline = document.baseline()] { return graph_hash(baseline->graph); }) {
   saving_.setMaxThreadCount(1);
-  saved_options_ = known_options_ = options();
-  saved_pipeline_ = known_pipeline_ = this->pipeline();
+  saved_setup_ = known_setup_ = current_setup();
   if (draft_ != nullptr) connect(draft_, &PipelineDraft::changed, this, &Autosave::follow);
   connect(&document_.editing(), &Editing::changed, this, &Autosave::follow);
   connect(&document_, &Document::changed, this, &Autosave::follow);
+  connect(&document_.marks(), &Marks::changed, this, &Autosave::follow);
 }
 
 Autosave::~Autosave() {
@@ -88,15 +89,14 @@ Autosave::Summary Autosave::current_summary() const {
   return known;
 }
 
-WorkspaceOptions Autosave::options() const {
+Autosave::Setup Autosave::current_setup() const {
   const AnalysisOptions& from = document_.analysis().options;
-  return {.device = from.estimator.device,
-          .estimator = from.estimator.name,
-          .optimizer = from.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"};
-}
-
-WorkspacePipeline Autosave::pipeline() const {
-  return draft_ == nullptr ? WorkspacePipeline() : draft_->saved();
+  return {
+      .options = {.device = from.estimator.device,
+                  .estimator = from.estimator.name,
+                  .optimizer = from.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"},
+      .pipeline = draft_ == nullptr ? WorkspacePipeline() : draft_->saved(),
+      .marks = document_.marks().all()};
 }
 
 std::string Autosave::hash() const {
@@ -115,8 +115,10 @@ Workspace Autosave::workspace() {
                        .assume = document_.graph().assumptions().text(),
                        .hash = hash()};
   workspace.history = document_.editing().history();
-  workspace.options = options();
-  workspace.pipeline = pipeline();
+  Setup setup = current_setup();
+  workspace.options = std::move(setup.options);
+  workspace.pipeline = std::move(setup.pipeline);
+  workspace.marks = std::move(setup.marks);
   workspace.extra = extra_;
   return workspace;
 }
@@ -134,8 +136,7 @@ bool Autosave::differs_from_saved() const {
     known.steps.resize(known.place);
     return known;
   };
-  return done(known_) != done(saved_known_) || known_options_ != saved_options_ ||
-         known_pipeline_ != saved_pipeline_;
+  return done(known_) != done(saved_known_) || known_setup_ != saved_setup_;
 }
 
 void Autosave::set_dirty(bool dirty) {
@@ -168,26 +169,20 @@ void Autosave::start_journal(const Workspace& start) {
 
 void Autosave::follow() {
   const Summary now = current_summary();
-  WorkspaceOptions options_now = options();
-  WorkspacePipeline pipeline_now = pipeline();
-  if (is_restoring_ ||
-      (now == known_ && options_now == known_options_ && pipeline_now == known_pipeline_))
-    return;
+  Setup setup = current_setup();
+  if (is_restoring_ || (now == known_ && setup == known_setup_)) return;
   if (!journal_) {
     Workspace start = workspace();
     start.history = saved_history_;
     start_journal(start);
   }
-  if (journal_) write_difference(now);
-  if (journal_ && options_now != known_options_) journal_->set_options(options_now);
-  if (journal_ && pipeline_now != known_pipeline_) journal_->set_pipeline(pipeline_now);
+  if (journal_) write_difference(now, setup);
   known_ = now;
-  known_options_ = std::move(options_now);
-  known_pipeline_ = std::move(pipeline_now);
+  known_setup_ = std::move(setup);
   set_dirty(differs_from_saved());
 }
 
-void Autosave::write_difference(const Summary& now) {
+void Autosave::write_difference(const Summary& now, const Setup& setup) {
   const auto same = static_cast<std::size_t>(std::ranges::mismatch(known_.steps, now.steps).in1 -
                                              known_.steps.begin());
   std::size_t place = known_.place;
@@ -199,6 +194,9 @@ void Autosave::write_difference(const Summary& now) {
   }
   if (now.place != place) journal_->set_place(now.place);
   if (now.states != known_.states) journal_->set_states(document_.editing().history().states);
+  if (setup.options != known_setup_.options) journal_->set_options(setup.options);
+  if (setup.pipeline != known_setup_.pipeline) journal_->set_pipeline(setup.pipeline);
+  if (setup.marks != known_setup_.marks) journal_->set_marks(setup.marks);
 }
 
 // --- Restoring ---
@@ -220,6 +218,7 @@ void Autosave::restore(const SavedWork& found) {
   }
   if (draft_ != nullptr && found.workspace.pipeline != WorkspacePipeline())
     draft_->restore(found.workspace.pipeline);
+  document_.marks().set(found.workspace.marks);
   if (!found.workspace.benchmarks.empty()) benchmarks_.add(found.workspace.benchmarks);
   restoring_ = std::make_unique<QObject>();
   connect(&document_.editing(), &Editing::applied_all, restoring_.get(),
@@ -241,14 +240,18 @@ void Autosave::take_restored(int edits, const QStringList& refused) {
   restoring_.release()->deleteLater();  // called from one of its slots
   is_restoring_ = false;
   known_ = current_summary();
-  known_options_ = options();
-  known_pipeline_ = pipeline();
+  known_setup_ = current_setup();
   if (is_found_dirty_)
     start_journal(workspace());
   else
-    remember(known_, known_options_, known_pipeline_, document_.editing().history());
+    remember(known_, known_setup_, document_.editing().history());
   set_dirty(is_found_dirty_ || !refused.isEmpty());
   emit restored(edits, refused);
+}
+
+void Autosave::forget() {
+  if (journal_) journal_->remove();
+  journal_.reset();
 }
 
 void Autosave::discard() {
@@ -260,8 +263,7 @@ void Autosave::discard() {
     found.workspace = *std::move(workspace);
     found.workspace.benchmarks.clear();  // already loaded
   }
-  if (journal_) journal_->remove();
-  journal_.reset();
+  forget();
   is_restoring_ = true;
   if (draft_ != nullptr) draft_->restore(found.workspace.pipeline);
   restore(found);
@@ -269,11 +271,9 @@ void Autosave::discard() {
 
 // --- Saving ---
 
-void Autosave::remember(const Summary& known, const WorkspaceOptions& options,
-                        const WorkspacePipeline& pipeline, History history) {
+void Autosave::remember(const Summary& known, const Setup& setup, History history) {
   saved_known_ = known;
-  saved_options_ = options;
-  saved_pipeline_ = pipeline;
+  saved_setup_ = setup;
   saved_history_ = std::move(history);
 }
 
@@ -298,14 +298,13 @@ void Autosave::write_file(const QString& path, const QByteArray& layout) {
   workspace.layout = layout.toBase64().toStdString();
   for (const BenchmarkRow& row : benchmarks_.rows()) workspace.benchmarks.push_back(*row.result);
   const auto work = [workspace, path] { return write_workspace(path.toStdString(), workspace); };
-  workspace.benchmarks.clear();
-  const auto take = [this, path, workspace, known = current_summary(),
-                     options = options()](const Result<void>& written) {
+  const auto take = [this, path, history = workspace.history, known = current_summary(),
+                     setup = current_setup()](const Result<void>& written) {
     is_saving_ = false;
     if (!written)
       return emit failed(tr("Not saved: %1").arg(QString::fromStdString(written.error().message)));
     path_ = path;
-    remember(known, options, workspace.pipeline, workspace.history);
+    remember(known, setup, history);
     take_saved();
     emit saved(path);
   };
@@ -315,15 +314,12 @@ void Autosave::write_file(const QString& path, const QByteArray& layout) {
 // Removes the journal, which the file now replaces, unless edits were made during the save.
 void Autosave::take_saved() {
   const Summary now = current_summary();
-  if (now == saved_known_ && options() == saved_options_ && pipeline() == saved_pipeline_) {
-    if (journal_) journal_->remove();
-    journal_.reset();
-  } else {
+  known_setup_ = current_setup();
+  if (now == saved_known_ && known_setup_ == saved_setup_)
+    forget();
+  else
     start_journal(workspace());
-  }
   known_ = now;
-  known_options_ = options();
-  known_pipeline_ = pipeline();
   set_dirty(differs_from_saved());
 }
 

@@ -55,6 +55,8 @@ class Autosave : public QObject {
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
   // Returns to the saved workspace, or to the graph as opened.
   void discard();
+  // Removes the journal: the user closes the document without its unsaved changes.
+  void forget();
 
   // Saves on a worker thread; emits `saved` or `failed`.
   void save(const QString& path, const QByteArray& layout);
@@ -87,8 +89,16 @@ class Autosave : public QObject {
     friend bool operator==(const Summary&, const Summary&) = default;
   };
 
+  // The rest of the work that a workspace stores.
+  struct Setup {
+    WorkspaceOptions options;
+    WorkspacePipeline pipeline;
+    std::vector<MarkedMoment> marks;
+    friend bool operator==(const Setup&, const Setup&) = default;
+  };
+
   void follow();
-  void write_difference(const Summary& now);
+  void write_difference(const Summary& now, const Setup& setup);
   void start_journal(const Workspace& start);
   [[nodiscard]] bool differs_from_saved() const;
   void set_dirty(bool dirty);
@@ -97,11 +107,9 @@ class Autosave : public QObject {
   void write_when_loaded(const QString& path, const QByteArray& layout);
   void write_file(const QString& path, const QByteArray& layout);
   void take_saved();
-  void remember(const Summary& known, const WorkspaceOptions& options,
-                const WorkspacePipeline& pipeline, History history);
+  void remember(const Summary& known, const Setup& setup, History history);
   [[nodiscard]] Summary current_summary() const;
-  [[nodiscard]] WorkspaceOptions options() const;
-  [[nodiscard]] WorkspacePipeline pipeline() const;
+  [[nodiscard]] Setup current_setup() const;
   // The hash of the graph as opened. The computation starts when the document is opened, and has
   // usually finished by the time the first edit needs the hash.
   [[nodiscard]] std::string hash() const;
@@ -115,8 +123,7 @@ class Autosave : public QObject {
   Precomputed<std::string> hash_;  // of the graph as opened
   std::unique_ptr<Journal> journal_;
   Summary known_, saved_known_;  // of the journal, or else of the file; of the file
-  WorkspaceOptions known_options_, saved_options_;
-  WorkspacePipeline known_pipeline_, saved_pipeline_;
+  Setup known_setup_, saved_setup_;
   History saved_history_;               // base of a new journal
   std::string extra_;                   // members of the file that this version does not recognize
   std::unique_ptr<QObject> restoring_;  // set while a history is being replayed

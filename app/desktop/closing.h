@@ -1,0 +1,39 @@
+#pragma once
+
+#include <QMainWindow>
+#include <QMessageBox>
+#include <QObject>
+#include <QPointer>
+
+#include "app/desktop/documents.h"
+#include "app/desktop/workspaces.h"
+
+namespace jointer::desktop {
+
+// Closes documents and the window. Asks first whether to save or to discard unsaved changes.
+class Closing : public QObject {
+  Q_OBJECT
+ public:
+  // `window` is the parent of questions. All references must outlive this object.
+  Closing(QMainWindow& window, Documents& documents, Workspaces& workspaces);
+
+  // Closes a document, after the user's answer if it has unsaved changes.
+  void close(views::DocumentTab* tab);
+  // Returns true if no document has unsaved changes. Otherwise asks about them one by one, closes
+  // these documents and then the window, until the user cancels.
+  bool may_close_window();
+
+ private:
+  void ask(views::DocumentTab* tab);
+  void take_answer(views::DocumentTab* tab, int button);
+  void save_and_close(views::DocumentTab* tab);
+  void close_now(views::DocumentTab* tab);
+
+  QMainWindow& window_;
+  Documents& documents_;
+  Workspaces& workspaces_;
+  QPointer<QMessageBox> question_;
+  bool is_closing_window_ = false;
+};
+
+}  // namespace jointer::desktop

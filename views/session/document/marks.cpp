@@ -1,0 +1,45 @@
+#include "views/session/document/marks.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace jointer::views {
+namespace {
+
+// The profile starts with one point for the start of the step. Each node adds two: after its
+// allocations and after its releases.
+MarkedMoment mark_at(const Snapshot& shown, std::size_t moment) {
+  const NodeId node = shown.analysis.memory.node_at(moment);
+  if (!node) return {};
+  return {.node = edit_name(shown.graph, node), .is_after_release = moment % 2 == 0};
+}
+
+std::optional<std::size_t> moment_of(const Snapshot& shown, const MarkedMoment& mark) {
+  if (mark.node.empty()) return 0;
+  const NodeId node = shown.graph.find(mark.node);
+  const auto step = node ? shown.analysis.memory.step_of(node) : std::nullopt;
+  if (!step) return std::nullopt;
+  return 1 + 2 * *step + (mark.is_after_release ? 1 : 0);
+}
+
+}  // namespace
+
+void Marks::toggle(const Snapshot& shown, std::size_t moment) {
+  const auto is_here = [&](const MarkedMoment& mark) { return moment_of(shown, mark) == moment; };
+  if (std::erase_if(marks_, is_here) == 0) marks_.push_back(mark_at(shown, moment));
+  emit changed();
+}
+
+void Marks::set(std::vector<MarkedMoment> marks) {
+  if (std::exchange(marks_, std::move(marks)) != marks_) emit changed();
+}
+
+std::vector<std::size_t> Marks::moments(const Snapshot& shown) const {
+  std::vector<std::size_t> moments;
+  for (const MarkedMoment& mark : marks_)
+    if (const auto moment = moment_of(shown, mark)) moments.push_back(*moment);
+  return moments;
+}
+
+}  // namespace jointer::views

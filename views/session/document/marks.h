@@ -1,0 +1,34 @@
+#pragma once
+
+#include <QObject>
+#include <vector>
+
+#include "core/workspace/workspace.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// The moments that the user has marked, in the order they were made. A mark belongs to a node by
+// name, so it moves with the node. While a state of the graph does not have the node, the mark is
+// kept but not shown.
+class Marks : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+
+  // Marks a point in the memory profile of `shown`, or removes its mark.
+  void toggle(const Snapshot& shown, std::size_t moment);
+  void set(std::vector<MarkedMoment> marks);
+
+  [[nodiscard]] const std::vector<MarkedMoment>& all() const { return marks_; }
+  // The marked points in the memory profile of `shown`.
+  [[nodiscard]] std::vector<std::size_t> moments(const Snapshot& shown) const;
+
+ signals:
+  void changed();
+
+ private:
+  std::vector<MarkedMoment> marks_;
+};
+
+}  // namespace jointer::views
