@@ -17,6 +17,7 @@
 #include "views/timeline/memory_painter.h"
 #include "views/timeline/move_tool.h"
 #include "views/timeline/plan_overlay.h"
+#include "views/timeline/pointer_keys.h"
 #include "views/timeline/ruler_painter.h"
 #include "views/timeline/timeline_legend.h"
 #include "views/timeline/timeline_steps.h"
@@ -55,6 +56,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   connect(&document_.sac(), &SacSession::previewed, viewport(), qOverload<>(&QWidget::update));
   tool_ = std::make_unique<MoveTool>(content_, range_);
   connect(tool_.get(), &MoveTool::changed, this, &TimelineView::refresh);
+  new PointerKeys(*this);
   // Compute the figures of possible places before a drag starts.
   document_.editing().planner().prepare();
 }
@@ -145,8 +147,9 @@ KeysGroup TimelineView::keys() {
   return {
       .title = tr("Timeline"),
       .rows = {
-          {tr("W, S"), tr("Zoom in and out")},
-          {tr("A, D, Home, End"), tr("Pan left and right; go to the start or the end")},
+          {tr("W, S"), tr("Zoom in and out, wherever the focus is if the pointer is here")},
+          {tr("A, D"), tr("Likewise, pan left and right")},
+          {tr("Home, End"), tr("Go to the start or the end")},
           {tr("Left, Right"), tr("Go to the previous or next node in the lane")},
           {tr("Click"), tr("Select a node, or the moment under the pointer")},
           {tr("Click on the plan's peak"), tr("Show what contributes to it in the SAC pane")},

@@ -20,6 +20,8 @@ class MoveTool;
 // process group. If the document has a measurement, its curve is drawn over the estimate and its
 // lanes below theirs. Painted directly with a cost bounded by pixels; see draw_list.h.
 //
+// The keys W, A, S and D follow the pointer (see pointer_keys.h).
+//
 // Mouse: click selects, drag selects a range, drag with the middle button (or with Space held)
 // pans, Ctrl+wheel zooms at the pointer, wheel pans, and a double-click zooms to the item under the
 // pointer. The strip at the bottom shows the whole step; dragging in it moves the visible range.
