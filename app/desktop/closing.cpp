@@ -72,7 +72,7 @@ void Closing::save_and_close(DocumentTab* tab) {
   connect(autosave, &Autosave::failed, saving, &QObject::deleteLater);
   connect(autosave, &Autosave::saved, saving, [this, tab, saving] {
     saving->deleteLater();
-    is_dirty(*tab) ? ask(tab) : close_now(tab);  // it may have been edited meanwhile
+    is_dirty(*tab) ? ask(tab) : close_now(tab);  // edits may have been made during the save
   });
   documents_.show(tab);
   if (!workspaces_.save()) saving->deleteLater();
