@@ -2,6 +2,7 @@
 // capture of the same model.
 
 #include <QFile>
+#include <QMessageBox>
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
@@ -124,6 +125,8 @@ void CompareTest::states_of_another_capture_can_be_chosen() {
   // Without the other document, the comparison is again that of this one.
   auto& documents = child<QTabBar>(*window_, "documents");
   QTest::mouseClick(documents.tabButton(0, QTabBar::RightSide), Qt::LeftButton);
+  auto& question = child<QMessageBox>(*window_, "unsaved_changes");
+  QTest::mouseClick(question.button(QMessageBox::Discard), Qt::LeftButton);
   QTRY_COMPARE(test::tab_count(*window_), 1);
   QTRY_VERIFY_WITH_TIMEOUT(from.findText(title, Qt::MatchStartsWith) < 0, kPatienceMs);
   QTRY_COMPARE_WITH_TIMEOUT(pane->comparison()->from.name, QStringLiteral("as opened"),

@@ -40,7 +40,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   viewport()->setMouseTracking(true);
   viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
   setAccessibleName(tr("Timeline"));
-  setMinimumSize(320, 240);
+  setMinimumSize(320, 232);
   connect(&content_, &TimelineContent::kind_changed, this, &TimelineView::relayout);
   connect(&content_, &TimelineContent::measurement_changed, this, &TimelineView::relayout);
   connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineView::relayout);
