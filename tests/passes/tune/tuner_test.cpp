@@ -61,11 +61,11 @@ std::string text_of(const TuneResult& result) {
 }
 
 // Pairs, whole graphs without partitioners, joint graphs.
-std::vector<Graph> graphs() {
+std::vector<Graph> graphs(std::uint64_t count = 4) {
   std::vector<Graph> all;
-  for (std::uint64_t seed = 0; seed < 6; ++seed)
+  for (std::uint64_t seed = 0; seed < count; ++seed)
     all.push_back(random_graph(
-        seed, {.calls = 40, .pair = seed % 3 == 1, .gradients = seed % 3 != 1, .writes = false}));
+        seed, {.calls = 30, .pair = seed % 3 == 1, .gradients = seed % 3 != 1, .writes = false}));
   return all;
 }
 
@@ -167,7 +167,7 @@ TEST(Tuner, TheFrontierIsAParetoFrontier) {
 // The gain of a step is the difference to a run without it; every step of the winner has one.
 TEST(Tuner, EveryStepOfTheWinnerGainsSomething) {
   std::size_t looked_at = 0;
-  for (const Graph& graph : graphs()) {
+  for (const Graph& graph : graphs(9)) {
     const TuneResult result = tuned(graph, options_of(60));
     if (!result.winner) continue;
     ASSERT_EQ(result.steps.size(), result.winner->pipeline.size());
