@@ -9,7 +9,7 @@
 // The limit only selects among results. Passes do not see it, so a pipeline has the same effect when
 // it is run on its own.
 //
-// Cost: a run of each pipeline, each on a thread; together, 0.6 s of one core on Llama3-8B. On
+// Cost: one run of each pipeline, in its own thread; together, 0.6 s of one core on Llama3-8B. On
 // graphs of more than 30,000 nodes, pipelines with passes that would take minutes there are left
 // out; the others take 4 s of one core on DeepSeek-V3 671B (55,000 nodes).
 //

@@ -254,7 +254,7 @@ void SacPane::make_joint() {
   making_pair_.start(make, [this](const Result<QString>& path) {
     if (!path) return emit message(QString::fromStdString(path.error().message));
     emit message(tr(
-        "The joint graph is tagged with the plan of the pair. *Ignore tags* partitions it anew."));
+        "The joint graph is tagged with the plan of the pair. To partition it anew, ignore tags."));
     emit pair_made(*path);
   });
 }

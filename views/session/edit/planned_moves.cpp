@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/counted.h"
+#include "core/base/units.h"
 #include "core/edit/moves.h"
 #include "views/session/edit/block_move.h"
 
@@ -74,9 +75,10 @@ Edit PlannedMoves::edit(const std::string& how, std::size_t asked) const {
       .title = last_title_, .by = {}, .changes = changes_, .notes = rank_notes(graph_, starts_)};
   const std::size_t moved = changes_.size();
   if (moved > 1 || asked > 1)
-    edit.title = moved >= asked
-                     ? fmt::format("Move {} {}", counted(moved, "node"), how)
-                     : fmt::format("Move {} of {} {}", moved, counted(asked, "node"), how);
+    edit.title = moved >= asked ? fmt::format("Move {} {}", counted(moved, "node"), how)
+                                : fmt::format("Move {} of {} {}",
+                                              format_count(static_cast<std::int64_t>(moved)),
+                                              counted(asked, "node"), how);
   return edit;
 }
 
