@@ -20,6 +20,7 @@
 #include "app/desktop/recipes.h"
 #include "app/desktop/status_line.h"
 #include "app/desktop/view_menu.h"
+#include "app/desktop/window_geometry.h"
 #include "app/desktop/workspaces.h"
 #include "core/capture/measurement_file.h"
 #include "core/pass/pipeline_file.h"
@@ -73,7 +74,6 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
   setWindowTitle(QStringLiteral("Jointer"));
   setAcceptDrops(true);
   setDockOptions(AllowNestedDocks | AllowTabbedDocks | AnimatedDocks);
-  resize(1600, 1000);
 
   const Top top = make_top();
   make_parts(top);
@@ -90,7 +90,7 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
   connect(documents_.get(), &Documents::texts_changed, this, &MainWindow::refresh_title);
   connect(panes_.get(), &PaneDocks::made, this, &MainWindow::take_pane);
 
-  restoreGeometry(settings_.value(kGeometry).toByteArray());
+  restore_geometry(*this, settings_.value(kGeometry).toByteArray());
   panes_->place();
   panes_->restore_layout();
   panes_->set_shown(false);

@@ -10,6 +10,12 @@ namespace jointer::desktop {
 
 using namespace views;
 
+namespace {
+
+const QString kLaneLegend = QStringLiteral("timeline/lane_legend");
+
+}  // namespace
+
 ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
     : context_(context), settings_(settings) {
   QMenu* menu = context_.bar.addMenu(tr("&View"));
@@ -25,6 +31,7 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
       Needs::document, this, [this] {
         context_.documents.with_timeline([](TimelineView& view) { view.content().next_kind(); });
       });
+  add_lane_legend(menu);
   menu->addSeparator();
   QMenu* panes = menu->addMenu(tr("&Panes"));
   context_.panes.add_actions(*panes);
@@ -32,6 +39,21 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
   context_.actions.add(menu, tr("&Reset Layout"), {}, Needs::document, &context_.panes,
                        &PaneDocks::place);
   fill_theme_menu(menu->addMenu(tr("&Theme")));
+}
+
+// One choice for the timelines of all documents.
+void ViewMenu::add_lane_legend(QMenu* menu) {
+  QAction* action =
+      context_.actions.add(menu, tr("&Legend of the Lanes"), {}, Needs::nothing, this,
+                           [this](bool is_shown) { settings_.setValue(kLaneLegend, is_shown); });
+  action->setObjectName(QStringLiteral("lane_legend"));
+  action->setCheckable(true);
+  action->setChecked(settings_.value(kLaneLegend, true).toBool());
+  connect(&context_.documents, &Documents::loaded, action, [action](const DocumentTab* tab) {
+    TimelineContent& content = tab->timeline()->content();
+    content.set_show_lane_legend(action->isChecked());
+    connect(action, &QAction::toggled, &content, &TimelineContent::set_show_lane_legend);
+  });
 }
 
 void ViewMenu::fill_theme_menu(QMenu* menu) {

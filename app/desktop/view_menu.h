@@ -7,14 +7,15 @@
 
 namespace jointer::desktop {
 
-// Commands for the visible part of the timeline, the panes and the theme.
+// Commands for the visible part of the timeline and its legend, the panes and the theme.
 class ViewMenu : public QObject {
   Q_OBJECT
  public:
-  // `settings`, which stores the theme, must outlive this object.
+  // `settings`, which stores the theme and whether legends are shown, must outlive this object.
   ViewMenu(const MenuContext& context, QSettings& settings);
 
  private:
+  void add_lane_legend(QMenu* menu);
   void fill_theme_menu(QMenu* menu);
 
   MenuContext context_;

@@ -15,6 +15,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8;
+constexpr int kMinTable = 92;  // in pixels: the header, a text of two lines and a scroll bar
 constexpr int kMinFont = 11;
 constexpr int kTickMs = 250;
 constexpr int kMaxRankRows = 5;  // visible at once; more can be scrolled to
@@ -61,6 +62,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   details_->document()->setDocumentMargin(kMargin);
   details_->setAccessibleName(tr("Details of the benchmark"));
   details_->setMinimumSize(160, 40);
+  table_->view().setMinimumHeight(kMinTable);
   splitter_->addWidget(table_);
   splitter_->addWidget(details_);
   splitter_->setStretchFactor(0, 3);

@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kHeight = 76, kLegend = 18, kMargin = 8;
+constexpr int kHeight = 76, kLegend = 18, kMargin = 8, kMinArea = 12;
 
 // The maximum of the memory curve in each pixel column.
 std::vector<std::int64_t> columns_of(const Snapshot& snapshot, int width) {
@@ -29,8 +29,12 @@ std::vector<std::int64_t> columns_of(const Snapshot& snapshot, int width) {
 }  // namespace
 
 CurveOverlay::CurveOverlay(QWidget* parent) : QWidget(parent) {
-  setFixedHeight(kHeight);
+  setMaximumHeight(kHeight);
   setAccessibleName(tr("Memory curves of both states"));
+}
+
+QSize CurveOverlay::sizeHint() const {
+  return {0, kHeight};
 }
 
 void CurveOverlay::set(std::shared_ptr<const Comparison> comparison) {
@@ -43,7 +47,7 @@ void CurveOverlay::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   const Theme& theme = Theme::of(palette());
   const QRect area(kMargin, kLegend, width() - 2 * kMargin, height() - kLegend);
-  if (area.width() < 2) return;
+  if (area.width() < 2 || area.height() < kMinArea) return;
   painter.fillRect(area, theme.bed);
   const auto from = columns_of(*comparison_->from.snapshot, area.width());
   const auto to = columns_of(*comparison_->to.snapshot, area.width());

@@ -8,13 +8,14 @@
 namespace jointer::views {
 
 // Draws the memory curves of two states in program order: the first as a thin line, the second as
-// an area, with increases in a warning color.
+// an area, with increases in a warning color. It shrinks, down to nothing, if there is little space.
 class CurveOverlay : public QWidget {
   Q_OBJECT
  public:
   explicit CurveOverlay(QWidget* parent = nullptr);
 
   void set(std::shared_ptr<const Comparison> comparison);
+  [[nodiscard]] QSize sizeHint() const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;

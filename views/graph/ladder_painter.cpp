@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/graph/ladder_chips.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 
@@ -232,7 +233,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
     room.setRight(room.right() - std::max(number_width, metrics.horizontalAdvance("999 ms ")) -
                   8 * s);
   }
-  room.setRight(room.right() - paint_chips(row, side, room));
+  room.setRight(room.right() - paint_chips(row, side, room, text));
 
   QStringList details;
   if (row.kind == LadderRow::Kind::nodes && row.type == "itself") details << words("own nodes");
@@ -259,7 +260,8 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
 }
 
 // Paints collectives, right-aligned. Returns the width used.
-double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const QRectF& room) {
+double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const QRectF& room,
+                                  const QColor& text) {
   const double s = scene_.view.scale;
   painter_.setFont(small_.font);
   const QFontMetricsF& metrics = small_.metrics;
@@ -268,30 +270,42 @@ double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const Q
   const std::int64_t exposed = row.side(side).exposed_ns;
   const bool shows_exposed = exposed > 1 && scene_.colors.by() != LadderColor::exposed;
   if (shows_exposed) {
-    const QString text = words("exposed %1").arg(time_text(exposed));
-    const double width = metrics.horizontalAdvance(text);
+    const QString label = words("exposed %1").arg(time_text(exposed));
+    const double width = metrics.horizontalAdvance(label);
     if (room.width() > width + 90 * s) {
       const QRectF box(x - width - 8 * s, room.center().y() - 8 * s, width + 8 * s, 16 * s);
       QColor behind = scene_.theme.surface;
       behind.setAlphaF(0.88F);
       painter_.fillRect(box, behind);
       painter_.setPen(scene_.theme.warning);
-      painter_.drawText(box, Qt::AlignCenter, text);
+      painter_.drawText(box, Qt::AlignCenter, label);
       x = box.left() - kChipGap * s;
     }
   }
-  for (std::size_t i = marks.size(); i-- > 0;) {
-    const CollectiveMark& mark = marks[i];
-    QString text = collective_letters(mark.kind);
-    if (mark.count > 1) text += QStringLiteral(" %1").arg(count_text(mark.count));
-    const double width = metrics.horizontalAdvance(text) + 8 * s;
-    if (x - width < room.left()) break;
-    const QRectF chip(x - width, room.center().y() - 8 * s, width, 16 * s);
-    const QColor color = group_color(scene_.theme, mark.group);
+  std::vector<double> widths;
+  for (const CollectiveMark& mark : marks)
+    widths.push_back(metrics.horizontalAdvance(chip_text(mark)) + (8 + kChipGap) * s);
+  const auto count_width = [&](std::size_t count) {
+    return metrics.horizontalAdvance(chip_count(count)) + kChipGap * s;
+  };
+  const std::size_t shown = fitting_chips(widths, x - room.left(), count_width(marks.size()));
+  const std::size_t left_out = marks.size() - shown;
+  for (std::size_t i = marks.size(); i-- > left_out;) {
+    const QRectF chip(x - widths[i] + kChipGap * s, room.center().y() - 8 * s,
+                      widths[i] - kChipGap * s, 16 * s);
+    const QColor color = group_color(scene_.theme, marks[i].group);
     painter_.fillRect(chip, color);
     painter_.setPen(Theme::text_on(color));
-    painter_.drawText(chip, Qt::AlignCenter, text);
-    x = chip.left() - kChipGap * s;
+    painter_.drawText(chip, Qt::AlignCenter, chip_text(marks[i]));
+    x -= widths[i];
+  }
+  // The hover card lists them all.
+  if (left_out > 0 && x - count_width(left_out) >= room.left()) {
+    const double left = x - count_width(left_out);
+    painter_.setPen(text);
+    painter_.drawText(QRectF(left, room.top(), x - left - kChipGap * s, room.height()),
+                      Qt::AlignRight | Qt::AlignVCenter, chip_count(left_out));
+    x = left;
   }
   return room.right() - x;
 }

@@ -49,7 +49,8 @@ class LadderPainter {
   void paint_box(const LadderItem& item, LadderSide side);
   void paint_box_text(const LadderItem& item, LadderSide side, const QRectF& box,
                       const QColor& fill);
-  double paint_chips(const LadderRow& row, LadderSide side, const QRectF& room);
+  // `text` is the color of the box's text.
+  double paint_chips(const LadderRow& row, LadderSide side, const QRectF& room, const QColor& text);
   void paint_frame(const QRectF& box, bool is_marked, bool is_current);
   void paint_toggle(const LadderItem& item, LadderSide side, const QRectF& box,
                     const QColor& color);

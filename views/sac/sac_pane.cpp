@@ -118,10 +118,6 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
   button->setObjectName(QStringLiteral("show_changes"));
   button->setToolTip(tr("List the values that are kept differently, by layer, operator or tensor"));
   row->addWidget(button);
-  // The plot below it must not move under the pointer.
-  QSizePolicy policy = line->sizePolicy();
-  policy.setRetainSizeWhenHidden(true);
-  line->setSizePolicy(policy);
   line->hide();
   connect(button, &QPushButton::clicked, this, &SacPane::show_changes);
   connect(changes_, &ChangesPage::summarized, line, [line, text](const QString& sentence) {
@@ -168,6 +164,10 @@ void SacPane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   const bool is_low = height() < kMinWithCurve;
   curve_->setVisible(!is_low);
+  // The plot below the line must not move under the pointer, if there is space to spare.
+  QSizePolicy policy = last_change_->sizePolicy();
+  policy.setRetainSizeWhenHidden(!is_low);
+  last_change_->setSizePolicy(policy);
   reasons_->set_lines(height() < kMinWithLongReasons ? kFewLines : kManyLines);
   show_reasons();
   figures_->set_compact(is_low);

@@ -21,6 +21,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 6;
+constexpr int kMinTable = 66;  // the header, a row and a scroll bar, in pixels
 
 void mute(QLabel* label) {
   label->setForegroundRole(QPalette::PlaceholderText);
@@ -54,6 +55,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   rows->addWidget(headline_);
   view_ = new TableView(model, this);
   view_->setContextMenuPolicy(Qt::CustomContextMenu);
+  view_->setMinimumHeight(kMinTable);
   rows->addWidget(view_, 1);
   setFocusProxy(view_);
   empty_ = new QLabel(view_->viewport());

@@ -175,6 +175,11 @@ void TimelineContent::set_show_reserved(bool show) {
   emit changed();
 }
 
+void TimelineContent::set_show_lane_legend(bool show) {
+  show_lane_legend_ = show;
+  emit legend_changed();
+}
+
 void TimelineContent::set_show_ghost(bool show) {
   show_ghost_ = show;
   emit changed();
@@ -182,7 +187,7 @@ void TimelineContent::set_show_ghost(bool show) {
 
 void TimelineContent::set_show_plan(bool show) {
   show_plan_ = show;
-  emit plan_toggled();
+  emit legend_changed();
 }
 
 void TimelineContent::take_document() {
@@ -199,7 +204,7 @@ void TimelineContent::take_measurement() {
 
 void TimelineContent::take_plan() {
   if (std::exchange(had_plan_, plan() != nullptr) != had_plan_)
-    emit plan_toggled();
+    emit legend_changed();
   else
     emit changed();
 }

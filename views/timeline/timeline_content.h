@@ -80,6 +80,8 @@ class TimelineContent : public QObject {
   }
   [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
 
+  [[nodiscard]] bool shows_lane_legend() const { return show_lane_legend_; }
+
   // Returns true if the SAC pane's plan can be drawn over the memory curve.
   [[nodiscard]] bool has_plan() const;
   // The plan, and the plan with a previewed change; null if not shown.
@@ -94,6 +96,7 @@ class TimelineContent : public QObject {
   void set_show_reserved(bool show);
   void set_show_ghost(bool show);
   void set_show_plan(bool show);
+  void set_show_lane_legend(bool show);
 
  signals:
   void kind_changed(jointer::views::AxisKind kind, jointer::views::AxisKind before);
@@ -101,8 +104,8 @@ class TimelineContent : public QObject {
   // A different measurement, or none, is now shown. If the axis was in measured time,
   // `kind_changed` is emitted first.
   void measurement_changed();
-  // The plan was shown or hidden, which changes the legend's entries.
-  void plan_toggled();
+  // The entries of a legend have changed, or the legend is shown or hidden.
+  void legend_changed();
   // Anything else that is painted has changed.
   void changed();
 
@@ -120,7 +123,7 @@ class TimelineContent : public QObject {
   SnapshotPtr last_;  // the document's, before it changed
   AxisKind kind_ = AxisKind::estimated_time;
   std::vector<Row> rows_;
-  bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true;
+  bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true, show_lane_legend_ = true;
   bool had_plan_ = false;
 };
 

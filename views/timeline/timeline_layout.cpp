@@ -8,13 +8,28 @@ namespace {
 constexpr int kGutter = 132;
 constexpr int kRightMargin = 12;
 constexpr int kRuler = 24;
-constexpr int kOverview = 40;
+constexpr int kOverview = 40, kLowOverview = 24;
 constexpr int kGap = 8;
-constexpr int kHostLane = 20, kLane = 34, kMeasuredLane = 22, kLaneGap = 4;
-constexpr int kLabel = 18, kMinMemory = 92;
+constexpr int kLaneGap = 4;
+constexpr int kLabel = 18;
+constexpr int kMemory = 110, kMinMemory = 48;  // of the curve, before and after lanes shrink
+constexpr int kLow = 340;
 
-int height_of(LaneKind kind) {
-  return kind == LaneKind::host ? kHostLane : kind == LaneKind::measured ? kMeasuredLane : kLane;
+// Heights of a lane in pixels.
+struct LaneHeight {
+  int full = 0, minimum = 0;
+};
+
+LaneHeight height_of(LaneKind kind) {
+  switch (kind) {
+    case LaneKind::host:
+      return {20, 10};
+    case LaneKind::estimated:
+      return {34, 14};
+    case LaneKind::measured:
+      return {22, 12};
+  }
+  return {};
 }
 
 // Distance between a lane and the one above it.
@@ -22,38 +37,62 @@ int gap_over(LaneKind kind) {
   return kind == LaneKind::measured ? 1 : kLaneGap;
 }
 
+// The share of the space between their minimum and full heights that all lanes get.
+double lane_share(std::span<const LaneKind> kinds, int space) {
+  int full = 0, minimum = 0;
+  for (const LaneKind kind : kinds) {
+    full += gap_over(kind) + height_of(kind).full;
+    minimum += gap_over(kind) + height_of(kind).minimum;
+  }
+  if (full <= space) return 1;
+  return std::max(static_cast<double>(space - minimum) / (full - minimum), 0.0);
+}
+
 }  // namespace
 
-TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds, int legend_height,
+int TimelineLayout::axis_width(int width) {
+  return std::max(width - kGutter - kRightMargin, 1);
+}
+
+bool TimelineLayout::is_low(int height) {
+  return height < kLow;
+}
+
+TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds, Legends legends,
                                     int label_count, int scroll) {
   TimelineLayout layout;
   layout.gutter = kGutter;
-  const int width = std::max(size.width() - kGutter - kRightMargin, 1);
-  layout.legend = {kGutter, 0, width, legend_height};
-  layout.ruler = {kGutter, legend_height, width, kRuler};
-
-  int height = 0;
-  for (const LaneKind kind : kinds) height += gap_over(kind) + height_of(kind);
-  layout.lanes_height = height;
+  const int width = axis_width(size.width());
+  layout.legend = {kGutter, 0, width, legends.memory};
+  layout.ruler = {kGutter, legends.memory, width, kRuler};
 
   const int top = layout.ruler.bottom() + 1;
-  const int bottom = std::max(size.height() - kOverview - kGap, top);
+  const int overview = is_low(size.height()) ? kLowOverview : kOverview;
+  const int bottom = std::max(size.height() - overview - kGap - legends.lanes, top);
+  const double share = lane_share(kinds, bottom - top - kGap - kMemory - label_count * kLabel);
+  std::vector<int> heights;
+  for (const LaneKind kind : kinds) {
+    const auto [full, minimum] = height_of(kind);
+    heights.push_back(minimum + static_cast<int>(share * (full - minimum)));
+    layout.lanes_height += gap_over(kind) + heights.back();
+  }
   // The curve gets the space that the lanes leave, but at least its minimum.
-  const int least = std::min(kMinMemory + label_count * kLabel, bottom - top);
-  const int memory = std::max(bottom - top - height - kGap, least);
+  const int minimum = std::min(kMinMemory + label_count * kLabel, bottom - top);
+  const int memory = std::max(bottom - top - layout.lanes_height - kGap, minimum);
   const int label = std::min(kLabel, memory / 2 / std::max(label_count, 1));
   for (int row = 0; row < label_count; ++row)
     layout.labels.emplace_back(kGutter, top + row * label, width, label);
   layout.memory = {kGutter, top + label_count * label, width, memory - label_count * label};
   const int lanes_top = top + memory + kGap;
   layout.lanes = {kGutter, lanes_top, width, std::max(bottom - lanes_top, 0)};
-  layout.overview = {kGutter, size.height() - kOverview, width, kOverview - 4};
+  layout.lane_legend = {kGutter, bottom, width, legends.lanes};
+  layout.overview = {kGutter, size.height() - overview, width, overview - 4};
 
   int y = lanes_top - scroll - kLaneGap;
-  for (const LaneKind kind : kinds) {
-    y += gap_over(kind);
-    layout.lane.emplace_back(kGutter, y, width, height_of(kind));
-    y += height_of(kind);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    y += gap_over(kinds[i]);
+    layout.lane.emplace_back(kGutter, y, width, heights[i]);
+    y += heights[i];
   }
   return layout;
 }

@@ -12,18 +12,27 @@ namespace jointer::views {
 enum class LaneKind : std::uint8_t { host, estimated, measured };
 
 // The areas of the timeline: a gutter for names on the left, and to its right, from top to bottom,
-// the legend, ruler, labels, memory curve, lanes and overview. The lanes scroll if they do not fit.
+// the legend, ruler, labels, memory curve, lanes, their legend and the overview. In a low view, the
+// overview and then the lanes and the curve shrink to their minimum heights; lanes that still do not
+// fit scroll.
 struct TimelineLayout {
-  QRect legend, ruler, memory, lanes, overview;
+  QRect legend, ruler, memory, lanes, lane_legend, overview;
   std::vector<QRect> labels;  // rows for labels of peaks, which would hide the curve
   std::vector<QRect> lane;    // each lane, scrolled; may be outside `lanes`
   int gutter = 0;
   int lanes_height = 0;  // total height of all lanes
 
-  // `legend_height` is the height that the legend needs at that width, `label_count` the number of
-  // rows of labels.
-  static TimelineLayout make(QSize size, std::span<const LaneKind> kinds, int legend_height,
+  // Heights of the legends in pixels, at that width; 0 if a legend is not shown.
+  struct Legends {
+    int memory = 0, lanes = 0;
+  };
+  // `label_count`: the number of rows of labels.
+  static TimelineLayout make(QSize size, std::span<const LaneKind> kinds, Legends legends,
                              int label_count, int scroll);
+  // The width of the axis in a view of this width.
+  static int axis_width(int width);
+  // Returns true if a view of this height has space for one row of each legend only.
+  static bool is_low(int height);
 
   // Left edge and width of the axis.
   [[nodiscard]] int left() const { return memory.left(); }

@@ -1,8 +1,7 @@
 #include "views/timeline/timeline_legend.h"
 
 #include <QCoreApplication>
-#include <QPainter>
-#include <algorithm>
+#include <limits>
 
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -12,17 +11,23 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kRow = 20, kSwatch = 10, kLineSwatch = 16, kGap = 14, kGutter = 132, kMargin = 12;
+constexpr int kMargin = 4;  // above and below
 
 QString tr(const char* text) {
   return QCoreApplication::translate("TimelineLegend", text);
 }
 
-}  // namespace
-
-int LegendEntry::swatch() const {
-  return category ? kSwatch : kLineSwatch;
+LegendEntry entry_of(const QString& label, const QString& bytes, const QColor& color,
+                     LegendEntry::Swatch swatch, Qt::BrushStyle hatch = Qt::NoBrush) {
+  const auto with_bytes = [&](const QString& text) { return label + QStringLiteral("  ") + text; };
+  return {with_bytes(bytes), color, swatch, hatch, with_bytes(QStringLiteral("9,999 MiB"))};
 }
+
+int max_rows(const TimelineScene& scene) {
+  return TimelineLayout::is_low(scene.viewport.height()) ? 1 : std::numeric_limits<int>::max();
+}
+
+}  // namespace
 
 std::vector<LegendEntry> legend_entries(const TimelineContent& content, const Theme& theme) {
   std::vector<LegendEntry> entries;
@@ -34,18 +39,21 @@ std::vector<LegendEntry> legend_entries(const TimelineContent& content, const Th
     ever[static_cast<std::size_t>(l.category)] += l.bytes;
   for (const MemoryCategory category : stacking_order())
     if (const auto i = static_cast<std::size_t>(category); ever[i] > 0)
-      entries.push_back(
-          {category, theme.category(category), category_label(category), bytes_text(now[i])});
+      entries.push_back(entry_of(category_label(category), bytes_text(now[i]),
+                                 theme.category(category), LegendEntry::Swatch::filled,
+                                 Theme::hatch(category)));
   if (content.measured_curve() != nullptr) {
     const auto measured = content.measured_bytes(moment);
-    entries.push_back({std::nullopt, theme.text, tr("measured"),
-                       measured ? bytes_text(*measured) : QStringLiteral("\u2013")});
+    entries.push_back(entry_of(tr("measured"),
+                               measured ? bytes_text(*measured) : QStringLiteral("\u2013"),
+                               theme.text, LegendEntry::Swatch::line));
   }
   if (const PlanOutcomePtr plan = content.plan(); plan && moment < content.data().point_count()) {
     const PlanTrack track(*plan, content.data());
     const auto begin = static_cast<double>(content.data().position(moment));
-    entries.push_back({std::nullopt, theme.accent, content.plan_name(),
-                       bytes_text(track.bytes(track.largest_step(begin, begin)))});
+    entries.push_back(entry_of(content.plan_name(),
+                               bytes_text(track.bytes(track.largest_step(begin, begin))),
+                               theme.accent, LegendEntry::Swatch::line));
   }
   return entries;
 }
@@ -60,60 +68,28 @@ QString legend_title(const TimelineContent& content) {
 }
 
 TimelineLegend::TimelineLegend(const TimelineScene& scene)
-    : scene_(scene), entries_(legend_entries(scene.content, scene.theme)) {}
-
-template <class Put>
-int TimelineLegend::place(const QFontMetrics& metrics, int left, int width, Put put) const {
-  int x = left, row = 0;
-  for (const LegendEntry& entry : entries_) {
-    // Reserve the width of the widest number, so that entries do not jump when the moment changes.
-    const int entry_width = entry.swatch() + 6 +
-                            std::max(metrics.horizontalAdvance(entry.text()),
-                                     metrics.horizontalAdvance(entry.label + "  9,999 MiB")) +
-                            kGap;
-    if (x > left && x + entry_width > left + width) {
-      x = left;
-      ++row;
-    }
-    put(entry, x, row);
-    x += entry_width;
-  }
-  return row + 1;
-}
+    : scene_(scene), rows_(legend_entries(scene.content, scene.theme), max_rows(scene)) {}
 
 int TimelineLegend::height(int width) const {
-  const int rows = place(QFontMetrics(small_font(scene_.font)), kGutter, width - kGutter - kMargin,
-                         [](const LegendEntry&, int, int) {});
-  return rows * kRow + 8;
+  const QFontMetrics metrics(small_font(scene_.font));
+  return rows_.rows(metrics, TimelineLayout::axis_width(width)) * LegendRows::kRowHeight +
+         2 * kMargin;
+}
+
+QStringList TimelineLegend::left_out() const {
+  return rows_.left_out(QFontMetrics(small_font(scene_.font)), scene_.layout.legend.width());
 }
 
 void TimelineLegend::paint(QPainter& painter) const {
   painter.save();
   painter.setFont(small_font(scene_.font));
-  const QFontMetrics metrics = painter.fontMetrics();
-  const auto paint_entry = [&](const LegendEntry& entry, int x, int row) {
-    const int middle = scene_.layout.legend.top() + 4 + row * kRow + kRow / 2;
-    const QRect swatch(x, middle - kSwatch / 2, entry.swatch(), kSwatch);
-    if (entry.category) {
-      painter.fillRect(swatch, entry.color);
-      if (const auto hatch = Theme::hatch(*entry.category); hatch != Qt::NoBrush) {
-        QColor line = Theme::text_on(entry.color);
-        line.setAlphaF(0.35F);
-        painter.fillRect(swatch, QBrush(line, hatch));
-      }
-    } else {
-      painter.fillRect(QRect(x, middle - 1, kLineSwatch, 2), entry.color);
-    }
-    painter.setPen(scene_.theme.text);
-    painter.drawText(QPoint(x + entry.swatch() + 6, middle + metrics.ascent() / 2 - 1),
-                     entry.text());
-  };
-  place(metrics, scene_.layout.legend.left(), scene_.layout.legend.width(), paint_entry);
+  rows_.paint(painter, scene_.layout.legend.adjusted(0, kMargin, 0, -kMargin), scene_.theme);
+  const QRect gutter(8, scene_.layout.legend.top() + kMargin, scene_.layout.gutter - 16,
+                     LegendRows::kRowHeight);
   painter.setPen(scene_.theme.muted_text);
-  const QRect gutter(8, scene_.layout.legend.top() + 4, scene_.layout.gutter - 16, kRow);
-  painter.drawText(
-      gutter, Qt::AlignLeft | Qt::AlignVCenter,
-      metrics.elidedText(legend_title(scene_.content), Qt::ElideMiddle, gutter.width()));
+  painter.drawText(gutter, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(legend_title(scene_.content), Qt::ElideMiddle,
+                                                    gutter.width()));
   painter.restore();
 }
 

@@ -8,7 +8,9 @@
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/timeline/lane_legend.h"
 #include "views/timeline/plan_overlay.h"
+#include "views/timeline/timeline_legend.h"
 #include "views/widgets/hover_card.h"
 
 namespace jointer::views {
@@ -56,6 +58,50 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
                       .arg(to_qstring(s.graph.name(items.front().node)),
                            to_qstring(s.graph.name(items.back().node)))
                << tr("zoom in (double-click) to see them separately");
+}
+
+// Text for the item at a pixel column; empty if there is nothing.
+QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {
+  const Snapshot& s = scene.content.shown();
+  const MeasuredTimeline* m = scene.content.document().measured();
+  if (h.run) {
+    const Lane& over = scene.lane(*h.row);
+    if (h.run->is_folded()) return folded_lines(scene.content, over, *h.run);
+    const LaneItem& item = over.items()[h.run->first];
+    const NodeId node = item.node;
+    if (item.block >= 0 && m != nullptr) return measured_lines(s, *m, node);
+    QStringList lines = hover_lines(s, node);
+    if (m != nullptr) lines += measured_lines(s, *m, node);
+    return lines;
+  }
+  if (h.point) {
+    const std::int64_t estimate = s.analysis.memory.profile()[*h.point];
+    QStringList lines;
+    const MeasuredCurve* curve = m == nullptr ? nullptr : &m->curve(scene.content.kind());
+    const auto position = static_cast<std::int64_t>(std::floor(scene.axis.to_position(x)));
+    const auto next = static_cast<std::int64_t>(std::ceil(scene.axis.to_position(x + 1)));
+    if (curve != nullptr && !curve->empty() && position < curve->end())
+      lines << measured_bytes_text(
+          curve->bytes(curve->largest_point(std::max<std::int64_t>(position, 0),
+                                            std::max(next, position + 1))),
+          estimate);
+    else
+      lines << bytes_text(estimate);
+    if (const NodeId node = s.analysis.memory.node_at(*h.point))
+      lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
+    lines += PlanOverlay(scene).lines(x);
+    if (scene.content.shows_reserved())
+      lines << tr("reserved %1").arg(bytes_text(scene.content.data().reserved(*h.point)));
+    return lines;
+  }
+  return {};
+}
+
+// The entries that the legend under the pointer has no space for.
+QStringList legend_lines(const TimelineScene& scene, QPoint at) {
+  if (scene.layout.legend.contains(at)) return TimelineLegend(scene).left_out();
+  if (scene.layout.lane_legend.contains(at)) return LaneLegend(scene).left_out();
+  return {};
 }
 
 }  // namespace
@@ -114,50 +160,20 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
   return lines;
 }
 
-QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {
-  const Snapshot& s = scene.content.shown();
-  const MeasuredTimeline* m = scene.content.document().measured();
-  if (h.run) {
-    const Lane& over = scene.lane(*h.row);
-    if (h.run->is_folded()) return folded_lines(scene.content, over, *h.run);
-    const LaneItem& item = over.items()[h.run->first];
-    const NodeId node = item.node;
-    if (item.block >= 0 && m != nullptr) return measured_lines(s, *m, node);
-    QStringList lines = hover_lines(s, node);
-    if (m != nullptr) lines += measured_lines(s, *m, node);
-    return lines;
-  }
-  if (h.point) {
-    const std::int64_t estimate = s.analysis.memory.profile()[*h.point];
-    QStringList lines;
-    const MeasuredCurve* curve = m == nullptr ? nullptr : &m->curve(scene.content.kind());
-    const auto position = static_cast<std::int64_t>(std::floor(scene.axis.to_position(x)));
-    const auto next = static_cast<std::int64_t>(std::ceil(scene.axis.to_position(x + 1)));
-    if (curve != nullptr && !curve->empty() && position < curve->end())
-      lines << measured_bytes_text(
-          curve->bytes(curve->largest_point(std::max<std::int64_t>(position, 0),
-                                            std::max(next, position + 1))),
-          estimate);
-    else
-      lines << bytes_text(estimate);
-    if (const NodeId node = s.analysis.memory.node_at(*h.point))
-      lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
-    lines += PlanOverlay(scene).lines(x);
-    if (scene.content.shows_reserved())
-      lines << tr("reserved %1").arg(bytes_text(scene.content.data().reserved(*h.point)));
-    return lines;
-  }
-  return {};
+QStringList card_lines(const TimelineScene& scene, QPoint at) {
+  const TimelineHit h = hit_timeline(scene, at);
+  return h.run || h.point ? hit_lines(scene, h, at.x()) : legend_lines(scene, at);
 }
 
 void paint_hover(QPainter& painter, const TimelineScene& scene, QPoint at) {
-  const TimelineHit h = hit_timeline(scene, at);
-  if (!h.run && !h.point) return;
-  QColor line = scene.theme.muted_text;
-  line.setAlphaF(0.5F);
-  painter.setPen(line);
-  painter.drawLine(at.x(), scene.layout.ruler.bottom(), at.x(), scene.layout.lanes.bottom());
-  QStringList lines = hit_lines(scene, h, at.x());
+  QStringList lines = card_lines(scene, at);
+  if (lines.isEmpty()) return;
+  if (scene.layout.content().contains(at)) {
+    QColor line = scene.theme.muted_text;
+    line.setAlphaF(0.5F);
+    painter.setPen(line);
+    painter.drawLine(at.x(), scene.layout.ruler.bottom(), at.x(), scene.layout.lanes.bottom());
+  }
   if (PlanOverlay(scene).is_at_peak(at))
     lines << tr("click to see what contributes to the plan's peak");
   paint_card(painter, at, scene.viewport, lines, scene.theme);

@@ -15,10 +15,11 @@ QString moment_text(const TimelineContent& content, std::size_t moment);
 // The totals of a selected range, as text.
 QStringList stretch_lines(const TimelineContent& content, Selection::Stretch stretch);
 
-// Text for the item at a pixel column; empty if there is nothing.
-QStringList hit_lines(const TimelineScene& scene, const TimelineHit& hit, int x);
+// Hover text at a position: of the item there, or the entries for which a legend has no space.
+// Empty if there is nothing.
+QStringList card_lines(const TimelineScene& scene, QPoint at);
 
-// Paints a line at the pointer and a card with the text of the item there, if there is one.
+// Paints a card with the hover text, and a line at the pointer if it is over an item.
 void paint_hover(QPainter& painter, const TimelineScene& scene, QPoint at);
 
 }  // namespace jointer::views

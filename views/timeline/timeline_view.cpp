@@ -13,6 +13,7 @@
 #include "views/session/open/go_to.h"
 #include "views/session/sac/sac_session.h"
 #include "views/theme/fonts.h"
+#include "views/timeline/lane_legend.h"
 #include "views/timeline/lanes_painter.h"
 #include "views/timeline/memory_painter.h"
 #include "views/timeline/move_tool.h"
@@ -45,8 +46,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   connect(&content_, &TimelineContent::measurement_changed, this, &TimelineView::relayout);
   connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineView::relayout);
   connect(&document_.marks(), &Marks::changed, this, &TimelineView::refresh);
-  // The legend may need another row.
-  connect(&content_, &TimelineContent::plan_toggled, this, &TimelineView::relayout);
+  connect(&content_, &TimelineContent::legend_changed, this, &TimelineView::relayout);
   connect(&content_, &TimelineContent::changed, this, &TimelineView::refresh);
   connect(&range_, &TimelineRange::changed, this, &TimelineView::refresh);
   Selection& selection = document_.selection();
@@ -68,7 +68,7 @@ TimelineScene TimelineView::scene() const {
 }
 
 QStringList TimelineView::card_at(QPoint at) const {
-  return hit_lines(scene(), hit_timeline(scene(), at), at.x());
+  return card_lines(scene(), at);
 }
 
 void TimelineView::relayout() {
@@ -78,8 +78,9 @@ void TimelineView::relayout() {
     kinds.push_back(row.is_measured ? LaneKind::measured
                     : row.lane == 0 ? LaneKind::host
                                     : LaneKind::estimated);
-  const int legend_height = TimelineLegend(scene()).height(size.width());
-  layout_ = TimelineLayout::make(size, kinds, legend_height, content_.label_count(),
+  const TimelineLayout::Legends legends{.memory = TimelineLegend(scene()).height(size.width()),
+                                        .lanes = LaneLegend(scene()).height(size.width())};
+  layout_ = TimelineLayout::make(size, kinds, legends, content_.label_count(),
                                  verticalScrollBar()->value());
   const int hidden = std::max(layout_.lanes_height - layout_.lanes.height(), 0);
   verticalScrollBar()->setRange(0, hidden);
@@ -211,6 +212,7 @@ void TimelineView::paint_frame(QPainter& painter) {
   TimelineLegend(scene).paint(painter);
   MemoryPainter(scene).paint(painter);
   LanesPainter(scene).paint(painter);
+  LaneLegend(scene).paint(painter);
   const RulerPainter ruler(scene);
   ruler.paint_ruler(painter);
   ruler.paint_stretch(painter);

@@ -61,7 +61,7 @@ TEST(MemoryAxis, LabelsAreAboveTheCurve) {
   for (const int height : {40, 100, 240, 400, 900})
     for (const int width : {200, 320, 900, 2400})
       for (const int labels : {1, 2, 3}) {
-        const auto layout = TimelineLayout::make({width, height}, lanes, 28, labels, 0);
+        const auto layout = TimelineLayout::make({width, height}, lanes, {.memory = 28}, labels, 0);
         ASSERT_EQ(layout.labels.size(), static_cast<std::size_t>(labels));
         int below = layout.ruler.bottom();
         for (const QRect& row : layout.labels) {
@@ -97,7 +97,7 @@ class AMeasuredAxis : public test::MeasuredSmallStep {
   }
   [[nodiscard]] QString measured_entry() const {
     for (const LegendEntry& entry : legend_entries(content, Theme::light_theme()))
-      if (entry.label == "measured") return entry.bytes;
+      if (entry.text.startsWith("measured  ")) return entry.text.mid(10);
     return {};
   }
 

@@ -1,0 +1,32 @@
+#include "app/desktop/window_geometry.h"
+
+#include <QScreen>
+#include <algorithm>
+
+namespace jointer::desktop {
+namespace {
+
+constexpr QSize kFirstSize(1600, 1000);
+// A title bar of usual height, in pixels. The frame's size is unknown until the window is shown.
+constexpr int kTitleBar = 32;
+
+}  // namespace
+
+QRect fitted(const QRect& wanted, const QRect& available) {
+  const QSize size = wanted.size().boundedTo(available.size());
+  return {QPoint(std::clamp(wanted.left(), available.left(), available.right() + 1 - size.width()),
+                 std::clamp(wanted.top(), available.top(), available.bottom() + 1 - size.height())),
+          size};
+}
+
+void restore_geometry(QWidget& window, const QByteArray& saved) {
+  const bool is_restored = window.restoreGeometry(saved);
+  const QRect available = window.screen()->availableGeometry().adjusted(0, kTitleBar, 0, 0);
+  // The desktop chooses the place of the first window.
+  if (!is_restored)
+    window.resize(kFirstSize.boundedTo(available.size()));
+  else if (!window.isMaximized() && !window.isFullScreen())
+    window.setGeometry(fitted(window.geometry(), available));
+}
+
+}  // namespace jointer::desktop

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <QString>
+#include <span>
+
+#include "views/graph/ladder.h"
+
+namespace jointer::views {
+
+// The text of a row's chip for collectives of one kind: "AG 12".
+QString chip_text(const CollectiveMark& mark);
+// The text for chips without space: "+3".
+QString chip_count(std::size_t left_out);
+// The number of chips, counted from the last, that fit into the room together with the count of the
+// others, if there are others. Widths include the gap between chips.
+std::size_t fitting_chips(std::span<const double> widths, double room, double count_width);
+
+}  // namespace jointer::views
