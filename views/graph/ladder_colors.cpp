@@ -23,6 +23,11 @@ std::optional<RungState> most_frequent_state(const LadderSums& sums) {
   return static_cast<RungState>(most - counts.begin());
 }
 
+// The color of a box in a phase, or of recomputed nodes.
+QColor in_phase(const Theme& theme, ColorRole role) {
+  return mixed(theme.bed, theme.color(role), 0.6);
+}
+
 }  // namespace
 
 QString label_of(LadderColor color) {
@@ -110,9 +115,8 @@ QString LadderColors::node_text(const Snapshot& snapshot, NodeId node) const {
 }
 
 QColor LadderColors::shade(const Theme& theme, double share) const {
-  const QColor hue = by_ == LadderColor::exposed ? theme.warning
-                     : by_ == LadderColor::bytes ? theme.category(MemoryCategory::output)
-                                                 : theme.item(ItemColor::matmul);
+  const QColor hue =
+      theme.color(by_ == LadderColor::exposed ? ColorRole::exposed : ColorRole::amount);
   // Use the square root, since most modules are small compared with the largest.
   return share <= 0 ? theme.bed : mixed(theme.bed, hue, 0.06 + 0.74 * std::sqrt(share));
 }
@@ -126,12 +130,12 @@ QColor LadderColors::row(const Theme& theme, const LadderRow& row, LadderSide si
                             : static_cast<double>(amount(row, side)) / static_cast<double>(most));
   }
   if (by_ == LadderColor::phase) {
-    if (side == LadderSide::forward) return mixed(theme.bed, theme.item(ItemColor::matmul), 0.3);
+    if (side == LadderSide::forward) return in_phase(theme, ColorRole::forward);
     const double again =
         sums.nodes == 0 ? 0.0
                         : static_cast<double>(sums.recomputed) / static_cast<double>(sums.nodes);
-    return mixed(mixed(theme.bed, theme.item(ItemColor::all_gather), 0.35),
-                 mixed(theme.bed, theme.category(MemoryCategory::recomputed), 0.6), again);
+    return mixed(in_phase(theme, ColorRole::backward), in_phase(theme, ColorRole::recomputed),
+                 again);
   }
   if (by_ == LadderColor::policy)
     if (const auto state = most_frequent_state(sums))
@@ -145,12 +149,10 @@ QColor LadderColors::node(const Theme& theme, const Snapshot& snapshot, NodeId i
     return shade(theme, max_of_nodes_ == 0 ? 0.0
                                            : static_cast<double>(amount(snapshot, id)) /
                                                  static_cast<double>(max_of_nodes_));
-  if (by_ == LadderColor::phase) {
-    const QColor hue = node.has(Node::recomputed)     ? theme.category(MemoryCategory::recomputed)
-                       : node.phase == Phase::forward ? theme.item(ItemColor::matmul)
-                                                      : theme.item(ItemColor::all_gather);
-    return mixed(theme.bed, hue, node.has(Node::recomputed) ? 0.6 : 0.35);
-  }
+  if (by_ == LadderColor::phase)
+    return in_phase(theme, node.has(Node::recomputed)     ? ColorRole::recomputed
+                           : node.phase == Phase::forward ? ColorRole::forward
+                                                          : ColorRole::backward);
   if (by_ == LadderColor::policy)
     if (const auto state = rung_state(node.policy))
       return mixed(theme.bed, rung_color(theme, *state), 0.5);
@@ -175,11 +177,9 @@ std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) 
     for (const double share : {0.0, 0.1, 0.3, 0.6, 1.0})
       entries.push_back({shade(theme, share), {}});
   } else if (by_ == LadderColor::phase) {
-    entries.push_back({mixed(theme.bed, theme.item(ItemColor::matmul), 0.35), words("forward")});
-    entries.push_back(
-        {mixed(theme.bed, theme.item(ItemColor::all_gather), 0.35), words("backward")});
-    entries.push_back(
-        {mixed(theme.bed, theme.category(MemoryCategory::recomputed), 0.6), words("recomputed")});
+    entries.push_back({in_phase(theme, ColorRole::forward), words("forward")});
+    entries.push_back({in_phase(theme, ColorRole::backward), words("backward")});
+    entries.push_back({in_phase(theme, ColorRole::recomputed), words("recomputed")});
   } else if (by_ == LadderColor::policy) {
     for (const RungState state : {RungState::save, RungState::recompute, RungState::offload})
       entries.push_back(
@@ -187,13 +187,6 @@ std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) 
     entries.push_back({theme.bed, words("no tag")});
   }
   return entries;
-}
-
-QColor group_color(const Theme& theme, GroupId group) {
-  const std::array colors{theme.item(ItemColor::all_gather), theme.item(ItemColor::reduce_scatter),
-                          theme.category(MemoryCategory::gradient),
-                          theme.category(MemoryCategory::temporary), theme.item(ItemColor::memory)};
-  return group ? colors[group.index() % colors.size()] : theme.ghost;
 }
 
 QString collective_letters(CollectiveKind kind) {

@@ -58,7 +58,6 @@ class LadderColors {
   std::vector<std::int64_t> by_node_;  // exposed time of starts and waits, or bytes allocated
 };
 
-QColor group_color(const Theme& theme, GroupId group);
 QString collective_letters(CollectiveKind kind);  // "AG"
 
 }  // namespace jointer::views

@@ -293,7 +293,7 @@ double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const Q
   for (std::size_t i = marks.size(); i-- > left_out;) {
     const QRectF chip(x - widths[i] + kChipGap * s, room.center().y() - 8 * s,
                       widths[i] - kChipGap * s, 16 * s);
-    const QColor color = group_color(scene_.theme, marks[i].group);
+    const QColor color = scene_.theme.group(marks[i].group);
     painter_.fillRect(chip, color);
     painter_.setPen(Theme::text_on(color));
     painter_.drawText(chip, Qt::AlignCenter, chip_text(marks[i]));
@@ -386,7 +386,7 @@ void LadderPainter::paint_node(const LadderItem& item, LadderSide side, std::siz
   if (is_collective) {
     const NodeId start = graph.is_wait(node) ? graph.collective_of_wait(node) : id;
     painter_.fillRect(QRectF(box.left() + 1, box.top() + 1, std::max(4 * s, 2.0), box.height() - 2),
-                      group_color(scene_.theme, start ? graph.node(start).group : GroupId{}));
+                      scene_.theme.group(start ? graph.node(start).group : GroupId{}));
   }
   if (s < kMinTextScale) return;
   const QRectF room = box.adjusted(8 * s, 0, -6 * s, 0);

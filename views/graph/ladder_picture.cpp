@@ -84,7 +84,7 @@ void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scen
     const GroupId group(g);
     const QString text = to_qstring(scene.snapshot.graph.group_label(group));
     if (!fits(text, 24)) break;
-    painter.fillRect(QRect(x, middle - kSwatch / 2, kSwatch, kSwatch), group_color(t, group));
+    painter.fillRect(QRect(x, middle - kSwatch / 2, kSwatch, kSwatch), t.group(group));
     x += kSwatch + 5;
     say(text, t.text);
     x += 12;

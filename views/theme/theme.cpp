@@ -1,26 +1,107 @@
 #include "views/theme/theme.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 namespace jointer::views {
 namespace {
 
-// The palette of Okabe and Ito, "Color Universal Design".
-const QColor kOrange(0xE6, 0x9F, 0x00), kSky(0x56, 0xB4, 0xE9), kGreen(0x00, 0x9E, 0x73),
-    kYellow(0xF0, 0xE4, 0x42), kBlue(0x00, 0x72, 0xB2), kVermillion(0xD5, 0x5E, 0x00),
-    kPurple(0xCC, 0x79, 0xA7), kGray(0x99, 0x99, 0x99);
+// In the order of ColorRole.
+constexpr std::array<QRgb, kColorRoles> kLight{
+    0x767C83,  // parameter
+    0xB3AB9C,  // buffer
+    0xCFD3D7,  // input
+    0xC9B88F,  // constant
+    0x4B5158,  // optimizer_state
+    0xCC79A7,  // gradient
+    0xEBC1D8,  // tangent
+    0x0072B2,  // saved
+    0x56B4E9,  // recomputed
+    0x8C2278,  // offloaded
+    0x6A98B2,  // automatic
+    0xF0E442,  // temporary
+    0xE69F00,  // communication
+    0x009E73,  // output
+    0xB4BCD0,  // host
+    0x4B62C9,  // matmul
+    0x9C70CF,  // attention
+    0x8FD3D1,  // memory_bound
+    0x8B83AB,  // other
+    0x2F9AA5,  // compiled
+    0xC44E00,  // exposed
+    0xF2B872,  // all_gather
+    0x7FB53B,  // reduce_scatter
+    0xA86A33,  // all_reduce
+    0xF28B82,  // all_to_all
+    0xA5A04E,  // broadcast
+    0x7A4FB8,  // group_1
+    0x1B6B4A,  // group_2
+    0xB03A63,  // group_3
+    0x245F80,  // group_4
+    0x7C5A1E,  // group_5
+    0x94A7EA,  // forward
+    0xD9925C,  // backward
+    0x3B8FC8,  // amount
+    0xB8369E,  // pipeline
+    0x9AA3AD,  // baseline
+    0x0B5CAD,  // accent
+    0xB31D28,  // error
+};
 
-QColor mixed(const QColor& a, const QColor& b, double share_of_b) {
-  const auto mix = [&](int x, int y) {
-    return static_cast<int>(std::lround(x * (1 - share_of_b) + y * share_of_b));
-  };
-  return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
+constexpr std::array<QRgb, kColorRoles> kDark{
+    0x9A9FA6,  // parameter
+    0x746C58,  // buffer
+    0x4A4F55,  // input
+    0x8A7848,  // constant
+    0xC6CBD1,  // optimizer_state
+    0xCC79A7,  // gradient
+    0xEBC1D8,  // tangent
+    0x0072B2,  // saved
+    0x56C4E0,  // recomputed
+    0xE86BE0,  // offloaded
+    0x6A98B2,  // automatic
+    0xF0E442,  // temporary
+    0xE69F00,  // communication
+    0x009E73,  // output
+    0x5C6890,  // host
+    0x4B62C9,  // matmul
+    0x9C70CF,  // attention
+    0x8FD3D1,  // memory_bound
+    0x8B83AB,  // other
+    0x2F9AA5,  // compiled
+    0xFF8A3D,  // exposed
+    0xF2B872,  // all_gather
+    0x7FB53B,  // reduce_scatter
+    0xA86A33,  // all_reduce
+    0xE89A9A,  // all_to_all
+    0xA5A04E,  // broadcast
+    0x7A4FB8,  // group_1
+    0x1B6B4A,  // group_2
+    0xB03A63,  // group_3
+    0x2F6485,  // group_4
+    0x7C5A1E,  // group_5
+    0x94A7EA,  // forward
+    0xD9925C,  // backward
+    0x3B8FC8,  // amount
+    0xC93FA8,  // pipeline
+    0x6E7782,  // baseline
+    0x6CB6FF,  // accent
+    0xFF7B72,  // error
+};
+
+void set_colors(Theme& theme, const std::array<QRgb, kColorRoles>& colors) {
+  std::ranges::transform(colors, theme.colors.begin(), [](QRgb rgb) { return QColor(rgb); });
+  theme.accent = theme.color(ColorRole::accent);
+  theme.warning = theme.color(ColorRole::exposed);
+  theme.error = theme.color(ColorRole::error);
+  theme.ghost = theme.color(ColorRole::baseline);
 }
 
 Theme make_light() {
   Theme t;
+  set_colors(t, kLight);
   t.window = QColor(0xF3, 0xF4, 0xF6);
   t.surface = QColor(0xFF, 0xFF, 0xFF);
   t.raised = QColor(0xFF, 0xFF, 0xFF);
@@ -29,17 +110,14 @@ Theme make_light() {
   t.bed = QColor(0xF4, 0xF5, 0xF7);
   t.text = QColor(0x1B, 0x1F, 0x24);
   t.muted_text = QColor(0x5B, 0x64, 0x70);
-  t.accent = QColor(0x0B, 0x5C, 0xAD);
   t.accent_text = QColor(0xFF, 0xFF, 0xFF);
-  t.warning = QColor(0xC4, 0x4E, 0x00);
-  t.error = QColor(0xB3, 0x1D, 0x28);
-  t.ghost = QColor(0x8A, 0x93, 0x9E);
   return t;
 }
 
 Theme make_dark() {
   Theme t;
   t.dark = true;
+  set_colors(t, kDark);
   t.window = QColor(0x1E, 0x21, 0x25);
   t.surface = QColor(0x17, 0x19, 0x1C);
   t.raised = QColor(0x2A, 0x2E, 0x34);
@@ -48,11 +126,7 @@ Theme make_dark() {
   t.bed = QColor(0x20, 0x23, 0x27);
   t.text = QColor(0xE6, 0xE9, 0xED);
   t.muted_text = QColor(0x9C, 0xA5, 0xB1);
-  t.accent = QColor(0x6C, 0xB6, 0xFF);
   t.accent_text = QColor(0x10, 0x16, 0x1D);
-  t.warning = QColor(0xFF, 0x8A, 0x3D);
-  t.error = QColor(0xFF, 0x7B, 0x72);
-  t.ghost = QColor(0x6E, 0x77, 0x82);
   return t;
 }
 
@@ -72,35 +146,15 @@ const Theme& Theme::of(const QPalette& palette) {
   return palette.color(QPalette::Window).lightness() < 128 ? dark_theme() : light_theme();
 }
 
-QColor Theme::category(MemoryCategory category) const {
-  // Permanent memory is gray; memory that a schedule or save list can change has color.
-  switch (category) {
-    case MemoryCategory::parameter:
-      return mixed(kGray, surface, 0.0);
-    case MemoryCategory::buffer:
-      return mixed(kGray, surface, 0.35);
-    case MemoryCategory::input:
-      return mixed(kGray, surface, 0.5);
-    case MemoryCategory::constant:
-      return mixed(kGray, surface, 0.6);
-    case MemoryCategory::optimizer_state:
-      return mixed(kGray, text, 0.35);
-    case MemoryCategory::tangent:
-      return mixed(kPurple, surface, 0.35);
-    case MemoryCategory::gradient:
-      return kPurple;
-    case MemoryCategory::saved_activation:
-      return kBlue;
-    case MemoryCategory::recomputed:
-      return kSky;
-    case MemoryCategory::temporary:
-      return kYellow;
-    case MemoryCategory::communication:
-      return kOrange;
-    case MemoryCategory::output:
-      return kGreen;
-  }
-  return kGray;
+QColor mixed(const QColor& a, const QColor& b, double share_of_b) {
+  const auto mix = [&](int x, int y) {
+    return static_cast<int>(std::lround(x * (1 - share_of_b) + y * share_of_b));
+  };
+  return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
+}
+
+QColor Theme::group(GroupId group) const {
+  return group ? color(role_of(group)) : ghost;
 }
 
 Qt::BrushStyle Theme::hatch(MemoryCategory category) {
@@ -116,36 +170,6 @@ Qt::BrushStyle Theme::hatch(MemoryCategory category) {
     default:
       return Qt::NoBrush;
   }
-}
-
-QColor Theme::item(ItemColor color) const {
-  switch (color) {
-    case ItemColor::host:
-      return mixed(kGray, surface, 0.35);
-    case ItemColor::matmul:
-      return kBlue;
-    case ItemColor::attention:
-      return kPurple;
-    case ItemColor::memory:
-      return kSky;
-    case ItemColor::other:
-      return kGray;
-    case ItemColor::compiled:
-      return mixed(kBlue, kGreen, 0.5);
-    case ItemColor::stall:
-      return warning;
-    case ItemColor::all_gather:
-      return kOrange;
-    case ItemColor::reduce_scatter:
-      return kGreen;
-    case ItemColor::all_reduce:
-      return mixed(kPurple, kBlue, 0.35);
-    case ItemColor::all_to_all:
-      return kYellow;
-    case ItemColor::broadcast:
-      return kGray;
-  }
-  return kGray;
 }
 
 QColor Theme::pale(const QColor& color) const {

@@ -4,26 +4,34 @@
 #include <QPalette>
 #include <QString>
 #include <Qt>
+#include <array>
 #include <span>
 
-#include "core/schedule/lifetimes.h"
-#include "views/session/snapshot/timeline_data.h"
+#include "views/theme/color_role.h"
 
 namespace jointer::views {
 
 // The window's colors. Surfaces are neutral and there is one accent; all other colors represent
-// data. Data colors are from the Okabe-Ito palette, which is safe for color blindness; in
-// grayscale, order and hatching distinguish them.
+// data, and each has one meaning (see ColorRole). Memory that a schedule or a plan can change has
+// the colors of the Okabe-Ito palette, which is safe for color blindness; in grayscale, order and
+// hatching distinguish them. Panes name roles, never colors.
 struct Theme {
   bool dark = false;
   QColor window, surface, raised, border, grid, bed;
-  QColor text, muted_text, accent, accent_text, warning, error, ghost;
+  QColor text, muted_text, accent_text;
+  // By role. These roles are named in many places.
+  std::array<QColor, kColorRoles> colors;
+  QColor accent, warning, error, ghost;  // accent, exposed, error and baseline
 
-  // Colors of memory categories.
-  [[nodiscard]] QColor category(MemoryCategory category) const;
+  [[nodiscard]] QColor color(ColorRole role) const {
+    return colors[static_cast<std::size_t>(role)];
+  }
+  [[nodiscard]] QColor category(MemoryCategory category) const { return color(role_of(category)); }
   [[nodiscard]] static Qt::BrushStyle hatch(MemoryCategory category);
   // Colors of items in lanes.
-  [[nodiscard]] QColor item(ItemColor color) const;
+  [[nodiscard]] QColor item(ItemColor item) const { return color(role_of(item)); }
+  // The baseline's color if there is no group.
+  [[nodiscard]] QColor group(GroupId group) const;
   // Fills of estimates: `pale` inside an outline, `half` if the block is too narrow for an outline.
   [[nodiscard]] QColor pale(const QColor& color) const;
   [[nodiscard]] QColor half(const QColor& color) const;
@@ -39,6 +47,9 @@ struct Theme {
   // The theme that a widget's palette belongs to.
   static const Theme& of(const QPalette& palette);
 };
+
+// A color between two others: `a` if the share is 0, `b` if it is 1.
+QColor mixed(const QColor& a, const QColor& b, double share_of_b);
 
 // Translated labels.
 QString category_label(MemoryCategory category);

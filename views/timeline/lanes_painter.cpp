@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxFlows = 24;  // drawn at once unless one is selected
 constexpr double kFlowLeastPixels = 6;
 constexpr int kGhostLane = 3;
+constexpr int kGroupMark = 3;  // width of the mark in a group's color next to its lane
 
 }  // namespace
 
@@ -117,6 +118,9 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
                      metrics.elidedText(detail.text, Qt::ElideRight, rest.width()));
     return;
   }
+  if (const GroupId group = scene_.lane(row).group())
+    painter.fillRect(QRect(kGroupMark, area.top(), kGroupMark, area.height()),
+                     scene_.theme.group(group));
   const QString name = metrics.elidedText(QString::fromStdString(scene_.lane(row).name()),
                                           Qt::ElideRight, box.width());
   painter.setPen(scene_.theme.text);

@@ -120,8 +120,7 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   y += kGap;
   paint_row(painter, {exposed, tr("exposed"), &Figures::exposed_ns, theme_.warning,
                       [](std::int64_t value) { return time_text(value); }});
-  paint_row(painter, {peak, tr("peak"), &Figures::peak_bytes,
-                      theme_.category(MemoryCategory::saved_activation),
+  paint_row(painter, {peak, tr("peak"), &Figures::peak_bytes, theme_.color(ColorRole::amount),
                       [](std::int64_t value) { return bytes_text(value); }});
   paint_marks(painter, labels, exposed.united(peak));
   if (has_ends) paint_ends(painter, line(kLine));

@@ -70,18 +70,16 @@ QColor color_of(ParetoKind kind, const Theme& theme) {
   switch (kind) {
     case ParetoKind::curve:
     case ParetoKind::budget:
-      return theme.accent;
     case ParetoKind::preset:
-      return theme.category(MemoryCategory::output);
     case ParetoKind::named:
-      return theme.category(MemoryCategory::recomputed);
+      return theme.color(ColorRole::accent);
     case ParetoKind::pipeline:
     case ParetoKind::pipeline_preset:
     case ParetoKind::tuned:
-      return theme.category(MemoryCategory::gradient);
+      return theme.color(ColorRole::pipeline);
     case ParetoKind::start:
     case ParetoKind::now:
-      return theme.warning;
+      return theme.text;
   }
   return theme.accent;
 }

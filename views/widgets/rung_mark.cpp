@@ -2,7 +2,6 @@
 
 #include <QCoreApplication>
 #include <array>
-#include <cmath>
 
 namespace jointer::views {
 namespace {
@@ -13,23 +12,16 @@ QString words(const char* text) {
 
 }  // namespace
 
-QColor mixed(const QColor& a, const QColor& b, double share_of_b) {
-  const auto mix = [&](int x, int y) {
-    return static_cast<int>(std::lround(x * (1 - share_of_b) + y * share_of_b));
-  };
-  return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
-}
-
 QColor rung_color(const Theme& theme, RungState state) {
   switch (state) {
     case RungState::save:
-      return theme.category(MemoryCategory::saved_activation);
+      return theme.color(ColorRole::saved);
     case RungState::recompute:
-      return theme.category(MemoryCategory::recomputed);
+      return theme.color(ColorRole::recomputed);
     case RungState::offload:
-      return theme.dark ? QColor(0xE0, 0x86, 0xCE) : QColor(0x8C, 0x22, 0x78);
+      return theme.color(ColorRole::offloaded);
     case RungState::automatic:
-      return mixed(theme.category(MemoryCategory::saved_activation), theme.ghost, 0.55);
+      return theme.color(ColorRole::automatic);
   }
   return theme.text;
 }

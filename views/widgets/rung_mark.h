@@ -17,7 +17,4 @@ void hatch(QPainter& painter, const QRectF& box, Qt::BrushStyle style, const QCo
 QString rung_letter(RungState state);  // "S"
 QString rung_word(RungState state);    // "save"
 
-// A mix of two colors; a share of 0 gives `a`.
-QColor mixed(const QColor& a, const QColor& b, double share_of_b);
-
 }  // namespace jointer::views
