@@ -1,13 +1,23 @@
 #include "app/desktop/go_menu.h"
 
+#include <array>
+
 #include "views/timeline/timeline_view.h"
 
 namespace jointer::desktop {
 
 using namespace views;
 
+namespace {
+
+// With Alt, in menu order.
+constexpr std::array kPaneKeys{Qt::Key_1, Qt::Key_2, Qt::Key_3, Qt::Key_4, Qt::Key_5,    Qt::Key_6,
+                               Qt::Key_7, Qt::Key_8, Qt::Key_9, Qt::Key_0, Qt::Key_Minus};
+
+}  // namespace
+
 GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(context) {
-  QMenu* menu = context_.bar.addMenu(tr("&Go"));
+  QMenu* menu = context_.bar.addMenu(tr("G&o"));
   context_.actions.add(menu, tr("Go to &Node or Module..."), {QKeySequence(Qt::CTRL | Qt::Key_P)},
                        Needs::document, this, [&search] { search.open(QStringLiteral("@")); });
   context_.actions.add(
@@ -37,20 +47,29 @@ GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(con
       menu, tr("&Mark This Moment"), {QKeySequence(Qt::Key_M)}, Needs::document, this,
       [this] { context_.documents.with_timeline([](TimelineView& view) { view.toggle_mark(); }); });
   menu->addSeparator();
-  int number = 0;
-  for (PaneDock* dock : context_.panes.all())
-    context_.actions.add(menu, tr("Go to %1").arg(dock->windowTitle()),
-                         {QKeySequence(QStringLiteral("Alt+%1").arg(++number % 10))},
-                         Needs::document, this, [dock] {
-                           dock->show();
-                           dock->raise();
-                           dock->widget()->setFocus();
-                         });
+  add_panes(menu);
   menu->addSeparator();
   context_.actions.add(menu, tr("&Next Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageDown)},
                        Needs::nothing, this, [this] { context_.documents.step(1); });
   context_.actions.add(menu, tr("P&revious Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageUp)},
                        Needs::nothing, this, [this] { context_.documents.step(-1); });
+}
+
+void GoMenu::add_panes(QMenu* menu) {
+  PaneFocus* focus = &context_.focus;
+  std::size_t number = 0;
+  for (PaneDock* dock : context_.panes.all()) {
+    QList<QKeySequence> keys;
+    if (number < kPaneKeys.size()) keys << QKeySequence(Qt::ALT | kPaneKeys[number++]);
+    context_.actions.add(menu, tr("Go to %1").arg(dock->windowTitle()), keys, Needs::document,
+                         focus, [focus, dock] { focus->go_to(*dock); });
+  }
+  context_.actions.add(menu, tr("Go to &Timeline"), {QKeySequence(Qt::ALT | Qt::Key_T)},
+                       Needs::document, focus, &PaneFocus::go_to_timeline);
+  context_.actions.add(menu, tr("Next P&ane"), {QKeySequence(Qt::Key_F6)}, Needs::nothing, focus,
+                       [focus] { focus->step(1); });
+  context_.actions.add(menu, tr("Previous Pane"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},
+                       Needs::nothing, focus, [focus] { focus->step(-1); });
 }
 
 }  // namespace jointer::desktop

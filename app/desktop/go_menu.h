@@ -15,6 +15,8 @@ class GoMenu : public QObject {
   GoMenu(const MenuContext& context, CommandSearch& search);
 
  private:
+  void add_panes(QMenu* menu);
+
   MenuContext context_;
 };
 

@@ -16,6 +16,7 @@
 #include "app/desktop/go_menu.h"
 #include "app/desktop/graph_menu.h"
 #include "app/desktop/help_menu.h"
+#include "app/desktop/pane_focus.h"
 #include "app/desktop/pass_menu.h"
 #include "app/desktop/recipes.h"
 #include "app/desktop/status_line.h"
@@ -99,6 +100,7 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
 
 // Closes the documents before the docks, whose panes show them.
 MainWindow::~MainWindow() {
+  focus_.reset();
   documents_->close_all();
 }
 
@@ -114,7 +116,7 @@ MainWindow::Top MainWindow::make_top() {
   parts.search = new QToolButton(top);
   parts.search->setObjectName(QStringLiteral("search"));
   parts.search->setMinimumSize(260, 22);
-  parts.search->setFocusPolicy(Qt::NoFocus);
+  parts.search->setFocusPolicy(Qt::TabFocus);
   row->addWidget(parts.menus, 1);
   row->addWidget(parts.search);
   column->addLayout(row);
@@ -155,6 +157,7 @@ void MainWindow::make_parts(const Top& top) {
       PaneHost{.say = [this](const QString& sentence) { status_->say(sentence); },
                .warn = [this](const QString& sentence) { status_->warn(sentence); },
                .open = [this](const QString& path) { open({.path = path.toStdString()}); }});
+  focus_ = std::make_unique<PaneFocus>(*this, *documents_, *panes_);
   workspaces_ = std::make_unique<Workspaces>(*this, *documents_, recent_, folder_, analysis_);
   closing_ = std::make_unique<Closing>(*this, *documents_, *workspaces_);
   connect(workspaces_.get(), &Workspaces::message, status_.get(), &StatusLine::say);
@@ -168,6 +171,7 @@ void MainWindow::make_menus(const Top& top) {
                             .actions = *actions_,
                             .documents = *documents_,
                             .panes = *panes_,
+                            .focus = *focus_,
                             .status = *status_,
                             .folder = folder_};
   recipes_ = std::make_unique<Recipes>(context);
@@ -306,6 +310,10 @@ QMenu* MainWindow::createPopupMenu() {
   auto* menu = new QMenu(this);
   panes_->add_actions(*menu);
   return menu;
+}
+
+bool MainWindow::focusNextPrevChild(bool next) {
+  return (focus_ != nullptr && focus_->step_in_area(next)) || QMainWindow::focusNextPrevChild(next);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

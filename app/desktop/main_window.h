@@ -29,6 +29,7 @@ class GoMenu;
 class GraphMenu;
 class HelpMenu;
 class PaneDocks;
+class PaneFocus;
 class PassMenu;
 class Recipes;
 class StatusLine;
@@ -77,6 +78,8 @@ class MainWindow : public QMainWindow {
   // Lists the docks. Qt's default menu also lists actions that are not shown.
   QMenu* createPopupMenu() override;
   void closeEvent(QCloseEvent* event) override;
+  // Tab stays in the pane that has the focus.
+  bool focusNextPrevChild(bool next) override;
 
  private:
   struct Top;
@@ -106,6 +109,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<Documents> documents_;
   std::unique_ptr<PaneDocks> panes_;
   std::unique_ptr<StatusLine> status_;
+  std::unique_ptr<PaneFocus> focus_;
   std::unique_ptr<Workspaces> workspaces_;
   std::unique_ptr<Closing> closing_;
   std::unique_ptr<ActionSet> actions_;

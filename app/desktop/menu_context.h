@@ -6,6 +6,7 @@
 #include "app/desktop/documents.h"
 #include "app/desktop/last_folder.h"
 #include "app/desktop/pane_docks.h"
+#include "app/desktop/pane_focus.h"
 #include "app/desktop/status_line.h"
 
 namespace jointer::desktop {
@@ -17,6 +18,7 @@ struct MenuContext {
   ActionSet& actions;
   Documents& documents;
   PaneDocks& panes;
+  PaneFocus& focus;
   StatusLine& status;
   LastFolder& folder;
 };

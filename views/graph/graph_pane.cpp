@@ -14,6 +14,7 @@ GraphPane::GraphPane(Document& document, QWidget* parent)
   column->addWidget(view_, 1);
   connect(bar, &GraphBar::message, this, &GraphPane::message);
   setFocusProxy(view_);
+  setAccessibleName(tr("Graph"));
 }
 
 }  // namespace jointer::views

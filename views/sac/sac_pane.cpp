@@ -22,6 +22,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
     : QWidget(parent), document_(document), session_(document.sac()) {
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
+  setAccessibleName(tr("SAC"));
   auto* whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
   stack_ = new QStackedWidget(this);

@@ -58,6 +58,7 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   halves->setStretchFactor(1, 1);
   column->addWidget(halves, 1);
   setFocusProxy(start_);
+  setAccessibleName(tr("Tune"));
   budget_->set_bytes(session_.limit());
 
   connect(start_, &QPushButton::clicked, this, &TunePane::start_or_stop);

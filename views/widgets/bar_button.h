@@ -5,14 +5,15 @@
 
 namespace jointer::views {
 
-// Appends a flat button to a pane's bar, which must have a box layout. The pane keeps the focus.
+// Appends a flat button to a pane's bar, which must have a box layout. A click leaves the focus in the
+// pane; Tab reaches the button.
 inline QToolButton* add_bar_button(QWidget& bar, const QString& text, const QString& tip) {
   auto* button = new QToolButton(&bar);
   button->setText(text);
   button->setToolTip(tip);
   button->setAutoRaise(true);
   button->setMinimumSize(24, 22);
-  button->setFocusPolicy(Qt::NoFocus);
+  button->setFocusPolicy(Qt::TabFocus);
   static_cast<QHBoxLayout*>(bar.layout())->addWidget(button);
   return button;
 }

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <QMainWindow>
+#include <QObject>
+#include <QPointer>
+#include <vector>
+
+#include "app/desktop/documents.h"
+#include "app/desktop/pane_docks.h"
+#include "views/widgets/focus_mark.h"
+
+namespace jointer::desktop {
+
+// The keyboard focus and the areas of the window: the header, the panes on screen, the timeline (or
+// the page in its place) and the status bar. Tab moves in one area; the area with the focus is
+// marked.
+class PaneFocus : public QObject {
+  Q_OBJECT
+ public:
+  // The window's header and status bar must have been set. All of them must outlive this object.
+  PaneFocus(QMainWindow& window, Documents& documents, PaneDocks& panes);
+  ~PaneFocus() override;
+  PaneFocus(const PaneFocus&) = delete;
+  PaneFocus& operator=(const PaneFocus&) = delete;
+
+  // Moves the focus to the next area, or to the previous one if `direction` is negative: the
+  // header, the panes from left to right, the timeline, the status bar.
+  void step(int direction);
+  // Moves the focus to the next widget of the area that has it, and after the last to the first.
+  // Returns false if the focus is in no area.
+  bool step_in_area(bool forward);
+  // Brings a pane to the front and gives it the focus, once its content has been created.
+  void go_to(views::PaneDock& pane);
+  void go_to_timeline();
+  // The area with the focus, or null.
+  [[nodiscard]] QWidget* current() const;
+
+ private:
+  // Those on screen that a key can do something in.
+  [[nodiscard]] std::vector<QWidget*> areas() const;
+  void mark(QWidget* focus);
+
+  QMainWindow& window_;
+  Documents& documents_;
+  PaneDocks& panes_;
+  QPointer<views::FocusMark> mark_;
+};
+
+}  // namespace jointer::desktop

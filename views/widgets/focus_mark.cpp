@@ -1,0 +1,46 @@
+#include "views/widgets/focus_mark.h"
+
+#include <QEvent>
+#include <QPainter>
+
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kAreaFrame = 2, kWidgetFrame = 1;  // in pixels
+
+QRegion frame_of(const QRect& rect, int width) {
+  return QRegion(rect) - rect.adjusted(width, width, -width, -width);
+}
+
+}  // namespace
+
+FocusMark::FocusMark(QWidget& area, QWidget& focus) : QWidget(&area), focus_(&focus) {
+  setObjectName(QStringLiteral("focus_mark"));
+  setAttribute(Qt::WA_TransparentForMouseEvents);
+  area.installEventFilter(this);
+  focus.installEventFilter(this);
+  place();
+  show();
+}
+
+bool FocusMark::eventFilter(QObject* object, QEvent* event) {
+  if (event->type() == QEvent::Resize || event->type() == QEvent::Move) place();
+  return QWidget::eventFilter(object, event);
+}
+
+// The mask leaves the rest of the area to its other children, which then paint without the mark.
+void FocusMark::place() {
+  if (focus_ == nullptr) return hide();
+  setGeometry(parentWidget()->rect());
+  const QRect inner(focus_->mapTo(parentWidget(), QPoint()), focus_->size());
+  setMask(frame_of(rect(), kAreaFrame) + frame_of(inner & rect(), kWidgetFrame));
+  raise();
+}
+
+void FocusMark::paintEvent(QPaintEvent* /*event*/) {
+  QPainter(this).fillRect(rect(), Theme::of(palette()).accent);
+}
+
+}  // namespace jointer::views
