@@ -4,7 +4,6 @@
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
-#include "views/window/focus_line.h"
 
 namespace jointer {
 
@@ -21,7 +20,6 @@ class KeysTest : public test::SacWindow {
   void letters_over_the_timeline_edit_nothing();
   void letters_elsewhere_edit_in_the_focused_table();
   void a_text_field_keeps_its_letters();
-  void the_focused_pane_is_marked();
 
  private:
   // Gives the table of the SAC pane the focus and selects a recomputed tensor.
@@ -31,9 +29,6 @@ class KeysTest : public test::SacWindow {
   [[nodiscard]] double shown_length() {
     const AxisView& axis = timeline().range().axis();
     return axis.end() - axis.begin();
-  }
-  [[nodiscard]] static bool is_marked(const QWidget& pane) {
-    return test::child<FocusLine>(pane).isVisible();
   }
 };
 
@@ -98,17 +93,6 @@ void KeysTest::a_text_field_keeps_its_letters() {
   QTest::keyClicks(&filter(), "wasd");
   QCOMPARE(filter().text(), QString("wasd"));
   QCOMPARE(shown_length(), length);
-}
-
-void KeysTest::the_focused_pane_is_marked() {
-  const QWidget& sac = *window_->dock("sac");
-  const QWidget& tab = *window_->current_tab();
-  timeline().setFocus();
-  QVERIFY(is_marked(tab) && !is_marked(sac));
-  table().view().setFocus();
-  QVERIFY(is_marked(sac) && !is_marked(tab));
-  filter().setFocus();
-  QVERIFY(is_marked(sac));
 }
 
 }  // namespace jointer

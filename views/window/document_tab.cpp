@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "views/timeline/timeline_bar.h"
-#include "views/window/focus_line.h"
 
 namespace jointer::views {
 
@@ -16,7 +15,6 @@ DocumentTab::DocumentTab(OpenRequest request, AnalysisOptions options, MakeSessi
       options_(std::move(options)),
       make_session_(std::move(make_session)) {
   stack_ = new QStackedLayout(this);
-  new FocusLine(*this);
 }
 
 // Deletes the page before the document that it shows.

@@ -1,7 +1,5 @@
 #include "views/window/pane_dock.h"
 
-#include "views/window/focus_line.h"
-
 namespace jointer::views {
 
 PaneDock::PaneDock(const QString& title, const QString& object_name, DocumentStack::Make make,
@@ -9,7 +7,6 @@ PaneDock::PaneDock(const QString& title, const QString& object_name, DocumentSta
     : QDockWidget(title, parent), stack_(new DocumentStack(std::move(make), this)) {
   setObjectName(object_name);
   setWidget(stack_);
-  new FocusLine(*stack_);
   stack_->set_seen(false);
   connect(this, &QDockWidget::visibilityChanged, stack_, &DocumentStack::set_seen);
   toggleViewAction()->setVisible(false);  // replaced by seen_
