@@ -78,7 +78,7 @@ TEST_P(EachTheme, ShowsAMeaningInTheSameColorEverywhere) {
 // Only the theme knows colors; everything else names a role.
 TEST(ColorRole, PanesNameRolesOnly) {
   static const QRegularExpression literal(QStringLiteral(
-      R"(QColor[({]\s*(0x|\d|"|QStringLiteral)|qRgb|\bQt::(red|green|blue|cyan|magenta|yellow|gr[ae]y|black|white|dark\w+|light\w+)\b|["( ]#[0-9A-Fa-f]{6}\b)"));
+      R"(QColor[({]\s*(0x|\d|"|QStringLiteral)|qRgba?\(\s*\d|\bQt::(red|green|blue|cyan|magenta|yellow|gr[ae]y|black|white|dark\w+|light\w+)\b|["( ]#[0-9A-Fa-f]{6}\b)"));
   for (const char* folder : {"views", "app/desktop"}) {
     const QString root = QString::fromStdString(test::source_path(folder));
     QDirIterator files(root, {"*.h", "*.cpp"}, QDir::Files, QDirIterator::Subdirectories);
