@@ -156,6 +156,7 @@ void BenchmarkTest::open_window() {
   settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
   window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, *service_,
                                          BenchmarkHistory(folder_->path().toStdString()));
+  window_->resize(1600, 1000);  // the first size where the screen is large enough
   window_->show();
   QVERIFY(QTest::qWaitForWindowActive(window_.get()));
   QSignalSpy opened(window_.get(), &MainWindow::opened);

@@ -126,6 +126,7 @@ void EditTest::init() {
   apply_theme(*qApp, ThemeChoice::light);
   window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
                                          BenchmarkHistory(folder_->path().toStdString()));
+  window_->resize(1600, 1000);  // the first size where the screen is large enough
   window_->show();
   QVERIFY(QTest::qWaitForWindowActive(window_.get()));
 }

@@ -80,6 +80,7 @@ void LocalBenchmarksTest::init() {
   service_ = std::make_unique<LocalBenchmarks>();
   window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, *service_,
                                          BenchmarkHistory(folder_->path().toStdString()));
+  window_->resize(1600, 1000);  // the first size where the screen is large enough
   window_->show();
   QVERIFY(QTest::qWaitForWindowActive(window_.get()));
   QSignalSpy opened(window_.get(), &MainWindow::opened);

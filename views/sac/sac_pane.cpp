@@ -14,6 +14,8 @@ constexpr int kMargin = 16;
 // Below this height, the curve and the reasons are hidden and the figures are shown as text, to
 // leave space for the table.
 constexpr int kMinWithCurve = 460;
+// Below this height, the line about the last change is hidden; the page of changes has the same.
+constexpr int kMinWithLastChange = 330;
 constexpr int kMinWithLongReasons = 560, kFewLines = 5, kManyLines = 8;
 
 }  // namespace
@@ -121,11 +123,22 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
   row->addWidget(button);
   line->hide();
   connect(button, &QPushButton::clicked, this, &SacPane::show_changes);
-  connect(changes_, &ChangesPage::summarized, line, [line, text](const QString& sentence) {
+  connect(changes_, &ChangesPage::summarized, line, [this, text](const QString& sentence) {
     text->setText(sentence);
-    line->setVisible(!sentence.isEmpty());
+    show_last_change(!sentence.isEmpty());
   });
   return line;
+}
+
+// The plot below the line must not move under the pointer: its space is reserved, or it is not shown
+// at all.
+void SacPane::show_last_change(bool has_changed) {
+  has_changed_ = has_changed;
+  const bool has_space = height() >= kMinWithLastChange;
+  QSizePolicy policy = last_change_->sizePolicy();
+  policy.setRetainSizeWhenHidden(has_space);
+  last_change_->setSizePolicy(policy);
+  last_change_->setVisible(has_changed_ && has_space);
 }
 
 // Adds commands for the palette that have no shortcut in the window.
@@ -165,10 +178,7 @@ void SacPane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   const bool is_low = height() < kMinWithCurve;
   curve_->setVisible(!is_low);
-  // The plot below the line must not move under the pointer, if there is space to spare.
-  QSizePolicy policy = last_change_->sizePolicy();
-  policy.setRetainSizeWhenHidden(!is_low);
-  last_change_->setSizePolicy(policy);
+  show_last_change(has_changed_);
   reasons_->set_lines(height() < kMinWithLongReasons ? kFewLines : kManyLines);
   show_reasons();
   figures_->set_compact(is_low);

@@ -55,6 +55,7 @@ class SacPane : public QWidget {
  private:
   QWidget* make_waiting();
   QWidget* make_last_change(QWidget* parent);
+  void show_last_change(bool has_changed);
   void add_actions();
   void refresh();
   void show_reasons();
@@ -77,6 +78,7 @@ class SacPane : public QWidget {
   ChangesPage* changes_ = nullptr;
   QPushButton* to_joint_ = nullptr;  // only for pairs
   QWidget* last_change_ = nullptr;   // hidden unless the last history entry changed the plan
+  bool has_changed_ = false;         // it did
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;
