@@ -52,7 +52,7 @@ class EachTheme : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(ColorRole, EachTheme, testing::Bool(),
                          [](const auto& parameter) { return parameter.param ? "Dark" : "Light"; });
 
-// Two colors with a distance of 0.02 can just be told apart side by side.
+// Two colors with a distance of 0.02 differ just visibly next to each other.
 TEST_P(EachTheme, HasADifferentColorForEachRole) {
   for (std::size_t a = 0; a < kColorRoles; ++a)
     for (std::size_t b = a + 1; b < kColorRoles; ++b)
