@@ -12,11 +12,12 @@ constexpr int kTitleBar = 32;
 
 }  // namespace
 
-QRect fitted(const QRect& wanted, const QRect& available) {
-  const QSize size = wanted.size().boundedTo(available.size());
-  return {QPoint(std::clamp(wanted.left(), available.left(), available.right() + 1 - size.width()),
-                 std::clamp(wanted.top(), available.top(), available.bottom() + 1 - size.height())),
-          size};
+QRect fitted(const QRect& geometry, const QRect& available) {
+  const QSize size = geometry.size().boundedTo(available.size());
+  return {
+      QPoint(std::clamp(geometry.left(), available.left(), available.right() + 1 - size.width()),
+             std::clamp(geometry.top(), available.top(), available.bottom() + 1 - size.height())),
+      size};
 }
 
 void restore_geometry(QWidget& window, const QByteArray& saved) {

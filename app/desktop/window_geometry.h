@@ -5,8 +5,8 @@
 
 namespace jointer::desktop {
 
-// `wanted` moved into `available`, and made smaller if it is larger than that.
-QRect fitted(const QRect& wanted, const QRect& available);
+// `geometry` moved into `available`, and made smaller if it is larger than that.
+QRect fitted(const QRect& geometry, const QRect& available);
 
 // Restores the geometry that QWidget::saveGeometry returned, or, if `saved` is empty, gives the
 // window its first size. The window, with its frame, fits on the screen that it opens on.

@@ -96,7 +96,7 @@ void ShapeTest::resize_to(QSize size) {
 }
 
 void ShapeTest::fits_into_a_screen_data() {
-  QTest::addColumn<QRect>("wanted");
+  QTest::addColumn<QRect>("before");
   QTest::addColumn<QRect>("available");
   QTest::addColumn<QRect>("fitted");
   const QRect screen(0, 0, 1280, 720);
@@ -111,9 +111,9 @@ void ShapeTest::fits_into_a_screen_data() {
 }
 
 void ShapeTest::fits_into_a_screen() {
-  QFETCH(QRect, wanted);
+  QFETCH(QRect, before);
   QFETCH(QRect, available);
-  QTEST(desktop::fitted(wanted, available), "fitted");
+  QTEST(desktop::fitted(before, available), "fitted");
 }
 
 void ShapeTest::the_first_window_fits_on_its_screen() {
