@@ -8,6 +8,7 @@
 #include "app/launch/machine.h"
 #include "app/launch/memory_need.h"
 #include "core/base/bytes.h"
+#include "core/bench/step_of_run.h"
 #include "core/capture/native_writer.h"
 #include "core/cost/device.h"
 #include "core/open/open.h"
@@ -96,16 +97,16 @@ Result<void> check_outputs(const Graph& graph, const BenchmarkRequest& request) 
 }
 
 // The device that the ranks reported, or the one that they will most likely use.
-DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
+DeviceType device_that_ran(const BenchmarkResult& result) {
   for (const RankResult& rank : result.ranks)
     if (rank.started)
       return rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
-  return device_of_run(graph, result.request, this_machine());
+  return device_of_run(result.request, this_machine());
 }
 
 Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
                           EstimatorRequest estimator) {
-  const DeviceType runs_on = device_that_ran(result, graph);
+  const DeviceType runs_on = device_that_ran(result);
   if (estimator.device.empty()) estimator.device = device_id_in(result.device());
   if ((estimator.device.empty() || estimator.device == "cpu") && runs_on == DeviceType::cpu)
     estimator.device =
@@ -134,6 +135,7 @@ Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& 
     rank.notes.insert(rank.notes.begin(), fitted.notes.begin(), fitted.notes.end());
   JOINTER_TRY(Analysis analysis, estimate(graph, result, estimator));
   result.predicted = prediction_of(analysis);
+  result.predicted.step_ns = step_of_run(graph, analysis, result.request);
   result.conclude(graph, analysis);
   return BenchmarkOutcome{std::move(result), std::move(analysis)};
 }

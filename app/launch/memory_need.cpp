@@ -9,11 +9,10 @@
 
 namespace jointer {
 
-DeviceType device_of_run(const Graph& graph, const BenchmarkRequest& request,
-                         const Machine& machine) {
+DeviceType device_of_run(const BenchmarkRequest& request, const Machine& machine) {
   if (request.on == RunOn::cpu) return DeviceType::cpu;
   if (request.on == RunOn::cuda) return DeviceType::cuda;
-  return machine.gpus > 0 ? graph.main_device() : DeviceType::cpu;
+  return machine.gpus > 0 ? DeviceType::cuda : DeviceType::cpu;
 }
 
 MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on) {
@@ -25,7 +24,7 @@ MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on)
 std::optional<MemoryShortage> memory_shortage(const Graph& graph, const BenchmarkRequest& request,
                                               const Machine& machine) {
   MemoryShortage shortage{.ranks = request.solo ? 1 : std::max(1, request.ranks),
-                          .device = device_of_run(graph, request, machine)};
+                          .device = device_of_run(request, machine)};
   shortage.share_bytes = shortage.device == DeviceType::cpu
                              ? memory_share(machine.free_bytes, shortage.ranks)
                              : machine.gpu_bytes;

@@ -14,8 +14,7 @@
 namespace jointer {
 
 // The type of device that the ranks will most likely use.
-DeviceType device_of_run(const Graph& graph, const BenchmarkRequest& request,
-                         const Machine& machine);
+DeviceType device_of_run(const BenchmarkRequest& request, const Machine& machine);
 
 // How memory is predicted for a run on that type of device.
 MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on);

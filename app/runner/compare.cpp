@@ -58,6 +58,15 @@ std::vector<at::Tensor> keep(std::span<const at::Tensor> outputs) {
   return kept;
 }
 
+double spread(std::span<const at::Tensor> first, std::span<const at::Tensor> second) {
+  const Uncounted uncounted;
+  double largest = 0;
+  for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i)
+    if (first[i].defined() && second[i].defined() && !same_bits(first[i], second[i]))
+      largest = std::max(largest, largest_difference(first[i], second[i]).relative);
+  return largest;
+}
+
 RankVerified compare_outputs(std::string against, std::span<const at::Tensor> outputs,
                              std::span<const at::Tensor> expected,
                              std::span<const std::string> names, double bound) {

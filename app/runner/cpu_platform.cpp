@@ -58,12 +58,16 @@ class CpuPlatform final : public Platform {
   [[nodiscard]] MemoryFigures memory() const override {
     // With no cache between torch and the system, all peaks are equal.
     const std::int64_t peak = allocator_.peak();
-    return {.allocated = allocator_.allocated(),
-            .peak_allocated = peak,
+    return {.requested = allocator_.allocated(),
+            .allocated = allocator_.allocated(),
             .peak_requested = peak,
+            .peak_allocated = peak,
             .peak_reserved = peak};
   }
-  void start_counting() override { allocator_.start_from_here(); }
+  std::int64_t start_counting() override {
+    allocator_.start_from_here();
+    return 0;
+  }
   void reset_peaks() override { allocator_.reset_peak(); }
   void start_recording() override { allocator_.start_recording(); }
   std::vector<MeasuredBytes> stop_recording() override { return allocator_.stop_recording(); }
@@ -74,7 +78,9 @@ class CpuPlatform final : public Platform {
   [[nodiscard]] std::unique_ptr<Marks> marks(std::size_t count) const override {
     return std::make_unique<ClockMarks>(count);
   }
-  Result<std::unique_ptr<Recording>> record(const std::function<void()>& /*step*/) override {
+  Result<std::unique_ptr<Recording>> record(
+      const std::function<void()>& /*step*/,
+      std::span<const at::Generator> /*generators*/) override {
     return fail(Error::Kind::run,
                 "CUDA graphs need a CUDA device; --backend interpret runs on the CPU");
   }

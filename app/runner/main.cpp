@@ -11,6 +11,7 @@
 #include "app/runner/session.h"
 #include "core/base/environment.h"
 #include "core/bench/request.h"
+#include "core/process/gpus.h"
 #include "core/process/spawn.h"
 
 namespace {
@@ -19,7 +20,7 @@ namespace {
 bool stays_on_cpu(int argc, char** argv) {
   const auto request = jointer::parse_runner_arguments({argv + 1, argv + argc});
   if (!request || request->on == jointer::RunOn::cpu) return true;
-  return request->on == jointer::RunOn::automatic && ::access("/dev/nvidiactl", R_OK | W_OK) != 0;
+  return request->on == jointer::RunOn::automatic && jointer::visible_gpus() == 0;
 }
 
 }  // namespace
@@ -27,11 +28,14 @@ bool stays_on_cpu(int argc, char** argv) {
 int main(int argc, char** argv) {
   jointer::runner::avoid_trapping_instructions(argv);
   try {
+    std::string note;
     if (!stays_on_cpu(argc, argv)) {
       const std::string other = jointer::sibling_program("jointer-runner-cuda");
       if (jointer::can_run(other)) ::execv(other.c_str(), argv);
+      note =
+          "this machine has a GPU, but the runner was built without CUDA: the CPU runs the graph";
     }
-    return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform, nullptr);
+    return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform, nullptr, note);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "jointer-runner: %s\n", error.what());
     return 4;

@@ -1,29 +1,13 @@
 #include "app/runner/measure.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
-
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
-
-#include "core/base/median.h"
 
 namespace jointer::runner {
 namespace {
 
-// The number of steps in which nodes are timed: as they run, and then in isolation.
-constexpr std::int64_t kTimedSteps = 5;
 // Points of the memory curve of a compiled block.
 constexpr std::size_t kSamples = 2000;
-
-bool is_compiled(const Instruction& instruction) {
-  return instruction.kind == Instruction::Kind::compiled;
-}
-
-// A call of the graph, as opposed to a compiled block or to an instruction that feeds an input.
-bool is_call(const MeasuredProgram& run, const Instruction& instruction) {
-  return !is_compiled(instruction) && run.graph.node(instruction.node).kind == NodeKind::call;
-}
 
 // Keeps the maximum in each of at most kSamples equal parts of the time, and the end.
 std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
@@ -40,16 +24,8 @@ std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
   return kept;
 }
 
-// Scales the times so that the last one is `length`: memory was recorded in another step.
-void stretch(std::vector<MeasuredBytes>& samples, std::int64_t length) {
-  if (samples.empty() || samples.back().ns <= 0) return;
-  const double factor = static_cast<double>(length) / static_cast<double>(samples.back().ns);
-  for (MeasuredBytes& sample : samples)
-    sample.ns = std::llround(static_cast<double>(sample.ns) * factor);
-}
-
-// Follows allocated bytes from call to call. A call's scratch memory is the device's peak during
-// the call minus what is allocated after it. The scratch memory of a compiled block is not known: its
+// Follows requested bytes from call to call. A call's scratch memory is the device's peak during
+// the call minus what is held after it. The scratch memory of a compiled block is not known: its
 // calls get the peak during the block.
 class MemoryFollower final : public Follower {
  public:
@@ -58,11 +34,10 @@ class MemoryFollower final : public Follower {
     for (std::size_t i = 0; i + 1 < calls_.size(); ++i)
       calls_[i + 1] =
           calls_[i] + (run.graph.node(run.graph.order()[i]).kind == NodeKind::call ? 1 : 0);
-    const std::int64_t start = run.platform.memory().allocated;
+    const std::int64_t start = run.platform.memory().requested;
     memory_.profile.assign(1 + 2 * calls_.back(), kUnknown);
     memory_.profile.front() = start;
     memory_.resident_peak = start;
-    memory_.figures.peak_allocated = start;
     for (const CompiledCode& code : run.program.compiled) {
       CompiledBlock& block = memory_.blocks.emplace_back(CompiledBlock{.name = code.label});
       for (const NodeId node : code.nodes)
@@ -80,16 +55,16 @@ class MemoryFollower final : public Follower {
     const MemoryFigures now = run_.platform.memory();
     if (is_compiled(instruction)) return take_block(memory_.blocks[instruction.compiled], now);
     if (!is_call(run_, instruction)) return;
-    memory_.profile[1 + 2 * calls_[instruction.position]] = now.allocated;
-    memory_.resident_peak = std::max(memory_.resident_peak, now.allocated);
-    if (now.peak_allocated > now.allocated)
+    memory_.profile[1 + 2 * calls_[instruction.position]] = now.requested;
+    memory_.resident_peak = std::max(memory_.resident_peak, now.requested);
+    if (now.peak_requested > now.requested)
       memory_.scratch.push_back(
-          {.position = instruction.position, .bytes = now.peak_allocated - now.allocated});
+          {.position = instruction.position, .bytes = now.peak_requested - now.requested});
   }
   void freed(std::size_t index) override {
     const Instruction& instruction = run_.program.instructions[index];
     if (is_compiled(instruction) || is_call(run_, instruction))
-      memory_.profile[2 + 2 * calls_[instruction.position]] = run_.platform.memory().allocated;
+      memory_.profile[2 + 2 * calls_[instruction.position]] = run_.platform.memory().requested;
   }
 
   // A call without an instruction allocates nothing.
@@ -104,12 +79,12 @@ class MemoryFollower final : public Follower {
 
   void take_block(CompiledBlock& block, const MemoryFigures& now) {
     block.memory = thinned(run_.platform.stop_recording());
-    block.peak_bytes = now.peak_allocated;
-    memory_.resident_peak = std::max(memory_.resident_peak, now.peak_allocated);
+    block.peak_bytes = now.peak_requested;
+    memory_.resident_peak = std::max(memory_.resident_peak, now.peak_requested);
     for (const std::uint32_t position : block.positions)
       if (calls_[position + 1] > calls_[position])
         memory_.profile[1 + 2 * calls_[position]] = memory_.profile[2 + 2 * calls_[position]] =
-            now.peak_allocated;
+            now.peak_requested;
   }
 
   const MeasuredProgram& run_;
@@ -117,55 +92,20 @@ class MemoryFollower final : public Follower {
   MemoryOfStep memory_;
 };
 
-// Records two marks per call in an ordinary step.
-class SpanFollower final : public Follower {
- public:
-  SpanFollower(const MeasuredProgram& run, Marks& marks) : run_(run), marks_(marks) {}
-  void before(std::size_t index) override { marks_.mark(1 + 2 * index); }
-  void called(std::size_t index) override { marks_.mark(2 + 2 * index); }
-  void freed(std::size_t) override {}
-
- private:
-  const MeasuredProgram& run_;
-  Marks& marks_;
-};
-
-// Records the same marks with one collective at a time: a collective starts when all ranks have
-// arrived, and nothing else runs until its wait returns.
-class IsolatingFollower final : public Follower {
- public:
-  IsolatingFollower(const MeasuredProgram& run, Marks& marks)
-      : run_(run),
-        marks_(marks),
-        wait_(c10::Dispatcher::singleton().findSchemaOrThrow("_c10d_functional::wait_tensor", "")) {
-  }
-  void before(std::size_t index) override {
-    const Instruction& instruction = run_.program.instructions[index];
-    if (instruction.starts_collective) {
-      const Node& node = run_.graph.node(instruction.node);
-      if (node.group)
-        run_.groups.barrier(std::string(run_.graph.text(run_.graph.group(node.group).name)));
-    }
-    marks_.mark(1 + 2 * index);
-  }
-  void called(std::size_t index) override {
-    const Instruction& instruction = run_.program.instructions[index];
-    if (instruction.starts_collective)
-      for (std::uint32_t r = 0; r < instruction.result_count; ++r) {
-        torch::jit::Stack stack{run_.interpreter.get(instruction.first_result + r)};
-        if (stack.front().isTensor()) wait_.callBoxed(&stack);
-      }
-    marks_.mark(2 + 2 * index);
-  }
-  void freed(std::size_t) override {}
-
- private:
-  const MeasuredProgram& run_;
-  Marks& marks_;
-  c10::OperatorHandle wait_;
-};
-
 }  // namespace
+
+StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded) {
+  run.interpreter.clear();
+  StepResult done;
+  const std::int64_t bytes = run.platform.make_workspaces(
+      [&] {
+        done = run.interpreter.step();
+        run.interpreter.clear();
+      },
+      recorded);
+  if (!done) return tl::unexpected(done.error());
+  return bytes;
+}
 
 StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
   run.interpreter.copy_released_inputs(true);
@@ -177,6 +117,7 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
   run.interpreter.clear();
   run.platform.synchronize();
   // Measures the peaks in an ordinary step, which moves values into the calls that read them last.
+  run.platform.release_cache();
   run.platform.reset_peaks();
   if (const StepResult done = run.interpreter.step(); !done) return tl::unexpected(done.error());
   run.platform.synchronize();
@@ -184,12 +125,12 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
   memory.figures = run.platform.memory();
   // A step that is followed holds the values that a block reads last until it returns.
   for (CompiledBlock& block : memory.blocks) {
-    block.peak_bytes = std::min(block.peak_bytes, memory.figures.peak_allocated);
+    block.peak_bytes = std::min(block.peak_bytes, memory.figures.peak_requested);
     for (MeasuredBytes& sample : block.memory)
       sample.bytes = std::min(sample.bytes, block.peak_bytes);
   }
   if (!memory.blocks.empty())
-    memory.resident_peak = std::min(memory.resident_peak, memory.figures.peak_allocated);
+    memory.resident_peak = std::min(memory.resident_peak, memory.figures.peak_requested);
   run.interpreter.copy_released_inputs(false);
   return memory;
 }
@@ -215,59 +156,6 @@ StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int 
   std::vector<std::int64_t> times = marks->read();
   for (std::size_t i = times.size() - 1; i > 0; --i) times[i] -= times[i - 1];
   times.erase(times.begin());
-  return times;
-}
-
-StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run,
-                                            std::vector<CompiledBlock>& blocks) {
-  run.status.set_stage("profile");
-  const std::size_t count = run.program.instructions.size();
-  std::vector<std::vector<std::int64_t>> own(count);
-  std::vector<std::int64_t> last;
-  for (std::int64_t i = 0; i < 2 * kTimedSteps; ++i) {
-    run.reporter.stage("profile", i, 2 * kTimedSteps);
-    const bool isolated = i < kTimedSteps;
-    const auto marks = run.platform.marks(1 + 2 * count);
-    run.platform.synchronize();
-    run.groups.barrier();
-    marks->mark(0);
-    std::unique_ptr<Follower> follower;
-    if (isolated)
-      follower = std::make_unique<IsolatingFollower>(run, *marks);
-    else
-      follower = std::make_unique<SpanFollower>(run, *marks);
-    if (const StepResult done = run.interpreter.step(follower.get()); !done)
-      return tl::unexpected(done.error());
-    last = marks->read();
-    for (std::size_t n = 0; isolated && n < count; ++n)
-      own[n].push_back(last[2 + 2 * n] - last[1 + 2 * n]);
-  }
-  std::vector<NodeTime> times;
-  std::unordered_map<std::uint32_t, std::size_t> index_of;  // by the collective's node
-  for (std::size_t n = 0; n < count; ++n) {
-    const Instruction& instruction = run.program.instructions[n];
-    if (is_compiled(instruction)) {
-      CompiledBlock& block = blocks[instruction.compiled];
-      block.start_ns = last[1 + 2 * n];
-      block.end_ns = last[2 + 2 * n];
-      block.own_ns = median(std::move(own[n]));
-      stretch(block.memory, block.end_ns - block.start_ns);
-    }
-    if (!is_call(run, instruction)) continue;
-    // A collective, or a copy to the host or back, lasts until its wait ends.
-    if (instruction.waits) {
-      const NodeId start = run.graph.collective_of_wait(run.graph.node(instruction.node));
-      if (const auto found = start ? index_of.find(start.value()) : index_of.end();
-          found != index_of.end())
-        times[found->second].end_ns = last[2 + 2 * n];
-    }
-    if (instruction.starts_collective || instruction.starts_transfer)
-      index_of[instruction.node.value()] = times.size();
-    times.push_back({.position = instruction.position,
-                     .start_ns = last[1 + 2 * n],
-                     .end_ns = last[2 + 2 * n],
-                     .own_ns = median(std::move(own[n]))});
-  }
   return times;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Measures a program that is ready to run: step times, node times, and memory.
+// Measures a program that is ready to run: step times and memory.
 
 #include <functional>
 
@@ -24,6 +24,14 @@ struct MeasuredProgram {
   StatusWriter& status;
 };
 
+inline bool is_compiled(const Instruction& instruction) {
+  return instruction.kind == Instruction::Kind::compiled;
+}
+// A call of the graph, as opposed to a compiled block or to an instruction that feeds an input.
+inline bool is_call(const MeasuredProgram& run, const Instruction& instruction) {
+  return !is_compiled(instruction) && run.graph.node(instruction.node).kind == NodeKind::call;
+}
+
 // Success, or a step's error.
 using StepResult = tl::expected<void, StepError>;
 template <class T>
@@ -40,16 +48,13 @@ struct MemoryOfStep {
 };
 StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 
+// Runs a step so that the workspaces of libraries exist, and do not count from then on. Returns
+// their bytes. Only for devices other than the CPU. `recorded`: for steps that are recorded.
+StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded);
+
 // Measures `iterations` steps by the device's clock, after `warmup` steps. `step` runs one step.
 StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int warmup,
                                                 int iterations,
                                                 const std::function<StepResult()>& step);
-
-// Measures when each call runs in an ordinary step, and how long it takes in isolation. For the
-// latter, collectives run one at a time, each timed from the moment when all ranks of its group
-// have arrived. Compiled blocks, which `blocks` has in the order of Program::compiled, get their
-// times there.
-StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run,
-                                            std::vector<CompiledBlock>& blocks);
 
 }  // namespace jointer::runner

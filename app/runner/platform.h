@@ -3,15 +3,19 @@
 // The device on which a rank runs. The CPU platform is always available. The CUDA platform is in a
 // separate binary (jointer-runner-cuda), so that jointer-runner starts without CUDA libraries.
 
+#include <ATen/core/Generator.h>
 #include <c10/core/Device.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "app/runner/groups/backend_factory.h"
+#include "app/runner/kernel_tracer.h"
 #include "core/base/result.h"
 #include "core/bench/event.h"
 #include "core/bench/request.h"
@@ -33,9 +37,11 @@ class Marks {
   virtual std::vector<std::int64_t> read() = 0;
 };
 
+// In bytes. An allocator rounds requests up to its blocks; it reserves memory from which it makes
+// them.
 struct MemoryFigures {
-  std::int64_t allocated = 0;  // now
-  std::int64_t peak_allocated = 0, peak_requested = 0, peak_reserved = 0;
+  std::int64_t requested = 0, allocated = 0;  // now
+  std::int64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
 };
 
 // A program that can be replayed without the host: a CUDA graph.
@@ -57,10 +63,24 @@ class Platform {
 
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
+  // Versions of the libraries, and settings of the user's that change how they work.
+  [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
+  // The device's clocks and temperature now; nullopt if it does not report them.
+  [[nodiscard]] virtual std::optional<GpuState> state() const { return std::nullopt; }
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // Stops counting the current allocations. They are the program's own constants, made before its
-  // inputs.
-  virtual void start_counting() = 0;
+  // Stops counting the current allocations: the program's own constants, made before its inputs, and
+  // workspaces of libraries. Returns the bytes of the latter, or 0 on the CPU.
+  virtual std::int64_t start_counting() = 0;
+  // Runs `step` and then stops counting what it leaves allocated: the workspaces of libraries, which
+  // they make when they are first used on a stream. `recorded`: on the stream that record() uses.
+  // Returns their bytes.
+  virtual std::int64_t make_workspaces(const std::function<void()>& step, bool recorded) {
+    (void)recorded;
+    step();
+    return 0;
+  }
+  // Returns memory that is cached but not allocated to the system.
+  virtual void release_cache() {}
   // Resets the peaks to the bytes that are allocated now.
   virtual void reset_peaks() = 0;
   // Records allocated bytes as they change, with times since the start; stop_recording returns
@@ -71,9 +91,14 @@ class Platform {
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
-  // Runs `step` once and captures its kernels. Error (run): the device cannot capture kernels, or
-  // the program does something that cannot be captured.
-  virtual Result<std::unique_ptr<Recording>> record(const std::function<void()>& step) = 0;
+  // Null on devices that run every call before it returns: marks time them.
+  virtual std::unique_ptr<KernelTracer> trace_kernels() { return nullptr; }
+  // Runs `step` once and captures its kernels without executing them. `generators`: those besides
+  // the device's own from which it draws. Memory that is cached but not allocated is released first.
+  // Error (run): the device cannot capture kernels, or the program does something that cannot be
+  // captured.
+  virtual Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
+                                                    std::span<const at::Generator> generators) = 0;
   // Collectives on this device's memory.
   [[nodiscard]] virtual const BackendFactory& collectives() const = 0;
   // Sets the kernel for attention operators that leave the choice open. Error (run): this device

@@ -4,7 +4,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <charconv>
+#include <cstdlib>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -12,6 +15,7 @@
 #include "app/runner/compare.h"
 #include "app/runner/measure.h"
 #include "app/runner/memory/counting_allocator.h"
+#include "app/runner/node_times.h"
 #include "app/runner/program/interpreter.h"
 #include "app/runner/program/program_builder.h"
 #include "app/runner/program/tensors.h"
@@ -41,6 +45,15 @@ tl::unexpected<RankFailed> failure(std::string kind, std::string text, std::stri
       {.kind = std::move(kind), .node = std::move(node), .text = std::move(text)});
 }
 
+// Kernels run after their calls have returned, so a device reports errors at a later call.
+constexpr std::string_view kReportedLate =
+    "; the node that caused it may be an earlier one: CUDA_LAUNCH_BLOCKING=1 names it";
+
+// True if torch refuses an operator because it has no deterministic kernel.
+bool is_about_order(std::string_view text) {
+  return text.find("does not have a deterministic implementation") != std::string_view::npos;
+}
+
 // A graph, its program, and the interpreter that runs it.
 struct Runnable {
   Graph graph;
@@ -58,7 +71,13 @@ class Session {
     if (request_.solo) world_.rank = *request_.solo;
   }
 
+  // Reported once the rank has started.
+  void add_note(std::string note) { notes_.push_back(std::move(note)); }
+  // The platform to use if the first one has no usable device.
+  void fall_back_to(MakePlatform other) { other_platform_ = other; }
   Done run(MakePlatform make_platform);
+  // The name of the node that was last called; empty outside of steps.
+  [[nodiscard]] std::string place() const;
 
  private:
   Or<Graph> open(const ProgramFiles& files) const;
@@ -66,6 +85,12 @@ class Session {
   Or<std::unique_ptr<Runnable>> make(Graph graph, const ProgramFiles& files, Backend backend);
   Done feed(Runnable& runnable, bool counted);
   Or<std::vector<at::Tensor>> outputs_of(Runnable& runnable);
+  Or<std::vector<at::Tensor>> replayed_outputs_of(Runnable& runnable);
+  // Runs a step, after which the libraries have their workspaces.
+  Done warm_up(Runnable& runnable, bool recorded);
+  Or<std::unique_ptr<Recording>> record(Runnable& runnable);
+  void seed_device() const;
+  void use_fixed_order() const;
   Done verify(Runnable& runnable);
   Done measure(Runnable& runnable);
   [[nodiscard]] RankFailed failure_at(const Runnable& runnable, const StepError& error) const;
@@ -73,8 +98,15 @@ class Session {
     status_.set_stage(name);
     reporter_.stage(name);
   }
+  [[nodiscard]] MeasuredProgram measured(Runnable& runnable) {
+    return {runnable.graph, runnable.program, *runnable.interpreter, *platform_, *groups_,
+            reporter_,      status_};
+  }
   [[nodiscard]] bool compares() const {
     return !request_.expected.empty() || !request_.baseline.empty();
+  }
+  [[nodiscard]] bool replays() const {
+    return request_.backend == Backend::cudagraph || request_.recorded;
   }
   void gave_up_waiting();
 
@@ -82,11 +114,19 @@ class Session {
   World world_;
   Reporter& reporter_;
   StatusWriter status_;
+  std::vector<std::string> notes_;
+  MakePlatform other_platform_ = nullptr;
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<ProcessGroups> groups_;
   std::optional<NamedTensors> given_;
   std::vector<at::Tensor> baseline_;  // outputs of the unedited graph
-  const Runnable* running_ = nullptr;
+  // An operator that has no deterministic kernel on the device; empty: all have one. Then outputs of
+  // two runs of one graph differ by up to spread_, relative to the output's largest magnitude.
+  std::string random_order_;
+  double spread_ = 0;
+  std::int64_t workspace_bytes_ = 0;  // of libraries, on the device
+  std::unique_ptr<Runnable> runnable_;
+  std::atomic<const Runnable*> running_ = nullptr;  // runnable_, once it runs
 };
 
 Or<Graph> Session::open(const ProgramFiles& files) const {
@@ -103,19 +143,19 @@ Or<Graph> Session::open(const ProgramFiles& files) const {
 }
 
 Done Session::prepare(MakePlatform make_platform) {
-  auto platform = make_platform({.local_rank = world_.local_rank,
-                                 .local_world_size = world_.local_size,
-                                 .threads = request_.threads});
+  const PlatformOptions options{.local_rank = world_.local_rank,
+                                .local_world_size = world_.local_size,
+                                .threads = request_.threads};
+  auto platform = make_platform(options);
+  if (!platform && other_platform_ != nullptr) {
+    add_note(platform.error().message + ": the CPU runs the graph");
+    platform = other_platform_(options);
+  }
   if (!platform) return failure("device", platform.error().message);
   platform_ = std::move(*platform);
   if (const auto chosen = platform_->choose_attention(request_.attention); !chosen)
     return failure("device", chosen.error().message);
-  if (compares()) {
-    // Makes sums run in a fixed order, so that two runs with the same operators differ only if
-    // their graphs do.
-    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
-    at::globalContext().setDeterministicFillUninitializedMemory(false);
-  }
+  if (compares()) use_fixed_order();
   return {};
 }
 
@@ -157,7 +197,11 @@ Done Session::feed(Runnable& runnable, bool counted) {
   const InputOptions options{.device = platform_->device(),
                              .seed = request_.seed,
                              .rank = world_.rank,
-                             .given = given_ ? &*given_ : nullptr};
+                             .given = given_ ? &*given_ : nullptr,
+                             .after_each = [this] {
+                               status_.beat();
+                               platform_->release_cache();
+                             }};
   Inputs inputs;
   {
     // Inputs that a step releases are copied for each step. Count only the copies.
@@ -181,23 +225,85 @@ Done Session::feed(Runnable& runnable, bool counted) {
 
 RankFailed Session::failure_at(const Runnable& runnable, const StepError& error) const {
   return {.kind = error.out_of_memory   ? "memory"
+                  : error.of_device     ? "device"
                   : error.in_collective ? "collective"
                                         : "node",
           .node = std::string(runnable.graph.name(error.node)),
-          .text = error.text};
+          .text = error.of_device ? error.text + std::string(kReportedLate) : error.text};
 }
 
-Or<std::vector<at::Tensor>> Session::outputs_of(Runnable& runnable) {
+// Makes sums run in a fixed order, so that two runs with the same operators differ only if their
+// graphs do. On CUDA, attention has a fixed order only if operators without one are errors.
+void Session::use_fixed_order() const {
+  // Without this, cuBLAS is an error, too. It reads the variable when it is first used.
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+  const bool warns_only = platform_->device().is_cpu() || !random_order_.empty();
+  at::globalContext().setDeterministicAlgorithms(true, warns_only);
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
+}
+
+void Session::seed_device() const {
   at::Generator generator = at::globalContext().defaultGenerator(platform_->device());
   generator.set_current_seed(request_.seed);
-  if (const StepResult done = runnable.interpreter->step(); !done)
-    return tl::unexpected(failure_at(runnable, done.error()));
-  return keep(runnable.interpreter->outputs());
+}
+
+// Runs a step. If an operator turns out to have no fixed order, runs two in any order, and measures
+// their spread.
+Or<std::vector<at::Tensor>> Session::outputs_of(Runnable& runnable) {
+  const auto run = [&]() -> Or<std::vector<at::Tensor>> {
+    seed_device();
+    if (const StepResult done = runnable.interpreter->step(); !done)
+      return tl::unexpected(failure_at(runnable, done.error()));
+    return keep(runnable.interpreter->outputs());
+  };
+  auto outputs = run();
+  if (!outputs && random_order_.empty() && is_about_order(outputs.error().text)) {
+    random_order_ = outputs.error().node;
+    use_fixed_order();
+    if (auto fed = feed(runnable, true); !fed) return tl::unexpected(fed.error());
+    outputs = run();
+  }
+  if (!outputs || random_order_.empty()) return outputs;
+  if (auto fed = feed(runnable, true); !fed) return tl::unexpected(fed.error());
+  const auto again = run();
+  if (!again) return again;
+  spread_ = std::max(spread_, spread(*outputs, *again));
+  return outputs;
+}
+
+Done Session::warm_up(Runnable& runnable, bool recorded) {
+  const auto bytes = make_workspaces(measured(runnable), recorded);
+  if (!bytes) return tl::unexpected(failure_at(runnable, bytes.error()));
+  workspace_bytes_ += *bytes;
+  return {};
+}
+
+Or<std::unique_ptr<Recording>> Session::record(Runnable& runnable) {
+  StepResult recorded;
+  auto made = platform_->record([&] { recorded = runnable.interpreter->step(); },
+                                runnable.interpreter->generators());
+  if (!recorded) return tl::unexpected(failure_at(runnable, recorded.error()));
+  if (!made) return failure("compile", made.error().message);
+  return std::move(*made);
+}
+
+Or<std::vector<at::Tensor>> Session::replayed_outputs_of(Runnable& runnable) {
+  if (auto warm = warm_up(runnable, true); !warm) return tl::unexpected(warm.error());
+  if (auto fed = feed(runnable, true); !fed) return tl::unexpected(fed.error());
+  auto recording = record(runnable);
+  if (!recording) return tl::unexpected(recording.error());
+  seed_device();
+  (*recording)->replay();
+  platform_->synchronize();
+  auto outputs = keep(runnable.interpreter->outputs());
+  runnable.interpreter->clear();
+  return outputs;
 }
 
 Done Session::verify(Runnable& runnable) {
   stage("verify");
   auto outputs = outputs_of(runnable);
+  if (outputs && replays()) outputs = replayed_outputs_of(runnable);
   if (!outputs) return tl::unexpected(outputs.error());
   runnable.interpreter->clear();
   std::vector<std::string> names;
@@ -212,6 +318,13 @@ Done Session::verify(Runnable& runnable) {
         fmt::format("compiled code rounds at different points than the operators it replaces: "
                     "outputs may differ by {} of their largest magnitude",
                     bound));
+  }
+  if (spread_ > 0) {
+    bound = std::max(bound, spread_);
+    reporter_.note(fmt::format(
+        "{} has no deterministic kernel on this device: outputs may differ by {:.3g} of "
+        "their largest magnitude, as those of two runs of one graph do",
+        random_order_, spread_));
   }
   if (!request_.baseline.empty())
     reporter_.report(compare_outputs("baseline", *outputs, baseline_, names, bound));
@@ -230,24 +343,28 @@ Done Session::verify(Runnable& runnable) {
     }
     reporter_.report(compare_outputs("expected", *outputs, tensors, names, bound));
   }
+  // Measured steps use the kernels that a training step uses.
+  at::globalContext().setDeterministicAlgorithms(false, /*warn_only=*/false);
   return {};
 }
 
 Done Session::measure(Runnable& runnable) {
-  const MeasuredProgram run{runnable.graph, runnable.program, *runnable.interpreter,
-                            *platform_,     *groups_,         reporter_,
-                            status_};
+  const MeasuredProgram run = measured(runnable);
   stage("warm up");
+  if (!platform_->device().is_cpu())
+    if (auto warm = warm_up(runnable, false); !warm) return warm;
   auto memory = measure_memory(run);
   if (!memory) return tl::unexpected(failure_at(runnable, memory.error()));
   std::unique_ptr<Recording> recording;
   std::function<StepResult()> step = [&] { return runnable.interpreter->step(); };
-  if (request_.backend == Backend::cudagraph || request_.recorded) {
-    StepResult recorded;
-    auto made = platform_->record([&] { recorded = runnable.interpreter->step(); });
-    if (!recorded) return tl::unexpected(failure_at(runnable, recorded.error()));
-    if (!made) return failure("compile", made.error().message);
+  if (replays()) {
+    if (auto warm = warm_up(runnable, true); !warm) return warm;
+    platform_->release_cache();
+    platform_->reset_peaks();
+    auto made = record(runnable);
+    if (!made) return tl::unexpected(made.error());
     recording = std::move(*made);
+    memory->figures = platform_->memory();
     step = [&]() -> StepResult {
       recording->replay();
       return {};
@@ -255,37 +372,45 @@ Done Session::measure(Runnable& runnable) {
   }
   auto times = measure_steps(run, request_.warmup, request_.iterations, step);
   if (!times) return tl::unexpected(failure_at(runnable, times.error()));
-  RankMeasured measured{.step_ns = std::move(*times),
-                        .peak_bytes = memory->figures.peak_allocated,
-                        .requested_peak_bytes = memory->figures.peak_requested,
-                        .reserved_peak_bytes = memory->figures.peak_reserved,
-                        .resident_peak_bytes = memory->resident_peak,
-                        .memory_profile = {},
-                        .nodes = {},
-                        .scratch = std::move(memory->scratch),
-                        .blocks = std::move(memory->blocks)};
+  RankMeasured figures{.step_ns = std::move(*times),
+                       .peak_bytes = memory->figures.peak_allocated,
+                       .requested_peak_bytes = memory->figures.peak_requested,
+                       .reserved_peak_bytes = memory->figures.peak_reserved,
+                       .resident_peak_bytes = memory->resident_peak,
+                       .workspace_bytes = workspace_bytes_,
+                       .memory_profile = {},
+                       .nodes = {},
+                       .kernels = {},
+                       .scratch = std::move(memory->scratch),
+                       .blocks = std::move(memory->blocks),
+                       .gpu = platform_->state()};
   if (request_.profile) {
-    measured.memory_profile = std::move(memory->profile);
-    auto nodes = measure_nodes(run, measured.blocks);
+    figures.memory_profile = std::move(memory->profile);
+    auto nodes = measure_nodes(run, figures.blocks);
     if (!nodes) return tl::unexpected(failure_at(runnable, nodes.error()));
-    measured.nodes = std::move(*nodes);
+    figures.nodes = std::move(nodes->nodes);
+    figures.kernels = std::move(nodes->kernels);
   }
-  reporter_.report(measured);
+  reporter_.report(figures);
   return {};
+}
+
+std::string Session::place() const {
+  const Runnable* running = running_;
+  const std::int64_t position = status_.position();
+  if (running == nullptr || position < 0 ||
+      position >= static_cast<std::int64_t>(running->graph.order().size()))
+    return {};
+  return std::string(
+      running->graph.name(running->graph.order()[static_cast<std::size_t>(position)]));
 }
 
 // Called after the timeout without a sign of life. This process cannot recover, but it can report
 // where it is.
 void Session::gave_up_waiting() {
-  const Runnable* running = running_;
-  const std::int64_t position = status_.position();
-  std::string node;
-  if (running != nullptr && position >= 0 &&
-      position < static_cast<std::int64_t>(running->graph.order().size()))
-    node = running->graph.name(running->graph.order()[static_cast<std::size_t>(position)]);
   reporter_.report(
       RankFailed{.kind = "hang",
-                 .node = node,
+                 .node = place(),
                  .text = fmt::format("no progress for {:.3g} s",
                                      static_cast<double>(request_.timeout_ms) / 1000)});
   ::_exit(ExitCode::failed);
@@ -301,7 +426,9 @@ Done Session::run(MakePlatform make_platform) {
                                .pid = ::getpid(),
                                .device = platform_->name(),
                                .device_type = platform_->device().is_cpu() ? "cpu" : "cuda",
-                               .hash = graph_hash(*graph)});
+                               .hash = graph_hash(*graph),
+                               .environment = platform_->environment()});
+  for (const std::string& note : notes_) reporter_.note(note);
   const Watchdog watchdog(
       std::chrono::milliseconds(request_.timeout_ms),
       [this] { return reporter_.count() + status_.count(); }, [this] { gave_up_waiting(); });
@@ -311,7 +438,7 @@ Done Session::run(MakePlatform make_platform) {
       *graph, {.world = world_,
                .timeout = std::chrono::milliseconds(request_.timeout_ms),
                .backend = request_.solo ? &local_copies() : &platform_->collectives(),
-               .device = platform_->device().type(),
+               .device = platform_->device(),
                .alone = request_.solo.has_value()});
   if (!groups) return failure("collective", groups.error().message);
   groups_ = std::move(*groups);
@@ -334,37 +461,47 @@ Done Session::run(MakePlatform make_platform) {
     if (!outputs) return tl::unexpected(outputs.error());
     baseline_ = std::move(*outputs);
   }
-  auto runnable = make(std::move(*graph), request_.program, request_.backend);
-  if (!runnable) return tl::unexpected(runnable.error());
-  running_ = runnable->get();
-  if (const std::string& captured = (*runnable)->graph.part(PartId(0)).torch_version;
+  auto made = make(std::move(*graph), request_.program, request_.backend);
+  if (!made) return tl::unexpected(made.error());
+  runnable_ = std::move(*made);
+  running_ = runnable_.get();
+  if (const std::string& captured = runnable_->graph.part(PartId(0)).torch_version;
       !is_this_minor(captured))
     reporter_.note(
         fmt::format("captured with torch {}, run with torch {}", captured, torch_version()));
-  for (const std::string& note : (*runnable)->program.notes) reporter_.note(note);
+  for (const std::string& note : runnable_->program.notes) reporter_.note(note);
   platform_->limit_memory(request_.memory_limit);
-  platform_->start_counting();
+  workspace_bytes_ = platform_->start_counting();
   stage("inputs");
-  if (auto fed = feed(**runnable, true); !fed) return fed;
+  if (auto fed = feed(*runnable_, true); !fed) return fed;
   if (compares())
-    if (auto verified = verify(**runnable); !verified) return verified;
-  if (auto measured = measure(**runnable); !measured) return measured;
+    if (auto verified = verify(*runnable_); !verified) return verified;
+  if (auto measured = measure(*runnable_); !measured) return measured;
   groups_->barrier();
   return {};
 }
 
-// Copies that only the comparison of outputs needs may exhaust the memory, too.
+// Turns errors outside a step into a failure at the node that the rank was at: of reading times, of
+// a replay, of waiting for the device, and of copies that only the comparison of outputs needs.
 Done run_guarded(Session& session, MakePlatform make_platform) {
   try {
     return session.run(make_platform);
   } catch (const c10::OutOfMemoryError& error) {
-    return failure("memory", summary(error));
+    return failure("memory", without_advice(error.what_without_backtrace()), session.place());
+  } catch (const c10::AcceleratorError& error) {
+    return failure("device", summary(error) + std::string(kReportedLate), session.place());
+  } catch (const std::bad_alloc&) {
+    return failure("memory", "out of memory", session.place());
+  } catch (const c10::Error& error) {
+    return failure("internal", summary(error), session.place());
+  } catch (const std::exception& error) {
+    return failure("internal", first_line(error.what()), session.place());
   }
 }
 
 }  // namespace
 
-int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda) {
+int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda, const std::string& note) {
   Reporter reporter;
   const auto give_up = [&](const Error& error) {
     reporter.report(RankFailed{.kind = "usage", .node = {}, .text = error.message});
@@ -383,12 +520,17 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda) {
                    .text = "this runner was built without CUDA; --on cpu runs on the CPU"});
     return ExitCode::failed;
   }
+  const bool falls_back = request->on == RunOn::automatic;
   Session session(std::move(*request), std::move(*world), reporter);
+  if (!note.empty()) session.add_note(note);
+  if (on_cuda && falls_back) session.fall_back_to(cpu);
   const Done done = run_guarded(session, on_cuda ? cuda : cpu);
   if (!done) {
     reporter.report(done.error());
     fmt::print(stderr, "jointer-runner: {}{}{}\n", done.error().node,
                done.error().node.empty() ? "" : ": ", done.error().text);
+    // After an error of the device, calls that release its memory fail, too.
+    if (done.error().kind == "device") std::_Exit(ExitCode::failed);
     return done.error().kind == "load" ? ExitCode::invalid_input : ExitCode::failed;
   }
   reporter.report(RankDone{});

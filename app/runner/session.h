@@ -1,6 +1,6 @@
 #pragma once
 
-#include <span>
+#include <string>
 
 #include "app/runner/platform.h"
 
@@ -9,7 +9,8 @@ namespace jointer::runner {
 // Runs one rank according to its command line and environment: loads, runs, measures and verifies
 // the graph, and reports on standard output. Returns the exit code: 0 done, 2 wrong usage, 3
 // invalid input, 4 failed. Outputs that differ are a result, not a failure. `cpu`, `cuda`: the
-// platforms of this binary; `cuda` may be null.
-int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda);
+// platforms of this binary; `cuda` may be null. `note`: for the user, if not empty.
+int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
+             const std::string& note = {});
 
 }  // namespace jointer::runner

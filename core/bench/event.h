@@ -22,6 +22,7 @@ struct RankStarted {
   std::string device;       // "NVIDIA H200", "AMD EPYC 7763, 2 threads": the key of measured costs
   std::string device_type;  // "cpu", "cuda"
   std::string hash;         // of the graph that runs
+  std::vector<std::string> environment;  // versions and settings: "NCCL 2.28.9", "NCCL_ALGO=Ring"
 };
 
 // A stage has begun or has made progress. Resets the rank's deadline.
@@ -47,6 +48,14 @@ struct NodeTime {
   std::int64_t own_ns = 0;
 };
 
+// A kernel or copy on a GPU, traced in an ordinary step. Times are relative to the step's start.
+struct MeasuredKernel {
+  std::uint32_t position = 0;  // of the node that launched it
+  std::string name;
+  std::int64_t stream = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
 // Bytes that a call allocated besides its results and released before it returned.
 struct NodeScratch {
   std::uint32_t position = 0;
@@ -70,19 +79,32 @@ struct CompiledBlock {
   std::vector<MeasuredBytes> memory;
 };
 
+// The state of a GPU at the end of the measured steps, as its driver reports it; 0: not reported.
+struct GpuState {
+  std::int64_t sm_mhz = 0, max_sm_mhz = 0, memory_mhz = 0;
+  std::int64_t milliwatts = 0, celsius = 0;
+  std::int64_t used_bytes = 0;         // of its memory, by all processes
+  std::vector<std::string> slowdowns;  // why its clocks are below the maximum: "power limit"
+};
+
 struct RankMeasured {
   std::vector<std::int64_t> step_ns;  // one per iteration, in order
   std::int64_t peak_bytes = 0, requested_peak_bytes = 0, reserved_peak_bytes = 0;
-  // The peak between calls: memory that the graph itself holds, without scratch. It includes
-  // all that compiled blocks allocate.
+  // The peak of requested bytes between calls: memory that the graph itself holds, without scratch.
+  // It includes all that compiled blocks allocate.
   std::int64_t resident_peak_bytes = 0;
-  // From a profiled run: allocated bytes at the start, then after each call's allocations and after
+  // Workspaces that libraries (cuBLAS) keep on the device. Not part of the other figures.
+  std::int64_t workspace_bytes = 0;
+  // From a profiled run: requested bytes at the start, then after each call's allocations and after
   // its frees (as in MemoryTimeline::profile), for the calls of a compiled block its peak; the time
-  // of each call outside of compiled blocks; and its scratch bytes, unless they are zero.
+  // of each call outside of compiled blocks; its kernels; and its scratch bytes, unless they are
+  // zero.
   std::vector<std::int64_t> memory_profile;
   std::vector<NodeTime> nodes;
+  std::vector<MeasuredKernel> kernels;  // in the order of their starts; empty on the CPU
   std::vector<NodeScratch> scratch;
   std::vector<CompiledBlock> blocks;  // in any run
+  std::optional<GpuState> gpu;        // in any run on a GPU whose driver has NVML
 };
 
 // The result of comparing the outputs with the expected ones. Names the output and the element that

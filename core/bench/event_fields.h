@@ -14,7 +14,8 @@ constexpr auto json_fields(const RankStarted* /*of*/) {
   return std::tuple(
       json_field("rank", &RankStarted::rank), json_field("world_size", &RankStarted::world_size),
       json_field("pid", &RankStarted::pid), json_field("device", &RankStarted::device),
-      json_field("device_type", &RankStarted::device_type), json_field("hash", &RankStarted::hash));
+      json_field("device_type", &RankStarted::device_type), json_field("hash", &RankStarted::hash),
+      json_field("environment", &RankStarted::environment).if_set());
 }
 
 constexpr auto json_fields(const RankProgress* /*of*/) {
@@ -28,7 +29,8 @@ inline constexpr auto kMeasuredFigures =
                json_field("peak_bytes", &RankMeasured::peak_bytes),
                json_field("requested_peak_bytes", &RankMeasured::requested_peak_bytes),
                json_field("reserved_peak_bytes", &RankMeasured::reserved_peak_bytes),
-               json_field("resident_peak_bytes", &RankMeasured::resident_peak_bytes));
+               json_field("resident_peak_bytes", &RankMeasured::resident_peak_bytes),
+               json_field("workspace_bytes", &RankMeasured::workspace_bytes).if_set());
 inline std::vector<std::int64_t> numbers_of(std::vector<std::uint32_t> positions) {
   return {positions.begin(), positions.end()};
 }
@@ -40,6 +42,14 @@ inline std::vector<std::uint32_t> positions_of(std::vector<std::int64_t> numbers
     if (std::in_range<std::uint32_t>(number))
       positions.push_back(static_cast<std::uint32_t>(number));
   return positions;
+}
+constexpr auto json_fields(const GpuState* /*of*/) {
+  return std::tuple(
+      json_field("sm_mhz", &GpuState::sm_mhz), json_field("max_sm_mhz", &GpuState::max_sm_mhz),
+      json_field("memory_mhz", &GpuState::memory_mhz),
+      json_field("milliwatts", &GpuState::milliwatts), json_field("celsius", &GpuState::celsius),
+      json_field("used_bytes", &GpuState::used_bytes),
+      json_field("slowdowns", &GpuState::slowdowns).if_set());
 }
 constexpr auto json_fields(const CompiledBlock* /*of*/) {
   return std::tuple(
@@ -53,11 +63,17 @@ constexpr auto json_fields(const CompiledBlock* /*of*/) {
 }
 inline constexpr auto kMeasuredProfile = std::tuple(
     json_field("blocks", &RankMeasured::blocks).if_set(),
+    json_field("gpu", &RankMeasured::gpu).if_set(),
     json_field("memory_profile", &RankMeasured::memory_profile).if_set(),
     json_columns("nodes", &RankMeasured::nodes, json_column("position", &NodeTime::position),
                  json_column("start_ns", &NodeTime::start_ns),
                  json_column("end_ns", &NodeTime::end_ns),
                  json_column("own_ns", &NodeTime::own_ns)),
+    json_columns(
+        "kernels", &RankMeasured::kernels, json_column("position", &MeasuredKernel::position),
+        json_column("name", &MeasuredKernel::name), json_column("stream", &MeasuredKernel::stream),
+        json_column("start_ns", &MeasuredKernel::start_ns),
+        json_column("end_ns", &MeasuredKernel::end_ns)),
     json_columns("scratch", &RankMeasured::scratch, json_column("position", &NodeScratch::position),
                  json_column("bytes", &NodeScratch::bytes)));
 constexpr auto json_fields(const RankMeasured* /*of*/) {

@@ -67,13 +67,20 @@ std::vector<PeakExplanation::Block> blocks_of(const RankMeasured& measured) {
 
 PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
                              const RankMeasured& measured) {
+  // A GPU reports requested bytes, before its allocator rounds them.
+  MemoryOptions as_requested = memory.options();
+  as_requested.rounds_sizes = memory.device() == DeviceType::cpu;
+  const MemoryTimeline exact(graph, as_requested);
+  const std::int64_t requested =
+      measured.requested_peak_bytes > 0 ? measured.requested_peak_bytes : measured.peak_bytes;
   PeakExplanation result;
   result.difference = measured.peak_bytes - memory.peak_bytes();
-  result.held = measured.resident_peak_bytes - memory.peak_bytes();
-  result.scratch = measured.peak_bytes - measured.resident_peak_bytes;
+  result.held = measured.resident_peak_bytes - exact.peak_bytes();
+  result.scratch = requested - measured.resident_peak_bytes;
+  result.rounding = result.difference - result.held - result.scratch;
   result.operators = scratch_by_operator(graph, measured);
   result.blocks = blocks_of(measured);
-  const auto predicted = memory.profile();
+  const auto predicted = exact.profile();
   const auto& profile = measured.memory_profile;
   if (profile.size() != predicted.size()) return result;
   const std::vector<std::int64_t> scratch = scratch_by_step(graph, memory, measured);

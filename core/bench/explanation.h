@@ -3,7 +3,7 @@
 // Explains the difference between a measured and a predicted peak by naming nodes.
 //
 // The prediction counts the graph's storages. A kernel may also allocate scratch memory and release
-// it before it returns. Any remaining difference comes from storages whose lifetime or size
+// it before it returns, and an allocator may give more than was requested. Any remaining difference comes from storages whose lifetime or size
 // differed from the prediction, as in compiled blocks, which keep other intermediate values than
 // the graph.
 
@@ -18,9 +18,10 @@
 namespace jointer {
 
 struct PeakExplanation {
-  std::int64_t difference = 0;  // bytes measured minus predicted: scratch + held
-  std::int64_t scratch = 0;     // measured peak minus the peak of the graph's storages
+  std::int64_t difference = 0;  // bytes measured minus predicted: scratch + held + rounding
+  std::int64_t scratch = 0;     // peak of requested bytes minus the peak of the graph's storages
   std::int64_t held = 0;        // peak of the graph's storages minus the prediction
+  std::int64_t rounding = 0;    // by the allocator, beyond the prediction's rounding
 
   struct OperatorScratch {
     std::string target;

@@ -58,9 +58,10 @@ enum Use : std::uint8_t {
 
 class LifetimeFinder : public GraphCalls {
  public:
-  LifetimeFinder(const Graph& graph, MemoryRules rules, DeviceType runs_on)
+  LifetimeFinder(const Graph& graph, MemoryRules rules, DeviceType runs_on, bool rounds_sizes)
       : GraphCalls(graph),
         is_torch_(rules == MemoryRules::torch),
+        rounds_(rounds_sizes && !is_torch_),
         runs_on_(runs_on),
         by_storage_(graph.storage_count(), -1) {
     for (const NodeId id : graph.order())
@@ -109,7 +110,7 @@ class LifetimeFinder : public GraphCalls {
       if (index >= 0) continue;
       const StorageId storage = storage_of(t);
       const std::int64_t requested = graph_.storage(storage).bytes.value;
-      const std::int64_t bytes = is_torch_ ? requested : allocated_bytes(requested, runs_on_);
+      const std::int64_t bytes = rounds_ ? allocated_bytes(requested, runs_on_) : requested;
       if (bytes == 0) continue;
       index = static_cast<std::int32_t>(lifetimes_.size());
       lifetimes_.push_back(
@@ -180,6 +181,7 @@ class LifetimeFinder : public GraphCalls {
   void categorize();
 
   bool is_torch_;
+  bool rounds_;
   DeviceType runs_on_;
   std::int32_t end_ = 0;
   std::vector<Lifetime> lifetimes_;
@@ -277,8 +279,9 @@ std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules) {
   return find_lifetimes(graph, rules, graph.main_device());
 }
 
-std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on) {
-  return LifetimeFinder(graph, rules, runs_on).run();
+std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on,
+                                     bool rounds_sizes) {
+  return LifetimeFinder(graph, rules, runs_on, rounds_sizes).run();
 }
 
 }  // namespace jointer

@@ -46,7 +46,9 @@ struct Lifetime {
 // Lifetimes in the order of allocation. Leaves out empty storages and storages on other devices.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
 // The same, with the tensors on the graph's main device moved to a device of type `runs_on`.
-std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on);
+// `rounds_sizes`: see MemoryOptions.
+std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on,
+                                     bool rounds_sizes = true);
 
 // The storage that a tensor's memory is counted under.
 StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch);

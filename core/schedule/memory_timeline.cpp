@@ -19,7 +19,7 @@ void sum_up(std::vector<std::int64_t>& profile) {
 MemoryTimeline::MemoryTimeline(const Graph& graph, const MemoryOptions& options)
     : options_(options), device_(options.runs_on.value_or(graph.main_device())) {
   find_steps(graph);
-  lifetimes_ = find_lifetimes(graph, options.rules, device_);
+  lifetimes_ = find_lifetimes(graph, options.rules, device_, options.rounds_sizes);
   lifetime_by_storage_.assign(graph.storage_count(), -1);
   for (std::size_t i = 0; i < lifetimes_.size(); ++i)
     lifetime_by_storage_[lifetimes_[i].storage.index()] = static_cast<std::int32_t>(i);

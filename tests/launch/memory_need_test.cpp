@@ -48,6 +48,13 @@ TEST(MemoryNeed, OnGpusEveryRankHasItsOwn) {
   EXPECT_THAT(to_text(*shortage), testing::EndsWith("but its GPU has 7.00 MiB"));
 }
 
+TEST(MemoryNeed, AMachineWithGpusRunsEveryCaptureThere) {
+  EXPECT_EQ(device_of_run({}, {.gpus = 1}), DeviceType::cuda);
+  EXPECT_EQ(device_of_run({}, {}), DeviceType::cpu);
+  EXPECT_EQ(device_of_run({.on = RunOn::cpu}, {.gpus = 1}), DeviceType::cpu);
+  EXPECT_EQ(device_of_run({.on = RunOn::cuda}, {}), DeviceType::cuda);
+}
+
 TEST(MemoryNeed, IsNotComparedWithWhatIsUnknown) {
   const Graph graph = of_eight_mebibytes();
   EXPECT_FALSE(memory_shortage(graph, {.ranks = 64}, {}));

@@ -63,5 +63,12 @@ TEST(Compare, ComplexNumbersAndTransposes) {
   EXPECT_TRUE(compare(z.t(), z.t().contiguous()).bitwise);
 }
 
+TEST(Compare, TheSpreadIsTheLargestRelativeDifference) {
+  const std::vector<at::Tensor> first{at::tensor({4.0F, 1.0F}), at::Tensor(), at::ones({2})};
+  const std::vector<at::Tensor> second{at::tensor({4.0F, 2.0F}), at::Tensor(), at::ones({2})};
+  EXPECT_DOUBLE_EQ(spread(first, second), 0.25);
+  EXPECT_EQ(spread(first, first), 0);
+}
+
 }  // namespace
 }  // namespace jointer::runner

@@ -113,6 +113,11 @@ class Describer {
     if (m->reserved_peak_bytes > 0)
       add(s, words("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
           words("Memory that the caching allocator reserved on the device."));
+    if (m->workspace_bytes > 0)
+      add(s, words("workspaces"), bytes_text(m->workspace_bytes), Provenance::measured,
+          words(
+              "Memory that libraries such as cuBLAS keep on the device. The measured peak does not "
+              "include it."));
   }
 
   static QString signed_bytes(std::int64_t bytes) {
@@ -143,6 +148,11 @@ class Describer {
                       "lifetime.")
               : words("Difference in memory held between calls and allocated in compiled code, "
                       "which keeps other intermediate values than the graph."));
+    if (peak.rounding != 0)
+      add(s, words("allocator"), signed_bytes(peak.rounding), Provenance::measured,
+          words(
+              "Blocks of the allocator that are larger than requested, beyond the rounding in the "
+              "prediction."));
     for (std::size_t i = 0; i < std::min(peak.blocks.size(), kMaxNamed); ++i) {
       const PeakExplanation::Block& block = peak.blocks[i];
       const QString nodes =

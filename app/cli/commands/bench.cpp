@@ -269,7 +269,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
   JOINTER_CHECK(check_files(fitted.request.expected, fitted.request));
   // Report estimation errors before anything runs.
-  JOINTER_TRY(const auto estimator, options.estimator.make(graph));
+  JOINTER_TRY(const auto estimator, make_estimator(options.estimator.request(),
+                                                   device_of_run(fitted.request, this_machine())));
   JOINTER_CHECK(passes.run(options.graph, options.estimator.request(), graph, fitted));
   if (!options.any_size) JOINTER_CHECK(check_memory(graph, fitted.request));
 

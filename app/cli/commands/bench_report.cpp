@@ -1,6 +1,7 @@
 #include "app/cli/commands/bench_report.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/bench/explanation.h"
+#include "core/bench/kernel_time.h"
 #include "core/bench/status_file.h"
 
 namespace jointer::cli {
@@ -32,6 +34,42 @@ std::string difference(std::int64_t measured, std::int64_t predicted) {
 
 std::string signed_bytes(std::int64_t bytes) {
   return (bytes < 0 ? "-" : "+") + format_bytes(std::abs(bytes));
+}
+
+// The share of the step in which kernels ran, from a profiled run on a GPU.
+void add_busy(Table& table, const BenchmarkResult& r) {
+  for (const RankResult& rank : r.ranks) {
+    if (!rank.measured || rank.measured->kernels.empty()) continue;
+    const std::int64_t busy = busy_ns(rank.measured->kernels);
+    const std::int64_t step = summarize(rank.measured->step_ns).median_ns;
+    const bool launches =
+        r.request.backend == Backend::interpret && is_bound_by_launches(busy, step);
+    table.add(
+        {fmt::format("GPU of rank {}", rank.rank),
+         fmt::format("busy for {} of {}{}", format_ns(busy), format_ns(step),
+                     launches ? ": bound by launches, which --backend cudagraph avoids" : "")});
+  }
+}
+
+// The state of the GPUs at the end of the measured steps.
+void add_gpu_states(Table& table, const BenchmarkResult& r) {
+  for (const RankResult& rank : r.ranks) {
+    if (!rank.measured || !rank.measured->gpu) continue;
+    const GpuState& gpu = *rank.measured->gpu;
+    std::string text =
+        fmt::format("{} of {} MHz, {} W, {} \u00b0C, {} of memory used", gpu.sm_mhz, gpu.max_sm_mhz,
+                    gpu.milliwatts / 1000, gpu.celsius, format_bytes(gpu.used_bytes));
+    if (!gpu.slowdowns.empty())
+      text += fmt::format("; slowed down by: {}", fmt::join(gpu.slowdowns, ", "));
+    table.add({fmt::format("state of GPU {}", rank.rank), std::move(text)});
+  }
+}
+
+void add_workspaces(Table& table, const BenchmarkResult& r) {
+  for (const RankResult& rank : r.ranks)
+    if (rank.measured && rank.measured->workspace_bytes > 0)
+      table.add({fmt::format("libraries, rank {}", rank.rank),
+                 format_bytes(rank.measured->workspace_bytes) + " of workspaces, not in the peak"});
 }
 
 Table facts(const BenchmarkResult& r) {
@@ -60,6 +98,9 @@ Table facts(const BenchmarkResult& r) {
                                          v.equal ? fmt::format("equal within {:.2g}", v.bound)
                                                  : "DIFFERENT",
                                          v.max_abs_diff, v.output, v.element)});
+  add_busy(table, r);
+  add_gpu_states(table, r);
+  add_workspaces(table, r);
   return table;
 }
 
@@ -127,6 +168,8 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
     parts.add({signed_bytes(e.held),
                e.blocks.empty() ? "held by the graph's tensors"
                                 : "held by the graph's tensors and allocated in compiled code"});
+  if (e.rounding != 0)
+    parts.add({signed_bytes(e.rounding), "blocks of the allocator that are larger than requested"});
   if (e.first_difference != 0)
     parts.add({signed_bytes(e.first_difference),
                e.first_different ? fmt::format("at {}: the first node where they differ",
@@ -186,6 +229,7 @@ std::string explained_member(const BenchmarkResult& result, const Graph& graph,
                {"difference_bytes", e.difference},
                {"scratch_bytes", e.scratch},
                {"held_bytes", e.held},
+               {"rounding_bytes", e.rounding},
                {"peak_node", name(e.peak_node)},
                {"first_different", name(e.first_different)},
                {"first_difference_bytes", e.first_difference},

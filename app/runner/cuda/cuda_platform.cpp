@@ -7,15 +7,23 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
+#include "app/runner/cuda/kineto_tracer.h"
 #include "app/runner/cuda/nccl.h"
+#include "app/runner/cuda/nvml.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/support/torch_error.h"
+#include "app/runner/support/torch_version.h"
 #include "core/base/counted.h"
 
 namespace jointer::runner {
@@ -44,13 +52,21 @@ class EventMarks final : public Marks {
   std::vector<at::cuda::CUDAEvent> events_;
 };
 
+// Newer versions of torch register a generator when a recorded kernel first draws from it.
+template <class Graph>
+void register_generator(Graph& graph, const at::Generator& generator) {
+  if constexpr (requires { graph.register_generator_state(generator); })
+    graph.register_generator_state(generator);
+}
+
 class GraphRecording final : public Recording {
  public:
   // Error (run): the step does something that cannot be captured, such as waiting for the device.
-  Result<void> record(const std::function<void()>& step) {
-    // The default stream cannot be captured.
-    const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool(/*isHighPriority=*/true));
+  Result<void> record(const std::function<void()>& step, std::span<const at::Generator> generators,
+                      c10::cuda::CUDAStream stream) {
+    const c10::cuda::CUDAStreamGuard guard(stream);
     try {
+      for (const at::Generator& generator : generators) register_generator(graph_, generator);
       graph_.capture_begin();
       step();
       graph_.capture_end();
@@ -66,10 +82,41 @@ class GraphRecording final : public Recording {
   at::cuda::CUDAGraph graph_;
 };
 
+// 13000 is 13.0.
+std::string cuda_version(int number) {
+  return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+// The variables that set how the allocator, CUDA, cuBLAS and NCCL work, as NAME=VALUE.
+std::vector<std::string> settings() {
+  constexpr std::array<std::string_view, 5> kPrefixes{"PYTORCH_", "TORCH_NCCL_", "NCCL_", "CUDA_",
+                                                      "CUBLAS_"};
+  std::vector<std::string> found;
+  for (char** each = environ; *each != nullptr; ++each)
+    if (std::ranges::any_of(
+            kPrefixes, [&](auto prefix) { return std::string_view(*each).starts_with(prefix); }))
+      found.emplace_back(*each);
+  std::ranges::sort(found);
+  return found;
+}
+
+std::string bus_of(c10::DeviceIndex device) {
+  std::array<char, 32> text{};
+  return cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) == cudaSuccess
+             ? text.data()
+             : "";
+}
+
+// A stream of the device, which becomes the current one.
+c10::cuda::CUDAStream stream_of(c10::DeviceIndex device) {
+  c10::cuda::set_device(device);
+  return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device);
+}
+
 class CudaPlatform final : public Platform {
  public:
-  explicit CudaPlatform(c10::DeviceIndex index) : device_(at::kCUDA, index) {
-    c10::cuda::set_device(index);
+  explicit CudaPlatform(c10::DeviceIndex index)
+      : device_(at::kCUDA, index), recording_stream_(stream_of(index)), monitor_(bus_of(index)) {
     const cudaDeviceProp* properties = at::cuda::getDeviceProperties(index);
     name_ = properties->name;
     total_bytes_ = static_cast<std::int64_t>(properties->totalGlobalMem);
@@ -77,24 +124,55 @@ class CudaPlatform final : public Platform {
 
   [[nodiscard]] at::Device device() const override { return device_; }
   [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] std::vector<std::string> environment() const override {
+    std::vector<std::string> facts{fmt::format("torch {}", torch_version()),
+                                   fmt::format("CUDA {}", cuda_version(CUDART_VERSION))};
+    if (int driver = 0; cudaDriverGetVersion(&driver) == cudaSuccess)
+      facts.push_back(fmt::format("driver for CUDA up to {}", cuda_version(driver)));
+    facts.push_back(fmt::format("cuDNN {}", at::detail::getCUDAHooks().versionRuntimeCuDNN()));
+    facts.push_back(fmt::format("NCCL {}", nccl_version()));
+    for (std::string& setting : settings()) facts.push_back(std::move(setting));
+    return facts;
+  }
+  [[nodiscard]] std::optional<GpuState> state() const override { return monitor_.read(); }
   [[nodiscard]] MemoryFigures memory() const override {
     using c10::CachingAllocator::StatType;
     const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device_.index());
     constexpr auto kAll = static_cast<std::size_t>(StatType::AGGREGATE);
-    const auto own = [this](std::int64_t bytes) {
-      return std::max<std::int64_t>(0, bytes - before_);
+    const auto own = [this](std::int64_t bytes, std::int64_t before) {
+      return std::max<std::int64_t>(0, bytes - before);
     };
-    return {.allocated = own(stats.allocated_bytes[kAll].current),
-            .peak_allocated = own(stats.allocated_bytes[kAll].peak),
-            .peak_requested = own(stats.requested_bytes[kAll].peak),
+    const auto& allocated = stats.allocated_bytes[kAll];
+    const auto& requested = stats.requested_bytes[kAll];
+    return {.requested = own(requested.current, requested_before_),
+            .allocated = own(allocated.current, allocated_before_),
+            .peak_requested = own(requested.peak, requested_before_),
+            .peak_allocated = own(allocated.peak, allocated_before_),
             .peak_reserved = stats.reserved_bytes[kAll].peak};
   }
-  void start_counting() override {
+  std::int64_t start_counting() override {
     synchronize();
-    c10::cuda::CUDACachingAllocator::emptyCache();
-    before_ += memory().allocated;
+    release_cache();
+    const MemoryFigures now = memory();
+    leave_out(now);
     reset_peaks();
+    return now.allocated;
   }
+  std::int64_t make_workspaces(const std::function<void()>& step, bool recorded) override {
+    const MemoryFigures before = memory();
+    {
+      std::optional<c10::cuda::CUDAStreamGuard> guard;
+      if (recorded) guard.emplace(recording_stream_);
+      step();
+    }
+    synchronize();
+    MemoryFigures made = memory();
+    made.requested -= before.requested;
+    made.allocated -= before.allocated;
+    leave_out(made);
+    return made.allocated;
+  }
+  void release_cache() override { c10::cuda::CUDACachingAllocator::emptyCache(); }
   void reset_peaks() override { c10::cuda::CUDACachingAllocator::resetPeakStats(device_.index()); }
   void limit_memory(std::int64_t bytes) override {
     if (bytes <= 0) return;
@@ -105,9 +183,14 @@ class CudaPlatform final : public Platform {
   [[nodiscard]] std::unique_ptr<Marks> marks(std::size_t count) const override {
     return std::make_unique<EventMarks>(count);
   }
-  Result<std::unique_ptr<Recording>> record(const std::function<void()>& step) override {
+  std::unique_ptr<KernelTracer> trace_kernels() override { return trace_with_kineto(); }
+  Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
+                                            std::span<const at::Generator> generators) override {
+    // The recording has its own pool, which cannot use memory that eager steps left in the cache.
+    synchronize();
+    release_cache();
     auto recording = std::make_unique<GraphRecording>();
-    JOINTER_CHECK(recording->record(step));
+    JOINTER_CHECK(recording->record(step, generators, recording_stream_));
     return recording;
   }
   [[nodiscard]] const BackendFactory& collectives() const override { return nccl_collectives(); }
@@ -117,18 +200,27 @@ class CudaPlatform final : public Platform {
   }
 
  private:
+  void leave_out(const MemoryFigures& bytes) {
+    requested_before_ += bytes.requested;
+    allocated_before_ += bytes.allocated;
+  }
+
   at::Device device_;
   std::string name_;
   std::int64_t total_bytes_ = 0;
-  std::int64_t before_ = 0;  // allocated when counting began
+  std::int64_t requested_before_ = 0, allocated_before_ = 0;  // does not count
+  // The default stream cannot be captured. A stream of high priority would compete with the
+  // collectives'.
+  c10::cuda::CUDAStream recording_stream_;
+  GpuMonitor monitor_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& options) {
   try {
-    const auto count = c10::cuda::device_count();
-    if (count == 0) return fail(Error::Kind::run, "no CUDA device found; --on cpu runs on the CPU");
+    // Says why there is none: no device, no driver, or one that is too old.
+    const auto count = c10::cuda::device_count_ensure_non_zero();
     if (options.local_rank >= count)
       return fail(Error::Kind::run, "rank {} of this machine sees only {}; each rank needs its own",
                   options.local_rank, counted(static_cast<std::size_t>(count), "CUDA device"));

@@ -35,7 +35,12 @@ class RegisteredGroups final : public ProcessGroups {
  public:
   ~RegisteredGroups() override {
     c10d::unregister_all_process_groups();
-    groups_.clear();
+    try {
+      for (const auto& [name, group] : groups_) group->shutdown();
+      if (world_) world_->shutdown();
+    } catch (const std::exception&) {
+      // Another rank has failed, and the launcher says which.
+    }
   }
 
   void barrier() override {
@@ -71,6 +76,19 @@ class RegisteredGroups final : public ProcessGroups {
   }
 
  private:
+  // Graphs for a GPU also have tensors on the host, such as sizes and a barrier's tensor.
+  static void add_host_backend(c10d::ProcessGroup& group, const Options& options,
+                               const c10::intrusive_ptr<c10d::Store>& store,
+                               const c10::intrusive_ptr<c10d::Backend>& copies) {
+    if (options.alone) {
+      group.setBackend(at::kCPU, c10d::ProcessGroup::BackendType::CUSTOM, copies);
+      return;
+    }
+    group.setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO,
+                     gloo_collectives().make(c10::make_intrusive<c10d::PrefixStore>("host", store),
+                                             group.getRank(), group.getSize(), options.timeout));
+  }
+
   [[nodiscard]] Group make_group(const Options& options, const std::string& key, int rank,
                                  int size) const {
     c10::intrusive_ptr<c10d::Store> store;
@@ -81,9 +99,12 @@ class RegisteredGroups final : public ProcessGroups {
                       : options.backend->name() == "nccl" ? c10d::ProcessGroup::BackendType::NCCL
                                                           : c10d::ProcessGroup::BackendType::GLOO;
     const auto backend = options.backend->make(store, rank, size, options.timeout);
-    group->setBackend(options.device, type, backend);
-    // Graphs captured on CUDA also have tensors on the host, such as sizes and a barrier's tensor.
-    if (options.alone && options.device != at::kCPU) group->setBackend(at::kCPU, type, backend);
+    group->setBackend(options.device.type(), type, backend);
+    if (!options.device.is_cpu()) {
+      // A barrier then uses this rank's device.
+      if (!options.alone) backend->setBoundDeviceId(options.device);
+      add_host_backend(*group, options, store, backend);
+    }
     group->setDefaultBackend(type);
     return group;
   }

@@ -2,7 +2,7 @@
 
 // Creates the process groups that a graph's collectives name, and registers them under those names.
 
-#include <c10/core/DeviceType.h>
+#include <c10/core/Device.h>
 
 #include <chrono>
 #include <cstdint>
@@ -42,7 +42,7 @@ class ProcessGroups {
     World world;
     std::chrono::milliseconds timeout{300'000};
     const BackendFactory* backend = nullptr;
-    c10::DeviceType device = c10::DeviceType::CPU;
+    c10::Device device = c10::DeviceType::CPU;
     bool alone = false;  // `backend` copies locally, without other ranks
   };
   // Error (run): the ranks cannot find each other. Error (input): the ranks of a group are unknown.

@@ -65,6 +65,25 @@ bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tenso
          query.size(1) == value.size(1) && query.numel() > 0;
 }
 
+// The kernel on CUDA: the chosen one, or else the fastest that takes the tensors. A forward and its
+// backward get the same one.
+AttentionKernel kernel_on_cuda(const at::Tensor& query, const at::Tensor& key,
+                               const at::Tensor& value, const std::optional<at::Tensor>& bias) {
+  if (chosen != AttentionKernel::automatic) return chosen;
+  constexpr std::int64_t kAlignment = 16, kMaxFlashSize = 256;  // bytes, elements
+  const auto aligned = [](const at::Tensor& t) {
+    return t.size(-1) * static_cast<std::int64_t>(t.element_size()) % kAlignment == 0;
+  };
+  if ((bias && bias->defined()) || query.size(1) != key.size(1) || !aligned(query) ||
+      !aligned(value))
+    return AttentionKernel::math;
+  const bool is_half = query.scalar_type() == at::kHalf || query.scalar_type() == at::kBFloat16;
+  if (is_half && query.size(-1) == value.size(-1) && query.size(-1) <= kMaxFlashSize)
+    return AttentionKernel::flash;
+  return is_half || query.scalar_type() == at::kFloat ? AttentionKernel::efficient
+                                                      : AttentionKernel::math;
+}
+
 // CUDA's kernels pad the rows of logsumexp to a multiple of this.
 constexpr std::int64_t kEfficientRows = 32;
 
@@ -72,7 +91,7 @@ std::tuple<at::Tensor, at::Tensor> forward_on_cuda(const at::Tensor& query, cons
                                                    const at::Tensor& value,
                                                    const std::optional<at::Tensor>& bias,
                                                    const AttentionOptions& options) {
-  switch (chosen) {
+  switch (kernel_on_cuda(query, key, value, bias)) {
     case AttentionKernel::flash: {
       TORCH_CHECK(!(bias && bias->defined()), "flash attention takes no bias");
       const auto result = at::_scaled_dot_product_flash_attention(
@@ -103,7 +122,7 @@ AttentionGradients backward_on_cuda(const at::Tensor& grad_out, const at::Tensor
   // Without dropout, the random state is unused, but it must be passed.
   const at::Tensor none = at::zeros({}, query.options().dtype(at::kLong));
   const at::Tensor mask = bias ? *bias : at::Tensor();
-  switch (chosen) {
+  switch (kernel_on_cuda(query, key, value, bias)) {
     case AttentionKernel::flash: {
       auto [q, k, v] = at::_scaled_dot_product_flash_attention_backward(
           grad_out, query, key, value, out, logsumexp, at::Tensor(), at::Tensor(), query.size(2),

@@ -26,35 +26,41 @@ at::Tensor histc_of_integers(const at::Tensor& self, std::int64_t bins, const at
   return at::histc(values, bins, low, high).to(self.scalar_type());
 }
 
-constexpr std::string_view kAttention =
+constexpr std::string_view kCpuAttention =
     "torch's fused CPU attention, or its definition if head sizes differ";
+constexpr std::string_view kCudaAttention =
+    "flash attention, or memory-efficient attention in float32";
 
 constexpr std::array kReplacements{
-    Replacement{"aten._scaled_dot_product_flash_attention.default",
-                "aten._scaled_dot_product_flash_attention.default", kAttention},
-    Replacement{"aten._scaled_dot_product_flash_attention_backward.default",
-                "aten._scaled_dot_product_flash_attention_backward.default", kAttention},
-    Replacement{"aten._scaled_dot_product_cudnn_attention.default",
-                "aten._scaled_dot_product_cudnn_attention.default", kAttention},
-    Replacement{"aten._scaled_dot_product_cudnn_attention_backward.default",
-                "aten._scaled_dot_product_cudnn_attention_backward.default", kAttention},
-    Replacement{"aten._scaled_dot_product_efficient_attention.default",
-                "aten._scaled_dot_product_efficient_attention.default", kAttention},
-    Replacement{"aten._scaled_dot_product_efficient_attention_backward.default",
-                "aten._scaled_dot_product_efficient_attention_backward.default", kAttention},
-    Replacement{"aten._fused_rms_norm.default", "aten._fused_rms_norm.default",
+    Replacement{at::kCPU, "aten._scaled_dot_product_flash_attention.default",
+                "aten._scaled_dot_product_flash_attention.default", kCpuAttention},
+    Replacement{at::kCPU, "aten._scaled_dot_product_flash_attention_backward.default",
+                "aten._scaled_dot_product_flash_attention_backward.default", kCpuAttention},
+    Replacement{at::kCPU, "aten._scaled_dot_product_cudnn_attention.default",
+                "aten._scaled_dot_product_cudnn_attention.default", kCpuAttention},
+    Replacement{at::kCPU, "aten._scaled_dot_product_cudnn_attention_backward.default",
+                "aten._scaled_dot_product_cudnn_attention_backward.default", kCpuAttention},
+    Replacement{at::kCPU, "aten._scaled_dot_product_efficient_attention.default",
+                "aten._scaled_dot_product_efficient_attention.default", kCpuAttention},
+    Replacement{at::kCPU, "aten._scaled_dot_product_efficient_attention_backward.default",
+                "aten._scaled_dot_product_efficient_attention_backward.default", kCpuAttention},
+    Replacement{at::kCPU, "aten._fused_rms_norm.default", "aten._fused_rms_norm.default",
                 "its parts, operator by operator"},
-    Replacement{"aten._fused_rms_norm_backward.default", "aten._fused_rms_norm_backward.default",
-                "its parts, operator by operator"},
-    Replacement{"aten.histc.default", "jointer.histc_of_integers.default",
+    Replacement{at::kCPU, "aten._fused_rms_norm_backward.default",
+                "aten._fused_rms_norm_backward.default", "its parts, operator by operator"},
+    Replacement{at::kCPU, "aten.histc.default", "jointer.histc_of_integers.default",
                 "a histogram of the values converted to float64"},
+    Replacement{at::kCUDA, "aten._scaled_dot_product_flash_attention_for_cpu.default",
+                "jointer.cpu_flash_attention.default", kCudaAttention},
+    Replacement{at::kCUDA, "aten._scaled_dot_product_flash_attention_for_cpu_backward.default",
+                "jointer.cpu_flash_attention_backward.default", kCudaAttention},
 };
 
 }  // namespace
 
-const Replacement* find_replacement(std::string_view target) {
+const Replacement* find_replacement(std::string_view target, c10::DeviceType on) {
   for (const Replacement& replacement : kReplacements)
-    if (replacement.captured == target) return &replacement;
+    if (replacement.on == on && replacement.captured == target) return &replacement;
   return nullptr;
 }
 

@@ -1,19 +1,22 @@
 #pragma once
 
-// Operators in graphs captured on CUDA that run differently on the CPU. Operators without a CPU
-// kernel get one under their own name (attention.cpp, normalization.cpp). Operators whose CPU
-// kernel is more limited are replaced by Jointer's own.
+// Operators that run differently on a device other than that of the capture. CUDA's operators
+// without a CPU kernel get one under their own name (attention.cpp, normalization.cpp). Operators
+// whose kernel on the other device is missing or more limited are replaced by Jointer's own.
+
+#include <c10/core/DeviceType.h>
 
 #include <string_view>
 
 namespace jointer::runner {
 
 struct Replacement {
+  c10::DeviceType on;
   std::string_view captured, target;
   std::string_view what;  // for notes to the user
 };
 
-// Null if the CPU runs the operator unchanged.
-const Replacement* find_replacement(std::string_view target);
+// The replacement for an operator captured on another device; null if `on` runs it unchanged.
+const Replacement* find_replacement(std::string_view target, c10::DeviceType on);
 
 }  // namespace jointer::runner

@@ -48,6 +48,24 @@ void Interpreter::set(const ProgramInput& input, IValue value) {
   lasting_[input.slot] = true;
 }
 
+void Interpreter::copy_released_inputs(bool on) {
+  if (on == copies_released_) return;
+  copies_released_ = on;
+  for (IValue& value : released_) {
+    if (!value.isTensor() || !value.toTensor().defined()) continue;
+    const at::Tensor& tensor = value.toTensor();
+    if (on) released_from_ = tensor.device();
+    value = tensor.to(on ? at::Device(at::kCPU) : released_from_);
+  }
+}
+
+std::vector<at::Generator> Interpreter::generators() const {
+  std::vector<at::Generator> found;
+  for (const IValue& value : slots_)
+    if (value.isGenerator()) found.push_back(value.toGenerator());
+  return found;
+}
+
 void Interpreter::clear() {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot)
     if (!lasting_[slot]) slots_[slot] = IValue();
@@ -63,15 +81,17 @@ std::vector<at::Tensor> Interpreter::outputs() const {
 }
 
 tl::expected<void, StepError> Interpreter::step(Follower* follower) {
-  const auto failed = [&](std::string text, bool out_of_memory) {
+  const auto failed = [&](std::string text, bool out_of_memory, bool of_device = false) {
     stack_.clear();
     clear();
     const Instruction& instruction = program_.instructions[at_];
+    const bool in_collective = instruction.starts_collective || instruction.waits;
     return tl::unexpected<StepError>(
         {.node = instruction.node,
          .out_of_memory = out_of_memory,
-         .in_collective = instruction.starts_collective || instruction.waits,
-         .text = first_line(text)});
+         .in_collective = in_collective,
+         .of_device = of_device,
+         .text = in_collective ? in_one_line(text) : first_line(text)});
   };
   try {
     const c10::InferenceMode no_autograd;
@@ -83,7 +103,9 @@ tl::expected<void, StepError> Interpreter::step(Follower* follower) {
       run<false>(nullptr);
     return {};
   } catch (const c10::OutOfMemoryError& error) {
-    return failed(error.what_without_backtrace(), true);
+    return failed(without_advice(error.what_without_backtrace()), true);
+  } catch (const c10::AcceleratorError& error) {
+    return failed(error.what_without_backtrace(), false, true);
   } catch (const c10::Error& error) {
     return failed(error.what_without_backtrace(), false);
   } catch (const std::bad_alloc&) {
@@ -230,9 +252,10 @@ void Interpreter::take_results(const Instruction& instruction) {
 
 void Interpreter::feed(SlotId slot) {
   const IValue& input = released_[slot];
-  stack_.push_back(copies_released_ && input.isTensor() && input.toTensor().defined()
-                       ? IValue(input.toTensor().clone())
-                       : input);
+  if (copies_released_ && input.isTensor() && input.toTensor().defined())
+    stack_.push_back(input.toTensor().to(released_from_, /*non_blocking=*/false, /*copy=*/true));
+  else
+    stack_.push_back(input);
 }
 
 // Calls the operator with the device's own generator in the given state, then restores the
@@ -244,6 +267,15 @@ void Interpreter::call_with_state(const Instruction& instruction) {
     if (argument.isTensor() && argument.toTensor().defined())
       own = at::globalContext().defaultGenerator(argument.toTensor().device());
   if (!own.defined()) own = at::globalContext().defaultGenerator(at::kCPU);
+  if (own.device().is_cuda() && instruction.state != kNoSlot &&
+      slots_[instruction.state].isGenerator()) {
+    // Exchanges the generators' states themselves, which can be recorded; reading them cannot.
+    const at::Generator before = own.graphsafe_get_state();
+    own.graphsafe_set_state(slots_[instruction.state].toGenerator());
+    instruction.op->callBoxed(&stack_);
+    own.graphsafe_set_state(before);
+    return;
+  }
   {
     const std::scoped_lock lock(own.mutex());
     state_before = own.get_state();

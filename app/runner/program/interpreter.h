@@ -2,6 +2,9 @@
 
 // Runs a program through LibTorch's dispatcher, operator by operator.
 
+#include <ATen/core/Generator.h>
+#include <c10/core/Device.h>
+
 #include <atomic>
 #include <vector>
 
@@ -30,7 +33,8 @@ struct StepError {
   NodeId node;
   bool out_of_memory = false;
   bool in_collective = false;
-  std::string text;  // one line
+  bool of_device = false;  // reported by the device, perhaps for an earlier node
+  std::string text;        // one line
 };
 
 class Interpreter {
@@ -43,8 +47,11 @@ class Interpreter {
   // its last use enters each step at its placeholder.
   void set(const ProgramInput& input, c10::IValue value);
   // If true, inputs that are released at their last use are copied for each step, so that their
-  // memory is really freed, as in training, at the cost of a copy.
-  void copy_released_inputs(bool on) { copies_released_ = on; }
+  // memory is really freed, as in training, at the cost of a copy. The originals then are on the
+  // host.
+  void copy_released_inputs(bool on);
+  // The random generators among the inputs.
+  [[nodiscard]] std::vector<at::Generator> generators() const;
   [[nodiscard]] const c10::IValue& get(SlotId slot) const { return slots_[slot]; }
 
   // Runs one step. Outputs of the previous step become invalid.
@@ -72,8 +79,9 @@ class Interpreter {
   const Program& program_;
   StatusWriter* status_;
   std::vector<c10::IValue> slots_;
-  std::vector<bool> lasting_;          // by slot: inputs and constants
-  std::vector<c10::IValue> released_;  // by slot: inputs that are released at last use
+  std::vector<bool> lasting_;            // by slot: inputs and constants
+  std::vector<c10::IValue> released_;    // by slot: inputs that are released at last use
+  at::Device released_from_ = at::kCPU;  // where those inputs are if they are not copied
   bool copies_released_ = false;
   std::vector<std::int64_t> symbols_;
   torch::jit::Stack stack_;

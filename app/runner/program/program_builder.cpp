@@ -242,15 +242,18 @@ Result<void> ProgramBuilder::add_call(NodeId id, const Node& node) {
 const c10::OperatorHandle* ProgramBuilder::handle(std::string_view target) {
   const auto [found, is_new] = handles_.try_emplace(std::string(target), nullptr);
   if (!is_new) return found->second;
-  const bool moved = graph_.main_device() != DeviceType::cpu && options_.device.is_cpu();
+  const bool moved = (graph_.main_device() == DeviceType::cpu) != options_.device.is_cpu();
   std::string_view used = target;
   const std::string_view by_choice =
       options_.chooses_attention ? attention_by_choice(target) : std::string_view();
   if (!by_choice.empty())
     used = by_choice;
-  else if (const Replacement* replacement = moved ? find_replacement(target) : nullptr) {
+  else if (const Replacement* replacement =
+               moved ? find_replacement(target, options_.device.type()) : nullptr) {
     used = replacement->target;
-    program_.notes.push_back(fmt::format("{} runs on the CPU as {}", target, replacement->what));
+    program_.notes.push_back(fmt::format("{} runs on {} as {}", target,
+                                         options_.device.is_cpu() ? "the CPU" : "CUDA",
+                                         replacement->what));
   }
   const auto name = operator_name(used);
   const auto schema =

@@ -1,6 +1,7 @@
 // Makes the input tensors of a program.
 //
-// Generated values of a placeholder come from torch's CPU generator with the seed
+// Generated values of a placeholder come from torch's generator for the device on which the tensor
+// is, with the seed
 //   seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32)
 // so that a graph with nodes moved, or a pair instead of its joint graph, gets the same values:
 //   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
@@ -145,24 +146,27 @@ class InputMaker {
   }
 
   at::Tensor made_up(NodeId id, const Node& node, const Tensor& tensor) {
-    at::Generator generator = at::globalContext().defaultGenerator(at::kCPU).clone();
+    const at::Device device = device_of(graph_, tensor, options_.device);
+    at::Generator generator = at::globalContext().defaultGenerator(device).clone();
     generator.set_current_seed(seed_of(graph_.name(id)));
+    const auto real = at::TensorOptions().dtype(at::kFloat).device(device);
+    const auto whole = real.dtype(at::kLong);
     const std::vector<std::int64_t> shape = values_of(graph_.shape(tensor));
     const bool is_complex = tensor.dtype == DType::complex32 || tensor.dtype == DType::complex64 ||
                             tensor.dtype == DType::complex128;
     if (is_complex) {
-      const at::Tensor angle = at::rand(shape, generator, at::kFloat) * (2 * M_PI);
-      return at::polar(at::ones(shape, at::kFloat), angle);
+      const at::Tensor angle = at::rand(shape, generator, real) * (2 * M_PI);
+      return at::polar(at::ones(shape, real), angle);
     }
     if (is_floating(tensor.dtype)) {
-      const at::Tensor normal = at::randn(shape, generator, at::kFloat);
+      const at::Tensor normal = at::randn(shape, generator, real);
       const bool is_weight = node.role == Role::parameter || node.role == Role::buffer;
       return is_weight ? normal * kParameterScale : normal;
     }
     if (tensor.dtype == DType::boolean || tensor.dtype == DType::uint8)
-      return at::randint(0, 2, shape, generator, at::TensorOptions().dtype(at::kLong));
+      return at::randint(0, 2, shape, generator, whole);
     const std::int64_t rows = indexed_rows(id);
-    return at::randint(0, rows, shape, generator, at::TensorOptions().dtype(at::kLong));
+    return at::randint(0, rows, shape, generator, whole);
   }
 
   // The number of rows in the table that a placeholder's values index. Looks for the table through
@@ -274,7 +278,7 @@ InputOr<c10::IValue> guarded(NodeId node, const Make& make) {
     if (!made) return failed(false, made.error().message);
     return *std::move(made);
   } catch (const c10::OutOfMemoryError& error) {
-    return failed(true, summary(error));
+    return failed(true, without_advice(error.what_without_backtrace()));
   } catch (const c10::Error& error) {
     return failed(false, summary(error));
   } catch (const std::bad_alloc&) {
@@ -309,6 +313,7 @@ InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
     auto value = guarded(input.node, [&] { return maker.make(input); });
     if (!value) return tl::unexpected(std::move(value.error()));
     inputs.values.push_back(*std::move(value));
+    options.after_each();
   }
   return inputs;
 }
@@ -338,6 +343,7 @@ InputOr<void> make_constants(const Graph& graph, const Program& program,
     auto value = guarded(constant.node, [&] { return make(constant); });
     if (!value) return tl::unexpected(std::move(value.error()));
     inputs.constants.push_back(*std::move(value));
+    options.after_each();
   }
   return {};
 }

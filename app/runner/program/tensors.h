@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@ struct InputOptions {
   int rank = 0;
   // By placeholder; null: all are generated.
   const NamedTensors* given = nullptr;
+  std::function<void()> after_each = [] {};  // called after each input and constant
 };
 
 struct Inputs {

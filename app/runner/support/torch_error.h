@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,23 @@ namespace jointer::runner {
 // The first line of torch's message. It says what is wrong; details follow it.
 inline std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
+}
+
+// The part of CUDA's message about memory that says what happened, without its advice.
+inline std::string without_advice(std::string_view text) {
+  const std::string line = first_line(text);
+  return line.substr(0, line.find(" If reserved but unallocated"));
+}
+
+// All lines of a message in one, for libraries whose first line does not name the cause (NCCL).
+inline std::string in_one_line(std::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) line += (line.empty() ? "" : "; ") + std::string(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return line;
 }
 
 inline std::string summary(const c10::Error& error) {

@@ -1,8 +1,8 @@
 """Inputs of a graph, generated from a seed or read from a file.
 
-The native runner follows the same rule bit for bit. Each placeholder has its own CPU generator,
-seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, with 32-bit FNV-1a), so
-that an edited graph, or a pair, gets the same inputs as the original. The value, generated
+The native runner follows the same rule bit for bit. Each placeholder has its own generator on the
+device of its tensor, seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, with
+32-bit FNV-1a), so that an edited graph, or a pair, gets the same inputs as the original. The value, generated
 contiguously and then laid out as in the capture, is:
 
 =========================  =====================================================================
@@ -69,7 +69,8 @@ def make_inputs(
     result: dict[str, Any] = {}
     for node in nodes:
         value = node.meta.get("val")
-        generator = torch.Generator().manual_seed((base + _fnv1a(node.name)) % _SEEDS)
+        target = moved(value.device, device) if isinstance(value, Tensor) else device
+        generator = torch.Generator(target).manual_seed((base + _fnv1a(node.name)) % _SEEDS)
         if not isinstance(value, Tensor):
             result[node.name] = generator if isinstance(value, torch.Generator) else value
             continue
@@ -79,7 +80,7 @@ def make_inputs(
             made = _checked(node, given[node.name], value)
         else:
             made = _made(node, value, generator, node in scaled)
-        result[node.name] = _laid_out(made, value, moved(value.device, device))
+        result[node.name] = _laid_out(made, value, target)
     return result
 
 
@@ -105,15 +106,15 @@ def _checked(node: fx.Node, tensor: Tensor, value: Tensor) -> Tensor:
 
 
 def _made(node: fx.Node, value: Tensor, generator: torch.Generator, is_scaled: bool) -> Tensor:
-    shape, dtype = tuple(value.shape), value.dtype
+    shape, dtype, device = tuple(value.shape), value.dtype, generator.device
     if dtype.is_complex:
-        angles = torch.rand(shape, generator=generator) * (2 * math.pi)
-        return torch.polar(torch.ones(shape), angles).to(dtype)
+        angles = torch.rand(shape, generator=generator, device=device) * (2 * math.pi)
+        return torch.polar(torch.ones(shape, device=device), angles).to(dtype)
     if dtype.is_floating_point:
-        made = torch.randn(shape, generator=generator)
+        made = torch.randn(shape, generator=generator, device=device)
         return (made * 0.02 if is_scaled else made).to(dtype)
     high = 2 if dtype in (torch.bool, torch.uint8) else _rows(node) or 1
-    return torch.randint(0, high, shape, generator=generator).to(dtype)
+    return torch.randint(0, high, shape, generator=generator, device=device).to(dtype)
 
 
 def _rows(node: fx.Node) -> int | None:

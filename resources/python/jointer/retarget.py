@@ -16,8 +16,10 @@ from torch import fx
 from torch._decomp import decomposition_table
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._pytree import tree_leaves
 
 from .cpu_forms import cpu_form
+from .errors import CaptureError
 from .targets import target_name
 from .values import captured_device
 
@@ -45,7 +47,15 @@ def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
 
     Returns:
         notes on the replacements, without repetitions.
+
+    Raises:
+        CaptureError: the graph was captured on the CPU, but ``device`` is another one.
     """
+    if device.type != "cpu" and _is_on_cpu(gm):
+        raise CaptureError(
+            f"captured on the CPU: Python does not move it to {device.type.upper()}; use --backend "
+            "interpret or cudagraph, or --on cpu"
+        )
     replaced: Counter[str] = Counter()
     missing: list[str] = []
     for module in gm.modules():
@@ -78,6 +88,17 @@ def captured_target(node: fx.Node) -> str:
 def moved(device: torch.device, target: torch.device) -> torch.device:
     """The device that replaces ``device`` in a graph that runs on ``target``."""
     return device if device.type in ("cpu", "meta") else target
+
+
+def _is_on_cpu(gm: fx.GraphModule) -> bool:
+    """True if ``gm`` has tensors, all of them on the host."""
+    devices = {
+        value.device.type
+        for node in gm.graph.nodes
+        for value in tree_leaves(node.meta.get("val"))
+        if isinstance(value, torch.Tensor)
+    }
+    return bool(devices) and devices <= {"cpu", "meta"}
 
 
 def _move_arguments(node: fx.Node, target: torch.device) -> None:

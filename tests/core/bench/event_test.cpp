@@ -34,18 +34,24 @@ T any() {
 }
 
 RankMeasured any_measured() {
-  RankMeasured m{any_numbers(),
-                 any<std::int64_t>(),
-                 any<std::int64_t>(),
-                 any<std::int64_t>(),
-                 any<std::int64_t>(),
-                 any_numbers(),
-                 {},
-                 {},
-                 {}};
+  RankMeasured m{.step_ns = any_numbers(),
+                 .peak_bytes = any<std::int64_t>(),
+                 .requested_peak_bytes = any<std::int64_t>(),
+                 .reserved_peak_bytes = any<std::int64_t>(),
+                 .resident_peak_bytes = any<std::int64_t>(),
+                 .workspace_bytes = any<std::int64_t>(),
+                 .memory_profile = any_numbers()};
   m.nodes.resize(*rc::gen::inRange<std::size_t>(0, 20));
   for (NodeTime& n : m.nodes)
     n = {any<std::uint32_t>(), any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>()};
+  m.kernels.resize(*rc::gen::inRange<std::size_t>(0, 5));
+  for (MeasuredKernel& kernel : m.kernels)
+    kernel = {any<std::uint32_t>(), any_text(), any<std::int64_t>(), any<std::int64_t>(),
+              any<std::int64_t>()};
+  if (any<bool>())
+    m.gpu =
+        GpuState{any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(),
+                 any<std::int64_t>(), any<std::int64_t>(), {any_text()}};
   m.scratch.resize(*rc::gen::inRange<std::size_t>(0, 5));
   for (NodeScratch& s : m.scratch) s = {any<std::uint32_t>(), any<std::int64_t>()};
   m.blocks.resize(*rc::gen::inRange<std::size_t>(0, 3));
@@ -63,8 +69,8 @@ RankMeasured any_measured() {
 RankEvent any_event() {
   switch (*rc::gen::inRange(0, 7)) {
     case 0:
-      return RankStarted{any<int>(), any<int>(), any<std::int64_t>(),
-                         any_text(), any_text(), any_text()};
+      return RankStarted{any<int>(), any<int>(), any<std::int64_t>(), any_text(),
+                         any_text(), any_text(), {any_text()}};
     case 1:
       return RankProgress{any_text(), any<std::int64_t>(), any<std::int64_t>()};
     case 2:
@@ -94,24 +100,44 @@ RC_GTEST_PROP(EventProperty, WritingAndReadingGivesTheSameEvent, ()) {
 
 // Every field has a different value, so that none can be lost or swapped.
 TEST(Event, EveryFieldRoundTrips) {
-  const RankEvent said = RankMeasured{{5, 4}, 1, 2, 3, 4, {7, 8, 9}, {{6, 10, 20, 5}}, {{3, 512}}};
+  const RankEvent said = RankMeasured{
+      {5, 4}, 1, 2, 3, 4, 5, {7, 8, 9}, {{6, 10, 20, 5}}, {{6, "gemm", 7, 11, 12}}, {{3, 512}}};
   const RankMeasured m = std::get<RankMeasured>(*parse_event(write_event(said)));
   EXPECT_EQ(m.step_ns, (std::vector<std::int64_t>{5, 4}));
   EXPECT_EQ(m.peak_bytes, 1);
   EXPECT_EQ(m.requested_peak_bytes, 2);
   EXPECT_EQ(m.reserved_peak_bytes, 3);
   EXPECT_EQ(m.resident_peak_bytes, 4);
+  EXPECT_EQ(m.workspace_bytes, 5);
   EXPECT_EQ(m.memory_profile, (std::vector<std::int64_t>{7, 8, 9}));
   ASSERT_EQ(m.nodes.size(), 1U);
   EXPECT_EQ(m.nodes[0].position, 6U);
   EXPECT_EQ(m.nodes[0].start_ns, 10);
   EXPECT_EQ(m.nodes[0].end_ns, 20);
   EXPECT_EQ(m.nodes[0].own_ns, 5);
+  ASSERT_EQ(m.kernels.size(), 1U);
+  EXPECT_EQ(m.kernels[0].position, 6U);
+  EXPECT_EQ(m.kernels[0].name, "gemm");
+  EXPECT_EQ(m.kernels[0].stream, 7);
+  EXPECT_EQ(m.kernels[0].start_ns, 11);
+  EXPECT_EQ(m.kernels[0].end_ns, 12);
   ASSERT_EQ(m.scratch.size(), 1U);
   EXPECT_EQ(m.scratch[0].position, 3U);
   EXPECT_EQ(m.scratch[0].bytes, 512);
 
-  const RankEvent started = RankStarted{3, 8, 4711, "NVIDIA H200", "cuda", "ab12"};
+  RankMeasured on_gpu;
+  on_gpu.gpu = GpuState{1, 2, 3, 4, 5, 6, {"power limit"}};
+  const auto gpu = std::get<RankMeasured>(*parse_event(write_event(RankEvent(on_gpu)))).gpu;
+  ASSERT_TRUE(gpu);
+  EXPECT_EQ(gpu->sm_mhz, 1);
+  EXPECT_EQ(gpu->max_sm_mhz, 2);
+  EXPECT_EQ(gpu->memory_mhz, 3);
+  EXPECT_EQ(gpu->milliwatts, 4);
+  EXPECT_EQ(gpu->celsius, 5);
+  EXPECT_EQ(gpu->used_bytes, 6);
+  EXPECT_EQ(gpu->slowdowns, std::vector<std::string>{"power limit"});
+
+  const RankEvent started = RankStarted{3, 8, 4711, "NVIDIA H200", "cuda", "ab12", {"NCCL 2.28.9"}};
   const RankStarted s = std::get<RankStarted>(*parse_event(write_event(started)));
   EXPECT_EQ(s.rank, 3);
   EXPECT_EQ(s.world_size, 8);
@@ -119,6 +145,7 @@ TEST(Event, EveryFieldRoundTrips) {
   EXPECT_EQ(s.device, "NVIDIA H200");
   EXPECT_EQ(s.device_type, "cuda");
   EXPECT_EQ(s.hash, "ab12");
+  EXPECT_EQ(s.environment, std::vector<std::string>{"NCCL 2.28.9"});
 }
 
 TEST(Event, NonFiniteDifferencesRoundTrip) {

@@ -40,6 +40,31 @@ TEST(Explanation, NothingToExplain) {
   EXPECT_EQ(graph.name(e.peak_node), "b");
 }
 
+// A GPU's allocator rounds sizes up to 512 bytes, as the prediction does, and may give blocks that
+// are larger still. What the graph holds is compared without rounding.
+TEST(Explanation, TheAllocatorsRoundingIsApart) {
+  auto graph = parse_literal(R"(
+    x: f32[10] = input
+    a: f32[10] = aten.relu(x)
+    return [a]
+  )");
+  ASSERT_TRUE(graph) << graph.error().message;
+  const MemoryTimeline memory(*graph);
+  ASSERT_EQ(memory.peak_bytes(), 1024);
+  RankMeasured m;
+  m.peak_bytes = 4096;
+  m.requested_peak_bytes = 100;
+  m.resident_peak_bytes = 80;
+  m.memory_profile = {40, 80, 80};
+  const PeakExplanation e = explain_peak(*graph, memory, m);
+  EXPECT_EQ(e.difference, 3072);
+  EXPECT_EQ(e.held, 0);
+  EXPECT_EQ(e.scratch, 20);
+  EXPECT_EQ(e.rounding, 3052);
+  EXPECT_EQ(e.held + e.scratch + e.rounding, e.difference);
+  EXPECT_FALSE(e.first_different);
+}
+
 TEST(Explanation, ScratchNamesItsOperator) {
   const Graph graph = three_calls();
   const MemoryTimeline memory(graph);

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "app/runner/kernel_tracer.h"
+
+namespace jointer::runner {
+
+// Starts to trace the kernels of the current thread's CUDA device through torch's profiler (Kineto
+// and CUPTI). A driver or container that forbids tracing yields no kernels.
+std::unique_ptr<KernelTracer> trace_with_kineto();
+
+}  // namespace jointer::runner

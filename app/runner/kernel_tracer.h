@@ -1,0 +1,36 @@
+#pragma once
+
+// The kernels and copies that a step runs on a device, with the times at which they really ran.
+// Marks around a call (platform.h) time a GPU only as well as the host keeps ahead of it: for small
+// kernels they measure launches.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jointer::runner {
+
+struct TracedKernel {
+  std::size_t instruction = 0;  // that launched it
+  std::string name;
+  std::int64_t stream = 0;
+  std::int64_t start_ns = 0, end_ns = 0;  // on the tracer's clock
+};
+
+// Traces from its creation until stop().
+class KernelTracer {
+ public:
+  virtual ~KernelTracer() = default;
+  KernelTracer() = default;
+  KernelTracer(const KernelTracer&) = delete;
+  KernelTracer& operator=(const KernelTracer&) = delete;
+
+  // Work that is launched from here to end() belongs to `instruction`.
+  virtual void begin(std::size_t instruction) = 0;
+  virtual void end() = 0;
+  // Waits for the device. Kernels are in the order of their starts. Empty if the device could not be
+  // traced.
+  virtual std::vector<TracedKernel> stop() = 0;
+};
+
+}  // namespace jointer::runner

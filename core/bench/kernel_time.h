@@ -1,0 +1,19 @@
+#pragma once
+
+// Figures of the kernels that a GPU ran.
+
+#include <cstdint>
+#include <span>
+
+#include "core/bench/event.h"
+
+namespace jointer {
+
+// The time in which at least one kernel ran. `kernels` are in the order of their starts.
+std::int64_t busy_ns(std::span<const MeasuredKernel> kernels);
+
+// True if a step of this length leaves the GPU idle for so long that launching its kernels, rather
+// than running them, determines its length.
+bool is_bound_by_launches(std::int64_t busy_ns, std::int64_t step_ns);
+
+}  // namespace jointer

@@ -1,0 +1,77 @@
+"""Runs ``jointer`` and reads its results."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Bench:
+    """The programs under test, the device they run on, and the folder for what they write."""
+
+    bin: Path
+    on: str
+    work: Path
+
+    def command(self, graph: Path, *options: str) -> list[str]:
+        on = [] if "--on" in options else ["--on", self.on]
+        return [str(self.bin / "jointer"), "bench", str(graph), *on, *options]
+
+    def run(self, graph: Path, *options: str, timeout: float = 300, env: dict[str, str] | None = None):
+        """Runs a benchmark to its end."""
+        started = time.monotonic()
+        done = subprocess.run(
+            [*self.command(graph, *options), "--json"],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, **(env or {})},
+        )
+        return Outcome.of(done, time.monotonic() - started)
+
+
+@dataclass
+class Outcome:
+    """How a benchmark ended: its result, or the error without one."""
+
+    code: int
+    result: dict[str, Any]
+    error: str
+    seconds: float
+
+    @classmethod
+    def of(cls, done: subprocess.CompletedProcess[str], seconds: float) -> Outcome:
+        try:
+            result = json.loads(done.stdout)
+        except json.JSONDecodeError:
+            result = {}
+        return cls(done.returncode, result, done.stderr.strip(), seconds)
+
+    @property
+    def rank(self) -> dict[str, Any]:
+        """The first rank's row."""
+        return (self.result.get("ranks") or [{}])[0]
+
+    @property
+    def failure(self) -> str:
+        """Empty if the run succeeded."""
+        if self.result.get("succeeded"):
+            return ""
+        last = self.error.splitlines()[-1:] or [""]
+        return self.result.get("failure") or last[0] or f"exit code {self.code}"
+
+    @property
+    def step_ms(self) -> float:
+        """The median step; 0 if nothing was measured."""
+        return (self.result.get("measured") or {}).get("step_ms") or 0.0
+
+    def explain(self) -> str:
+        """The failure, with its rank, node and kind."""
+        parts = [self.rank.get(key) for key in ("status", "kind", "stage", "node", "reason")]
+        return ", ".join(str(part) for part in parts if part) or self.failure

@@ -1,0 +1,182 @@
+"""What must be said when a run fails, and what it must leave on the device: nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+from .bench import Bench, Outcome
+from .report import Report
+from .unpack import readable
+
+_LEFT_BYTES_BOUND = 64 << 20  # of the device's memory, after the processes have ended
+
+
+def faults(bench: Bench, report: Report, sample: Path) -> None:
+    before = _used_bytes(bench.on)
+    _out_of_memory(bench, report, sample)
+    _device_assert(bench, report, sample)
+    _ended(bench, report, sample, signal.SIGKILL, "the rank is killed", "died")
+    _ended(bench, report, sample, signal.SIGSTOP, "the rank stops", "hung")
+    _interrupted(bench, report, sample)
+    _no_device(bench, report, sample)
+    after = _used_bytes(bench.on)
+    report.add(
+        "after all faults",
+        "nothing left on the device",
+        "nvidia-smi is not here" if after is None else f"{after - (before or 0):+,} B used",
+        None if after is None or before is None else after - before <= _LEFT_BYTES_BOUND,
+    )
+
+
+def _named(report: Report, check: str, outcome: Outcome, kinds: tuple[str, ...], needs_node: bool):
+    rank = outcome.rank
+    passed = rank.get("kind") in kinds or rank.get("status") in kinds
+    passed = passed and bool(rank.get("node")) >= needs_node and bool(rank.get("reason"))
+    bound = "rank, kind, reason" + (" and node" if needs_node else "") + " are named"
+    report.add(check, bound, outcome.explain(), passed)
+
+
+def _out_of_memory(bench: Bench, report: Report, sample: Path) -> None:
+    enough = bench.run(sample, "--solo", "0", "--iterations", "1").rank.get("reserved_peak_bytes", 0)
+    limit = str(enough // 2)
+    outcome = bench.run(sample, "--solo", "0", "--memory-limit", limit)
+    _named(report, f"memory limit of {limit} B", outcome, ("memory",), True)
+
+
+def _device_assert(bench: Bench, report: Report, sample: Path) -> None:
+    """Token ids beyond the embedding: an assertion in a kernel on a GPU, an error on the CPU."""
+    try:
+        readable_sample = readable(sample, bench.work)
+        inputs = _inputs_out_of_range(readable_sample, bench.work / "out_of_range.safetensors")
+    except Exception as error:  # the helper needs a Python with torch
+        report.add("token ids out of range", "named", f"no inputs: {error}", None)
+        return
+    outcome = bench.run(sample, "--solo", "0", "--inputs", str(inputs))
+    kinds = ("device",) if bench.on == "cuda" else ("node",)
+    _named(report, "token ids out of range", outcome, kinds, True)
+    again = bench.run(sample, "--solo", "0", "--iterations", "1")
+    report.add(
+        "a run after that", "succeeds", again.failure or f"step {again.step_ms:.3f} ms", not again.failure
+    )
+
+
+def _inputs_out_of_range(sample: Path, path: Path) -> Path:
+    import torch
+
+    from jointer.inputs import make_inputs
+    from jointer.load import load
+
+    nodes = [node for node in load(sample).graph.nodes if node.op == "placeholder"]
+    values = make_inputs(nodes, torch.device("cpu"), seed=0, rank=0)
+    tensors = {n: v.contiguous() for n, v in values.items() if isinstance(v, torch.Tensor)}
+    for name, tensor in tensors.items():
+        if tensor.dtype == torch.int64 and tensor.numel() > 1:
+            tensors[name] = torch.full_like(tensor, 1 << 40)
+    _write(tensors, path)
+    return path
+
+
+def _write(tensors, path: Path) -> None:
+    names = {"torch.float32": "F32", "torch.bfloat16": "BF16", "torch.int64": "I64",
+             "torch.bool": "BOOL", "torch.float16": "F16", "torch.complex64": "C64",
+             "torch.int32": "I32", "torch.uint8": "U8", "torch.float64": "F64"}  # fmt: skip
+    import torch
+
+    header, at, parts = {}, 0, []
+    for name, tensor in tensors.items():
+        data = tensor.reshape(-1).view(torch.uint8).numpy().tobytes()
+        header[name] = {
+            "dtype": names[str(tensor.dtype)],
+            "shape": list(tensor.shape),
+            "data_offsets": [at, at + len(data)],
+        }
+        at += len(data)
+        parts.append(data)
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
+
+
+def _start(bench: Bench, sample: Path, *options: str) -> subprocess.Popen[str]:
+    """A benchmark of many steps, running."""
+    return subprocess.Popen(
+        [*bench.command(sample, "--solo", "0", "--iterations", "1000000", *options), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _rank_of(parent: int, wait: float) -> int | None:
+    """The process of the rank, once it has had ``wait`` seconds to get to its steps."""
+    time.sleep(wait)
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return int(children[0]) if children else None
+
+
+def _ended(bench: Bench, report: Report, sample: Path, number: signal.Signals, check: str, status: str):
+    running = _start(bench, sample, "--timeout", "5")
+    rank = _rank_of(running.pid, 6)
+    if rank is not None:
+        os.kill(rank, number)
+    try:
+        output, error = running.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        output, error = running.communicate()
+    outcome = Outcome.of(subprocess.CompletedProcess([], running.returncode, output, error), 0)
+    _named(report, check, outcome, (status,), False)
+
+
+def _interrupted(bench: Bench, report: Report, sample: Path) -> None:
+    running = _start(bench, sample)
+    rank = _rank_of(running.pid, 6)
+    running.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    try:
+        running.communicate(timeout=30)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.communicate()
+    seconds = time.monotonic() - started
+    gone = rank is not None and not Path(f"/proc/{rank}").exists()
+    report.add(
+        "the user stops the run",
+        "exit code 130 within 10 s, and no process is left",
+        f"exit code {running.returncode} after {seconds:.1f} s, the rank {'ended' if gone else 'IS LEFT'}",
+        running.returncode == 130 and seconds < 10 and gone,
+    )
+
+
+def _no_device(bench: Bench, report: Report, sample: Path) -> None:
+    if bench.on != "cuda":
+        return
+    hidden = {"CUDA_VISIBLE_DEVICES": ""}
+    outcome = bench.run(sample, "--solo", "0", "--iterations", "1", env=hidden)
+    _named(report, "no visible GPU, --on cuda", outcome, ("device",), False)
+    options = ["--on", "auto", "--solo", "0", "--iterations", "1"]
+    outcome = bench.run(sample, *options, env=hidden)
+    report.add(
+        "no visible GPU, --on auto",
+        "the CPU runs it",
+        outcome.failure or outcome.result.get("device", ""),
+        not outcome.failure,
+    )
+
+
+def _used_bytes(on: str) -> int | None:
+    if on != "cuda":
+        return None
+    try:
+        answer = subprocess.run(
+            ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
+            capture_output=True, text=True, timeout=30, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return sum(int(line) << 20 for line in answer.stdout.split())
