@@ -41,7 +41,7 @@ if(JOINTER_SANITIZE)
   target_link_options(jointer_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
 endif()
 # libFuzzer needs coverage of every library.
-if(JOINTER_FUZZ)
+if(JOINTER_FUZZ_COVERAGE)
   target_compile_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
   target_link_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
 endif()

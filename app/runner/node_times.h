@@ -10,7 +10,7 @@ namespace jointer::runner {
 
 struct TimesOfNodes {
   std::vector<NodeTime> nodes;
-  // Of an ordinary step, in the order of their starts; empty if the device does not trace kernels.
+  // Those of an ordinary step, in the order of their starts; empty if the device does not trace kernels.
   std::vector<MeasuredKernel> kernels;
 };
 

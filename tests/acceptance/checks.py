@@ -1,4 +1,4 @@
-"""What must hold on every device. Each check adds rows to the report and raises nothing."""
+"""Runs of the samples: outputs, memory and steps. Each check adds rows to the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be said when a run fails, and what it must leave on the device: nothing."""
+"""Runs that fail: the result names the cause, and nothing is left on the device."""
 
 from __future__ import annotations
 

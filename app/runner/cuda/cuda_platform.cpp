@@ -87,15 +87,20 @@ std::string cuda_version(int number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
 }
 
-// The variables that set how the allocator, CUDA, cuBLAS and NCCL work, as NAME=VALUE.
+// The variables that set how the allocator, CUDA, cuBLAS and NCCL work, as NAME=VALUE. Images also
+// set variables that only describe what is installed.
 std::vector<std::string> settings() {
   constexpr std::array<std::string_view, 5> kPrefixes{"PYTORCH_", "TORCH_NCCL_", "NCCL_", "CUDA_",
                                                       "CUBLAS_"};
+  constexpr std::array<std::string_view, 3> kDescriptions{"_VERSION", "_HOME", "_PATH"};
   std::vector<std::string> found;
-  for (char** each = environ; *each != nullptr; ++each)
-    if (std::ranges::any_of(
-            kPrefixes, [&](auto prefix) { return std::string_view(*each).starts_with(prefix); }))
-      found.emplace_back(*each);
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view setting = *each;
+    const std::string_view name = setting.substr(0, setting.find('='));
+    if (std::ranges::any_of(kPrefixes, [&](auto start) { return name.starts_with(start); }) &&
+        std::ranges::none_of(kDescriptions, [&](auto end) { return name.ends_with(end); }))
+      found.emplace_back(setting);
+  }
   std::ranges::sort(found);
   return found;
 }
@@ -129,7 +134,8 @@ class CudaPlatform final : public Platform {
                                    fmt::format("CUDA {}", cuda_version(CUDART_VERSION))};
     if (int driver = 0; cudaDriverGetVersion(&driver) == cudaSuccess)
       facts.push_back(fmt::format("driver for CUDA up to {}", cuda_version(driver)));
-    facts.push_back(fmt::format("cuDNN {}", at::detail::getCUDAHooks().versionRuntimeCuDNN()));
+    const auto cudnn = at::detail::getCUDAHooks().versionRuntimeCuDNN();  // 91900 is 9.19.0
+    facts.push_back(fmt::format("cuDNN {}.{}.{}", cudnn / 10000, cudnn / 100 % 100, cudnn % 100));
     facts.push_back(fmt::format("NCCL {}", nccl_version()));
     for (std::string& setting : settings()) facts.push_back(std::move(setting));
     return facts;

@@ -1,5 +1,5 @@
-// Declares the few functions of NVML that are needed, as in nvml.h of CUDA 12 and 13: its header is
-// in a package of its own.
+// Declares the few functions of NVML that are needed, as in nvml.h of CUDA 12 and 13, whose package is
+// separate from the toolkit.
 
 #include "app/runner/cuda/nvml.h"
 

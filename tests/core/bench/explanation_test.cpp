@@ -41,7 +41,7 @@ TEST(Explanation, NothingToExplain) {
 }
 
 // A GPU's allocator rounds sizes up to 512 bytes, as the prediction does, and may give blocks that
-// are larger still. What the graph holds is compared without rounding.
+// are larger still. The bytes that the graph holds are compared without rounding.
 TEST(Explanation, TheAllocatorsRoundingIsApart) {
   auto graph = parse_literal(R"(
     x: f32[10] = input
