@@ -385,6 +385,9 @@ Done Session::measure(Runnable& runnable) {
                        .blocks = std::move(memory->blocks),
                        .gpu = platform_->state()};
   if (request_.profile) {
+    if (replays())
+      reporter_.note(
+          "the times of nodes and kernels are those of interpreted steps, not of replays");
     figures.memory_profile = std::move(memory->profile);
     auto nodes = measure_nodes(run, figures.blocks);
     if (!nodes) return tl::unexpected(failure_at(runnable, nodes.error()));

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "app/runner/cuda/kineto_tracer.h"
@@ -227,11 +228,14 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
   try {
     // Says why there is none: no device, no driver, or one that is too old.
     const auto count = c10::cuda::device_count_ensure_non_zero();
-    if (options.local_rank >= count)
+    // Slurm can give each task one GPU, which is device 0 for every task.
+    const bool has_own = count == 1 && std::getenv("SLURM_PROCID") != nullptr;
+    const int index = has_own ? 0 : options.local_rank;
+    if (index >= count)
       return fail(Error::Kind::run, "rank {} of this machine sees only {}; each rank needs its own",
                   options.local_rank, counted(static_cast<std::size_t>(count), "CUDA device"));
     at::globalContext().lazyInitDevice(at::kCUDA);
-    return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(options.local_rank));
+    return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index));
   } catch (const c10::Error& error) {
     return fail(Error::Kind::run, "the CUDA device cannot be used: {}", summary(error));
   }
