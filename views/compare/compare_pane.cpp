@@ -18,7 +18,9 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8;
+constexpr int kMargin = 8, kSpacing = 4;
+// Below this height, the curves and the tables' totals are hidden, to leave space for rows.
+constexpr int kLow = 300;
 constexpr int kOpened = 0, kNow = 1;  // the first two choices
 
 }  // namespace
@@ -30,7 +32,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   setBackgroundRole(QPalette::Base);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, kMargin, 0, 0);
-  column->setSpacing(6);
+  column->setSpacing(kSpacing);
   auto* row = new QHBoxLayout;
   row->setContentsMargins(kMargin, 0, kMargin, 0);
   const auto add_box = [&](const char* object_name, const QString& name) {
@@ -159,6 +161,13 @@ void ComparePane::make_before(const std::function<void(const Result<SnapshotPtr>
 void ComparePane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (is_stale_) refresh();
+}
+
+void ComparePane::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  show_curves();
+  table_->show_footer(height() >= kLow);
+  plan_table_->show_footer(height() >= kLow);
 }
 
 void ComparePane::changeEvent(QEvent* event) {
@@ -294,15 +303,21 @@ void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(1, plan != nullptr);
   tables_->tabBar()->setVisible(plan != nullptr);
   plan_table_->set(plan);
-  curves_->show();
+  is_plan_alone_ = false;
+  show_curves();
   if (!plan) return;
   summary_->setText(
       QStringLiteral("%1.\n%2").arg(summary_text(*plan), comparison_->nodes->summary()));
   const GraphDifference& nodes = comparison_->nodes->difference();
-  const bool is_alone =
+  is_plan_alone_ =
       nodes.moved.empty() && nodes.added.empty() && nodes.removed.empty() && nodes.changed.empty();
-  tables_->setCurrentIndex(is_alone ? 1 : 0);
-  curves_->setVisible(!is_alone);  // those of the graphs are the same
+  tables_->setCurrentIndex(is_plan_alone_ ? 1 : 0);
+  show_curves();
+}
+
+// If only the plan differs, the curves of the graphs are the same.
+void ComparePane::show_curves() {
+  curves_->setVisible(!is_plan_alone_ && height() >= kLow);
 }
 
 void ComparePane::show_metrics() {

@@ -44,6 +44,7 @@ class ComparePane : public QWidget {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
@@ -59,6 +60,7 @@ class ComparePane : public QWidget {
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
   void show_plan(const PlanChangesPtr& plan);
+  void show_curves();
   void show_metrics();
 
   Document& document_;
@@ -73,7 +75,8 @@ class ComparePane : public QWidget {
   PlanDifferenceTable* plan_table_ = nullptr;
   std::vector<StateChoice> choices_;
   std::shared_ptr<const Comparison> comparison_;
-  quint64 wanted_ = 0;  // the newest request
+  bool is_plan_alone_ = false;  // only the plans of the states differ
+  quint64 wanted_ = 0;          // the newest request
   bool is_stale_ = true;
   std::optional<OpenRequest> before_;  // request for the pass's input, if known
   SnapshotPtr before_snapshot_;        // loaded on demand

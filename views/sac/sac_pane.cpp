@@ -16,6 +16,8 @@ constexpr int kMargin = 16;
 constexpr int kMinWithCurve = 460;
 // Below this height, the line about the last change is hidden; the page of changes has the same.
 constexpr int kMinWithLastChange = 330;
+// Below this height, the totals of the tensors are hidden.
+constexpr int kMinWithFooter = 260;
 constexpr int kMinWithLongReasons = 560, kFewLines = 5, kManyLines = 8;
 
 }  // namespace
@@ -68,7 +70,10 @@ SacPane::SacPane(Document& document, QWidget* parent)
   stack_->addWidget(shown);
   setFocusProxy(&table_->view());
 
-  connect(pages_, &QTabWidget::currentChanged, this, &SacPane::show_reasons);
+  connect(pages_, &QTabWidget::currentChanged, this, [this] {
+    fit_pages();
+    show_reasons();
+  });
   connect(&session_, &SacSession::changed, this, &SacPane::refresh);
   connect(&session_, &SacSession::working_changed, this, &SacPane::refresh);
   connect(&session_, &SacSession::previewed, this, [this] {
@@ -84,6 +89,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   connect(targets_, &TargetPage::message, this, &SacPane::message);
   connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
   add_actions();
+  fit_pages();
   refresh();
 }
 
@@ -179,10 +185,19 @@ void SacPane::resizeEvent(QResizeEvent* event) {
   const bool is_low = height() < kMinWithCurve;
   curve_->setVisible(!is_low);
   show_last_change(has_changed_);
+  table_->show_footer(height() >= kMinWithFooter);
   reasons_->set_lines(height() < kMinWithLongReasons ? kFewLines : kManyLines);
   show_reasons();
   figures_->set_compact(is_low);
   bar_->budget().fit(width());
+}
+
+// A low pane needs space for the page on screen only, not for the highest one.
+void SacPane::fit_pages() {
+  for (int i = 0; i < pages_->count(); ++i)
+    pages_->widget(i)->setSizePolicy(QSizePolicy::Preferred, i == pages_->currentIndex()
+                                                                 ? QSizePolicy::Preferred
+                                                                 : QSizePolicy::Ignored);
 }
 
 // Reasons belong to a table, if there is space for both.

@@ -58,6 +58,7 @@ class SacPane : public QWidget {
   void show_last_change(bool has_changed);
   void add_actions();
   void refresh();
+  void fit_pages();
   void show_reasons();
   void make_pair();
   void make_joint();

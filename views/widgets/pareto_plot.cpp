@@ -121,7 +121,7 @@ QPointF ParetoScale::place(double bytes, double ns) const {
 ParetoPlot::ParetoPlot(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setMinimumSize(200, 140);
+  setMinimumSize(200, 100);
   setAccessibleName(tr("Peak memory against step time"));
   plan_action_ = tr("Click to use this plan.");
 }
