@@ -115,6 +115,18 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
       graph, {.memory = memory_of_run(result.request, runs_on), .estimator = std::move(estimator)});
 }
 
+// Says so if times are estimated for another GPU than the one that ran; empty otherwise.
+std::string other_device(const BenchmarkResult& result, const EstimatorRequest& estimator,
+                         const Analysis& analysis) {
+  const std::string ran = result.device();
+  if (ran.empty() || !estimator.device.empty() || !device_id_in(ran).empty() ||
+      device_that_ran(result) == DeviceType::cpu || estimator.name.starts_with("measured"))
+    return {};
+  return fmt::format("{} has no built-in description: times are estimated for {}; --device FILE "
+                     "describes another device",
+                     ran, analysis.device.name);
+}
+
 }  // namespace
 
 Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
@@ -134,6 +146,8 @@ Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& 
   for (RankResult& rank : result.ranks)
     rank.notes.insert(rank.notes.begin(), fitted.notes.begin(), fitted.notes.end());
   JOINTER_TRY(Analysis analysis, estimate(graph, result, estimator));
+  if (std::string note = other_device(result, estimator, analysis); !note.empty())
+    result.ranks.front().notes.push_back(std::move(note));
   result.predicted = prediction_of(analysis);
   result.predicted.step_ns = step_of_run(graph, analysis, result.request);
   result.conclude(graph, analysis);

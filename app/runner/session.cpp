@@ -120,8 +120,9 @@ class Session {
   std::unique_ptr<ProcessGroups> groups_;
   std::optional<NamedTensors> given_;
   std::vector<at::Tensor> baseline_;  // outputs of the unedited graph
-  // An operator that has no deterministic kernel on the device; empty: all have one. Then outputs of
-  // two runs of one graph differ by up to spread_, relative to the output's largest magnitude.
+  // A node whose operator has no deterministic kernel on the device; empty: all have one. With such a
+  // node, outputs of two runs of one graph differ by up to spread_, relative to the output's largest
+  // magnitude.
   std::string random_order_;
   double spread_ = 0;
   std::int64_t workspace_bytes_ = 0;  // of libraries, on the device

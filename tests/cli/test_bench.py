@@ -145,6 +145,42 @@ def test_the_estimate_is_for_the_device_of_the_run(bench: Bench) -> None:
         answer("overlap", JOINT, "--device", "a100", "--estimator", "simple")["step_ms"])
 
 
+def test_an_unknown_gpu_is_estimated_as_another_which_is_said(bench: Bench) -> None:
+    gpu = {"*": [["started", {"device": "NVIDIA L40S", "device_type": "cuda"}], *END]}
+    notes = bench.run(JOINT, "--json", ranks=gpu).json["notes"]
+    assert any("NVIDIA L40S" in note and "H100" in note and "--device" in note for note in notes)
+    asked = bench.run(JOINT, "--json", "--device", "a100", ranks=gpu).json["notes"]
+    assert not any("L40S" in note for note in asked)
+
+
+def test_a_rank_alone_does_not_communicate(bench: Bench) -> None:
+    """Local copies replace its collectives; a recorded step does not wait for launches, either."""
+    gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}], *END]}
+    overlap = answer("overlap", JOINT, "--device", "h200")
+    alone = bench.run(JOINT, "--solo", "0", "--json", ranks=gpu).json["predicted"]["step_ms"]
+    without = overlap["step_ms"] - overlap["exposed_ms"]
+    assert without < alone < overlap["step_ms"]
+    recorded = bench.run(JOINT, "--solo", "0", "--backend", "cudagraph", "--json", ranks=gpu)
+    assert recorded.json["predicted"]["step_ms"] < alone
+
+
+def test_figures_of_a_gpu(bench: Bench) -> None:
+    """Kernels that ran side by side count once; the GPU's state and its libraries' memory are said."""
+    kernels = {"position": [20, 21, 22], "name": ["a", "b", "c"], "stream": [7, 7, 8],
+               "start_ns": [0, 500_000, 600_000], "end_ns": [100_000, 900_000, 800_000]}
+    state = {"sm_mhz": 1785, "max_sm_mhz": 1980, "memory_mhz": 2619, "milliwatts": 683_289,
+             "celsius": 63, "used_bytes": 1 << 30, "slowdowns": ["power limit"]}
+    measured = {"kernels": kernels, "gpu": state, "workspace_bytes": 32 << 20}
+    gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}],
+                 ["measured", measured], ["done"]]}
+    text = bench.run(JOINT, "--solo", "0", "--profile", ranks=gpu).out
+    assert "busy for 500 us of 2.00 ms: bound by launches" in text
+    assert "1785 of 1980 MHz, 683 W, 63" in text and "slowed down by: power limit" in text
+    assert "32.0 MiB of workspaces" in text
+    (rank,) = bench.run(JOINT, "--solo", "0", "--profile", "--json", ranks=gpu).json["ranks"]
+    assert rank["kernels"] == kernels and rank["gpu"] == state
+
+
 def test_no_utilization_against_another_devices_peak(bench: Bench) -> None:
     measured = bench.run(JOINT, "--json", "--device", "h100").json["measured"]
     assert measured["mfu"] is None
