@@ -33,6 +33,7 @@
 #include "views/session/workspace/autosave.h"
 #include "views/tables/table_pane.h"
 #include "views/tune/tune_pane.h"
+#include "views/widgets/number_keys.h"
 #include "views/window/graph_chooser.h"
 #include "views/window/scoreboard.h"
 
@@ -158,6 +159,7 @@ void MainWindow::make_parts(const Top& top) {
                .warn = [this](const QString& sentence) { status_->warn(sentence); },
                .open = [this](const QString& path) { open({.path = path.toStdString()}); }});
   focus_ = std::make_unique<PaneFocus>(*this, *documents_, *panes_);
+  new NumberKeys(this);
   workspaces_ = std::make_unique<Workspaces>(*this, *documents_, recent_, folder_, analysis_);
   closing_ = std::make_unique<Closing>(*this, *documents_, *workspaces_);
   connect(workspaces_.get(), &Workspaces::message, status_.get(), &StatusLine::say);

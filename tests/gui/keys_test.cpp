@@ -1,14 +1,26 @@
 // Tests which pane gets a letter: the focused one, or the timeline if the pointer is over it.
 
+#include <QComboBox>
 #include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPointer>
+#include <QSignalSpy>
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
+#include "tests/gui/timeline_hand.h"
+#include "views/session/edit/move_planner.h"
 
 namespace jointer {
 
 using namespace views;
 using test::kPatienceMs;
+
+namespace {
+
+constexpr int kHoldMs = 2000;
+
+}  // namespace
 
 class KeysTest : public test::SacWindow {
   Q_OBJECT
@@ -20,10 +32,16 @@ class KeysTest : public test::SacWindow {
   void letters_over_the_timeline_edit_nothing();
   void letters_elsewhere_edit_in_the_focused_table();
   void a_text_field_keeps_its_letters();
+  void a_node_is_held_wherever_the_focus_is_data();
+  void a_node_is_held_wherever_the_focus_is();
+  void the_best_place_is_found_wherever_the_focus_is_data();
+  void the_best_place_is_found_wherever_the_focus_is();
 
  private:
   // Gives the table of the SAC pane the focus and selects a recomputed tensor.
   void focus_table();
+  // The widgets on screen that can have the focus and do not take letters as text.
+  [[nodiscard]] QList<QPointer<QWidget>> focusable(const QWidget& area) const;
   void move_pointer_over_timeline();
   void move_pointer_away();
   [[nodiscard]] double shown_length() {
@@ -45,6 +63,22 @@ void KeysTest::focus_table() {
   choose_row(largest(Keep::recompute));
   table().view().setFocus();
   QVERIFY(table().view().hasFocus());
+}
+
+QList<QPointer<QWidget>> KeysTest::focusable(const QWidget& area) const {
+  QList<QPointer<QWidget>> widgets;
+  for (QWidget* widget : area.findChildren<QWidget*>()) {
+    const auto* field = qobject_cast<QLineEdit*>(widget);
+    const auto* list = qobject_cast<QComboBox*>(widget);
+    const auto* text = qobject_cast<QPlainTextEdit*>(widget);
+    const bool takes_text = (field != nullptr && !field->isReadOnly()) ||
+                            (list != nullptr && list->isEditable()) ||
+                            (text != nullptr && !text->isReadOnly());
+    if (widget->isVisible() && widget->isEnabled() && widget->window() == window_.get() &&
+        widget->focusPolicy() != Qt::NoFocus && widget->focusProxy() == nullptr && !takes_text)
+      widgets.emplace_back(widget);
+  }
+  return widgets;
 }
 
 void KeysTest::move_pointer_over_timeline() {
@@ -93,6 +127,57 @@ void KeysTest::a_text_field_keeps_its_letters() {
   QTest::keyClicks(&filter(), "wasd");
   QCOMPARE(filter().text(), QString("wasd"));
   QCOMPARE(shown_length(), length);
+}
+
+void KeysTest::a_node_is_held_wherever_the_focus_is_data() {
+  QTest::addColumn<QString>("pane");
+  for (const QString& pane : desktop::MainWindow::pane_names())
+    QTest::addRow("%s", qPrintable(pane)) << pane;
+}
+
+// In all widgets of the header and the pane, except for fields that take the letter.
+void KeysTest::a_node_is_held_wherever_the_focus_is() {
+  QFETCH(const QString, pane);
+  const auto* shown = show_pane<QWidget>(qPrintable(pane));
+  QVERIFY(shown != nullptr);
+  MovePlanner& planner = editing().planner();
+  QTRY_VERIFY_WITH_TIMEOUT(planner.is_ready(), kPatienceMs);
+  const NodeId node = test::exposed_wait(document());
+  for (QPointer<QWidget> widget : focusable(*window_->menuWidget()) + focusable(*shown)) {
+    if (!widget || !widget->isVisible()) continue;
+    widget->setFocus();
+    document().selection().select(node);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_V);
+    const bool is_held = QTest::qWaitFor([&] { return planner.held() != nullptr; }, kHoldMs);
+    QVERIFY2(is_held, qPrintable(QStringLiteral("%1 %2").arg(widget->metaObject()->className(),
+                                                             widget->objectName())));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+    QVERIFY(planner.held() == nullptr);
+  }
+}
+
+void KeysTest::the_best_place_is_found_wherever_the_focus_is_data() {
+  QTest::addColumn<QString>("widget");
+  QTest::addColumn<Qt::KeyboardModifiers>("modifiers");
+  for (const char* widget : {"device", "at_most", "unit"}) {
+    QTest::addRow("B in %s", widget) << QString(widget) << Qt::KeyboardModifiers();
+    QTest::addRow("Shift+B in %s", widget)
+        << QString(widget) << Qt::KeyboardModifiers(Qt::ShiftModifier);
+  }
+}
+
+void KeysTest::the_best_place_is_found_wherever_the_focus_is() {
+  QFETCH(const QString, widget);
+  QFETCH(const Qt::KeyboardModifiers, modifiers);
+  pane().show_targets();
+  document().selection().select(test::exposed_wait(document()));
+  auto* focused = window_->findChild<QWidget*>(widget);
+  focused->setFocus();
+  QCOMPARE(QApplication::focusWidget(), focused);
+  // If there is no better place, the planner says why.
+  QSignalSpy refused(&editing().planner(), &MovePlanner::refused);
+  QTest::keyClick(focused, Qt::Key_B, modifiers);
+  QTRY_VERIFY_WITH_TIMEOUT(editing().step_count() == 1 || refused.count() == 1, kPatienceMs);
 }
 
 }  // namespace jointer

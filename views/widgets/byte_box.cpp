@@ -10,6 +10,7 @@ namespace jointer::views {
 namespace {
 
 constexpr double kMaxBytes = 100'000.0 * (1 << 30), kUsualUnit = 1 << 30;
+const QString kUnitLetters = QStringLiteral("bikmgtpe");
 
 }  // namespace
 
@@ -48,7 +49,12 @@ double ByteBox::valueFromText(const QString& text) const {
 
 QValidator::State ByteBox::validate(QString& text, int& /*at*/) const {
   const bool is_special = !specialValueText().isEmpty() && text == specialValueText();
-  return is_special || parse(text) ? QValidator::Acceptable : QValidator::Intermediate;
+  if (is_special || parse(text)) return QValidator::Acceptable;
+  const QString letters = kUnitLetters + specialValueText();
+  const bool may_become_one = std::ranges::all_of(text, [&](QChar letter) {
+    return !letter.isLetter() || letters.contains(letter, Qt::CaseInsensitive);
+  });
+  return may_become_one ? QValidator::Intermediate : QValidator::Invalid;
 }
 
 void ByteBox::stepBy(int steps) {
