@@ -6,12 +6,16 @@
 #include <QKeySequence>
 #include <QLabel>
 #include <QTest>
+#include <QVBoxLayout>
 #include <memory>
 
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
+#include "views/widgets/notice_bar.h"
 #include "views/widgets/wrapped_text.h"
+#include "views/window/message_bar.h"
 #include "views/window/pages.h"
+#include "views/window/restore_bar.h"
 
 namespace jointer {
 namespace {
@@ -42,6 +46,8 @@ class PagesTest : public QObject {
   void texts_are_shown_whole_data();
   void texts_are_shown_whole();
   void a_message_can_be_copied();
+  void bars_show_long_paths_whole_data() { texts_are_shown_whole_data(); }
+  void bars_show_long_paths_whole();
   void names_of_recent_files_are_shown_as_they_are();
 };
 
@@ -78,6 +84,29 @@ void PagesTest::a_message_can_be_copied() {
   QTest::keyClick(&message, Qt::Key_A, Qt::ControlModifier);
   QTest::keyClick(&message, Qt::Key_C, Qt::ControlModifier);
   QCOMPARE(QGuiApplication::clipboard()->text(), kPath);
+}
+
+void PagesTest::bars_show_long_paths_whole() {
+  QFETCH(const QSize, size);
+  NoticeBar notice;
+  notice.set_text(tr("%1 cannot be written.").arg(kPath));
+  notice.add_button("Copy", "copy");
+  RestoreBar restored(tr("Restored 2 edits of %1.").arg(kPath), {kPath, "mm_12 is gone."}, true);
+  MessageBar messages;
+  messages.add("short");
+  messages.add(kPath + ": " + QStringLiteral("node mm_12 reads view_7_x_y. ").repeated(20));
+  for (QWidget* bar : {static_cast<QWidget*>(&notice), static_cast<QWidget*>(&restored),
+                       static_cast<QWidget*>(&messages)}) {
+    QWidget window;
+    auto* column = new QVBoxLayout(&window);
+    column->addWidget(bar);
+    column->addStretch(1);
+    window.resize(size);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    QTRY_COMPARE(cut_text(window), QString());
+    bar->setParent(nullptr);
+  }
 }
 
 void PagesTest::names_of_recent_files_are_shown_as_they_are() {

@@ -19,6 +19,7 @@
 #include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/workspace/autosave.h"
+#include "views/widgets/wrapped_text.h"
 #include "views/window/restore_bar.h"
 
 namespace jointer {
@@ -221,7 +222,7 @@ void WorkspaceTest::restores_open_documents() {
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   QVERIFY(editing(*tab).history() == history);
   QVERIFY(autosave(*tab).is_dirty());
-  const QString said = bar(*window)->findChild<QLabel*>()->text();
+  const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
   QVERIFY2(said.startsWith("Restored 3 edits of "), qPrintable(said));
   QTest::mouseClick(bar(*window)->findChild<QPushButton*>("keep"), Qt::LeftButton);
   QTRY_VERIFY(bar(*window) == nullptr);
@@ -328,7 +329,7 @@ void WorkspaceTest::skipped_edits_are_reported() {
   auto window = make_window();
   DocumentTab* tab = open(*window, path);
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
-  const QString said = bar(*window)->findChild<QLabel*>()->text();
+  const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
   QVERIFY2(said.contains("The capture has changed"), qPrintable(said));
   QVERIFY2(said.contains("no_such_node"), qPrintable(said));
   QCOMPARE(editing(*tab).step_count(), 0);
@@ -424,7 +425,7 @@ void WorkspaceTest::marks_are_saved_and_restored() {
   tab = open(*window, kCapture);
   QVERIFY(tab->document()->marks().all() == marks);
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
-  const QString said = bar(*window)->findChild<QLabel*>()->text();
+  const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
   QVERIFY2(said.startsWith("Restored 1 mark of "), qPrintable(said));
   // Restored from the workspace.
   save(*tab, path);

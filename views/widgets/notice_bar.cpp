@@ -17,16 +17,12 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   setAutoFillBackground(true);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(10 + kStripe, 4, 6, 4);
-  text_ = new QLabel(this);
-  text_->setTextFormat(Qt::PlainText);
-  text_->setWordWrap(true);
-  text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  text_->setMinimumWidth(1);
-  row->addWidget(text_, 1);
+  text_ = new WrappedText({}, this);
+  row->addWidget(text_, 1, Qt::AlignVCenter);
 }
 
 void NoticeBar::set_text(const QString& text) {
-  text_->setText(text);
+  text_->set_text(text);
   setAccessibleName(text);
 }
 

@@ -21,8 +21,13 @@ WrappedText::WrappedText(const QString& text, QWidget* parent) : QTextEdit(paren
   QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
+  set_text(text);
+}
+
+void WrappedText::set_text(const QString& text) {
   setPlainText(text);
   setAccessibleName(text);
+  updateGeometry();
 }
 
 int WrappedText::heightForWidth(int width) const {

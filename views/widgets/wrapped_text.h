@@ -11,6 +11,7 @@ class WrappedText : public QTextEdit {
  public:
   explicit WrappedText(const QString& text, QWidget* parent = nullptr);
 
+  void set_text(const QString& text);
   [[nodiscard]] bool hasHeightForWidth() const override { return true; }
   [[nodiscard]] int heightForWidth(int width) const override;
   [[nodiscard]] QSize sizeHint() const override;

@@ -2,9 +2,10 @@
 
 #include <QDateTime>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLocale>
 #include <QPushButton>
+
+#include "views/widgets/wrapped_text.h"
 
 namespace jointer::views {
 namespace {
@@ -43,19 +44,17 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
   setFrameShape(QFrame::StyledPanel);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(10, 4, 6, 4);
-  auto* text = new QLabel(sentence, this);
-  text->setTextFormat(Qt::PlainText);
-  text->setWordWrap(true);
+  auto* text = new WrappedText(sentence, this);
   if (!refused.isEmpty()) {
-    text->setText((sentence.isEmpty() ? QString() : sentence + u' ') +
-                  (refused.size() == 1
-                       ? tr("1 edit no longer applies and was skipped: ")
-                       : tr("%1 edits no longer apply and were skipped: ").arg(refused.size())) +
-                  QStringList(refused.mid(0, kMaxShown)).join(QStringLiteral("; ")) +
-                  (refused.size() > kMaxShown ? QStringLiteral(" ...") : QString()));
+    text->set_text((sentence.isEmpty() ? QString() : sentence + u' ') +
+                   (refused.size() == 1
+                        ? tr("1 edit no longer applies and was skipped: ")
+                        : tr("%1 edits no longer apply and were skipped: ").arg(refused.size())) +
+                   QStringList(refused.mid(0, kMaxShown)).join(QStringLiteral("; ")) +
+                   (refused.size() > kMaxShown ? QStringLiteral(" ...") : QString()));
     text->setToolTip(refused.join(u'\n'));
   }
-  row->addWidget(text, 1);
+  row->addWidget(text, 1, Qt::AlignVCenter);
   auto* keep = new QPushButton(can_discard ? tr("Keep") : tr("Close"), this);
   keep->setObjectName(QStringLiteral("keep"));
   connect(keep, &QPushButton::clicked, this, [this] {
