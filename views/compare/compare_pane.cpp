@@ -82,6 +82,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   tables_->addTab(plan_table_, tr("Plan"));
   column->addWidget(tables_, 3);
   show_plan(nullptr);
+  fit_height(0);  // until it is known
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
@@ -165,9 +166,14 @@ void ComparePane::showEvent(QShowEvent* event) {
 
 void ComparePane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
+  fit_height(height());
+}
+
+void ComparePane::fit_height(int height) {
+  is_low_ = height < kLow;
   show_curves();
-  table_->show_footer(height() >= kLow);
-  plan_table_->show_footer(height() >= kLow);
+  table_->show_footer(!is_low_);
+  plan_table_->show_footer(!is_low_);
 }
 
 void ComparePane::changeEvent(QEvent* event) {
@@ -317,7 +323,7 @@ void ComparePane::show_plan(const PlanChangesPtr& plan) {
 
 // If only the plan differs, the curves of the graphs are the same.
 void ComparePane::show_curves() {
-  curves_->setVisible(!is_plan_alone_ && height() >= kLow);
+  curves_->setVisible(!is_plan_alone_ && !is_low_);
 }
 
 void ComparePane::show_metrics() {

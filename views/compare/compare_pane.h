@@ -60,6 +60,8 @@ class ComparePane : public QWidget {
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
   void show_plan(const PlanChangesPtr& plan);
+  // Shows what there is space for.
+  void fit_height(int height);
   void show_curves();
   void show_metrics();
 
@@ -75,6 +77,7 @@ class ComparePane : public QWidget {
   PlanDifferenceTable* plan_table_ = nullptr;
   std::vector<StateChoice> choices_;
   std::shared_ptr<const Comparison> comparison_;
+  bool is_low_ = true;
   bool is_plan_alone_ = false;  // only the plans of the states differ
   quint64 wanted_ = 0;          // the newest request
   bool is_stale_ = true;

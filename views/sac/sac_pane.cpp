@@ -90,6 +90,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
   add_actions();
   fit_pages();
+  fit_height(0);  // until it is known
   refresh();
 }
 
@@ -140,7 +141,7 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
 // at all.
 void SacPane::show_last_change(bool has_changed) {
   has_changed_ = has_changed;
-  const bool has_space = height() >= kMinWithLastChange;
+  const bool has_space = height_ >= kMinWithLastChange;
   QSizePolicy policy = last_change_->sizePolicy();
   policy.setRetainSizeWhenHidden(has_space);
   last_change_->setSizePolicy(policy);
@@ -182,14 +183,19 @@ void SacPane::showEvent(QShowEvent* event) {
 
 void SacPane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  const bool is_low = height() < kMinWithCurve;
+  fit_height(height());
+  bar_->budget().fit(width());
+}
+
+void SacPane::fit_height(int height) {
+  height_ = height;
+  const bool is_low = height < kMinWithCurve;
   curve_->setVisible(!is_low);
   show_last_change(has_changed_);
-  table_->show_footer(height() >= kMinWithFooter);
-  reasons_->set_lines(height() < kMinWithLongReasons ? kFewLines : kManyLines);
+  table_->show_footer(height >= kMinWithFooter);
+  reasons_->set_lines(height < kMinWithLongReasons ? kFewLines : kManyLines);
   show_reasons();
   figures_->set_compact(is_low);
-  bar_->budget().fit(width());
 }
 
 // A low pane needs space for the page on screen only, not for the highest one.
@@ -205,7 +211,7 @@ void SacPane::show_reasons() {
   const SacStatePtr state = session_.state();
   const QWidget* page = pages_->currentWidget();
   reasons_->setVisible(state && state->can_change() && (page == table_ || page == targets_) &&
-                       height() >= kMinWithCurve);
+                       height_ >= kMinWithCurve);
 }
 
 void SacPane::refresh() {

@@ -59,6 +59,8 @@ class SacPane : public QWidget {
   void add_actions();
   void refresh();
   void fit_pages();
+  // Shows what there is space for.
+  void fit_height(int height);
   void show_reasons();
   void make_pair();
   void make_joint();
@@ -80,6 +82,7 @@ class SacPane : public QWidget {
   QPushButton* to_joint_ = nullptr;  // only for pairs
   QWidget* last_change_ = nullptr;   // hidden unless the last history entry changed the plan
   bool has_changed_ = false;         // it did
+  int height_ = 0;                   // that the content was fitted to
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;

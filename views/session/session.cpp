@@ -4,6 +4,7 @@
 #include "views/session/document/document.h"
 #include "views/session/document/open_documents.h"
 #include "views/session/pipeline/pipeline_session.h"
+#include "views/session/sac/sac_session.h"
 #include "views/session/tune/tune_session.h"
 #include "views/session/workspace/autosave.h"
 
@@ -20,6 +21,8 @@ Session::Session(OpenRequest source, SnapshotPtr snapshot, const SessionServices
       autosave_(std::make_unique<Autosave>(*document_, *benchmarks_, services.journal_folder,
                                            &pipeline_->draft())) {
   open_documents_.add(*document_);
+  // A joint graph runs only after it is partitioned: the plan's figures are needed from the start.
+  if (sac_kind(document_->graph()) == SacKind::joint) document_->sac().start();
 }
 
 Session::~Session() {

@@ -1,6 +1,7 @@
 #include "views/timeline/timeline_bar.h"
 
 #include <QActionGroup>
+#include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QMenu>
 
@@ -28,6 +29,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   title->setFont(bold);
   row->addWidget(title);
   row->addSpacing(10);
+  add_program_choice();
   program_order_ = add_axis(tr("Program Order"), AxisKind::program_order,
                             tr("Every node has the same width (G)"));
   estimated_time_ =
@@ -91,6 +93,34 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   show_axis(content_.kind());
   show_measurement();
   range_->setText(range->text());
+}
+
+// The buttons of the axis are exclusive too, and not in this group.
+void TimelineBar::add_program_choice() {
+  auto* choice = new QButtonGroup(this);
+  const auto add = [&](const QString& text, const char* name, bool is_partitioned,
+                       const QString& tip) {
+    QToolButton* button = add_bar_button(*this, text, tip);
+    button->setObjectName(QLatin1String(name));
+    button->setCheckable(true);
+    button->hide();
+    choice->addButton(button);
+    connect(button, &QToolButton::clicked, this,
+            [this, is_partitioned] { emit partitioned_chosen(is_partitioned); });
+    return button;
+  };
+  joint_ = add(tr("Joint Graph"), "show_joint", false,
+               tr("Show the joint graph as captured and edited: forward and backward before "
+                  "partitioning"));
+  partitioned_ = add(tr("As Partitioned"), "show_partitioned", true,
+                     tr("Show the pair that the partitioner makes of this joint graph under the "
+                        "SAC pane's plan, including recomputation"));
+}
+
+void TimelineBar::offer_partitioned(bool is_partitioned) {
+  joint_->show();
+  partitioned_->show();
+  (is_partitioned ? partitioned_ : joint_)->setChecked(true);
 }
 
 QToolButton* TimelineBar::add_axis(const QString& text, AxisKind kind, const QString& tip) {

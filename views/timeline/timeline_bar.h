@@ -14,7 +14,14 @@ class TimelineBar : public QWidget {
  public:
   explicit TimelineBar(TimelineView& timeline, QWidget* parent = nullptr);
 
+  // Offers to show a joint graph as it is or as partitioned. `is_partitioned`: the current choice.
+  void offer_partitioned(bool is_partitioned);
+
+ signals:
+  void partitioned_chosen(bool is_partitioned);
+
  private:
+  void add_program_choice();
   QToolButton* add_axis(const QString& text, AxisKind kind, const QString& tip);
   void show_axis(AxisKind kind);
   void show_measurement();
@@ -22,6 +29,8 @@ class TimelineBar : public QWidget {
 
   TimelineView& timeline_;
   TimelineContent& content_;
+  QToolButton* joint_ = nullptr;        // the joint graph as it is
+  QToolButton* partitioned_ = nullptr;  // as partitioned
   QToolButton* program_order_ = nullptr;
   QToolButton* estimated_time_ = nullptr;
   QToolButton* measured_time_ = nullptr;

@@ -33,8 +33,12 @@ constexpr int kDragDistance = 4;
 
 }  // namespace
 
-TimelineView::TimelineView(Document& document, QWidget* parent)
-    : QAbstractScrollArea(parent), document_(document), content_(document), range_(content_) {
+TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
+    : QAbstractScrollArea(parent),
+      document_(document),
+      moves_(moves),
+      content_(document),
+      range_(content_) {
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setFocusPolicy(Qt::StrongFocus);
@@ -58,7 +62,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   connect(tool_.get(), &MoveTool::changed, this, &TimelineView::refresh);
   new PointerKeys(*this);
   // Compute the figures of possible places before a drag starts.
-  document_.editing().planner().prepare();
+  if (moves_ == Moves::allowed) document_.editing().planner().prepare();
 }
 
 TimelineView::~TimelineView() = default;
@@ -241,8 +245,9 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
         !document_.selection().contains(scene.lane(*h.row).items()[h.run->first].node))
       click(press_, {});
   } else if (event->button() == Qt::LeftButton) {
-    drag_ = tool_->press(press_, grip_at(scene(), press_), event->modifiers()) ? Drag::move
-                                                                               : Drag::maybe;
+    const bool takes = moves_ == Moves::allowed &&
+                       tool_->press(press_, grip_at(scene(), press_), event->modifiers());
+    drag_ = takes ? Drag::move : Drag::maybe;
   }
 }
 

@@ -31,7 +31,10 @@ class MoveTool;
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:
-  explicit TimelineView(Document& document, QWidget* parent = nullptr);
+  // `none`: nodes cannot be picked up and moved.
+  enum class Moves : std::uint8_t { allowed, none };
+  explicit TimelineView(Document& document, QWidget* parent = nullptr,
+                        Moves moves = Moves::allowed);
   ~TimelineView() override;
   TimelineView(const TimelineView&) = delete;
   TimelineView& operator=(const TimelineView&) = delete;
@@ -95,6 +98,7 @@ class TimelineView : public QAbstractScrollArea {
   void move_overview(int x);
 
   Document& document_;
+  const Moves moves_;
   TimelineContent content_;
   TimelineRange range_;
   TimelineLayout layout_;

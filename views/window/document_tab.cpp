@@ -4,8 +4,6 @@
 #include <QVBoxLayout>
 #include <utility>
 
-#include "views/timeline/timeline_bar.h"
-
 namespace jointer::views {
 
 DocumentTab::DocumentTab(OpenRequest request, AnalysisOptions options, MakeSession make_session,
@@ -61,11 +59,10 @@ void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
   auto* column = new QVBoxLayout(page);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  auto* timeline = new TimelineView(*document(), page);
-  column->addWidget(new TimelineBar(*timeline, page));
-  column->addWidget(timeline, 1);
-  show_page(page, timeline);
-  timeline_->setFocus();
+  auto* timelines = new TimelineStack(*document(), page);
+  column->addWidget(timelines, 1);
+  show_page(page, timelines);
+  timeline()->setFocus();
   emit ready();
 }
 
@@ -81,8 +78,8 @@ void DocumentTab::show_error(const Error& error) {
   emit failed(error);
 }
 
-void DocumentTab::show_page(QWidget* page, TimelineView* timeline) {
-  timeline_ = timeline;
+void DocumentTab::show_page(QWidget* page, TimelineStack* timelines) {
+  timelines_ = timelines;
   stack_->addWidget(page);
   stack_->setCurrentWidget(page);
   // A button of the old page may have triggered this.

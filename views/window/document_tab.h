@@ -8,8 +8,8 @@
 #include "views/session/document/document.h"
 #include "views/session/open/loader.h"
 #include "views/session/session.h"
-#include "views/timeline/timeline_view.h"
 #include "views/window/pages.h"
+#include "views/window/timeline_stack.h"
 
 namespace jointer::views {
 
@@ -38,7 +38,10 @@ class DocumentTab : public QWidget {
   // Null until the graph has loaded.
   [[nodiscard]] Session* session() const { return session_.get(); }
   [[nodiscard]] Document* document() const { return session_ ? &session_->document() : nullptr; }
-  [[nodiscard]] TimelineView* timeline() const { return timeline_; }
+  // The timeline on screen; null on other pages.
+  [[nodiscard]] TimelineView* timeline() const {
+    return timelines_ == nullptr ? nullptr : timelines_->shown();
+  }
 
   // Inserts a widget, such as the find bar, above the timeline.
   void insert_bar(QWidget* bar);
@@ -55,8 +58,8 @@ class DocumentTab : public QWidget {
  private:
   void show_graph(const SnapshotPtr& snapshot);
   void show_error(const Error& error);
-  // `timeline`: that of the page, or null.
-  void show_page(QWidget* page, TimelineView* timeline = nullptr);
+  // `timelines`: those of the page, or null.
+  void show_page(QWidget* page, TimelineStack* timelines = nullptr);
 
   OpenRequest request_;
   AnalysisOptions options_;
@@ -65,7 +68,7 @@ class DocumentTab : public QWidget {
   Loader* loader_ = nullptr;  // set while a graph is loading
   QStackedLayout* stack_ = nullptr;
   QWidget* page_ = nullptr;  // the current page, owned by the stack
-  TimelineView* timeline_ = nullptr;
+  TimelineStack* timelines_ = nullptr;
 };
 
 }  // namespace jointer::views

@@ -12,7 +12,6 @@
 #include "core/cost/throughput.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/move_planner.h"
-#include "views/session/sac/sac_session.h"
 #include "views/session/text/capacity_text.h"
 #include "views/session/text/measured_text.h"
 #include "views/session/text/number_text.h"
@@ -60,7 +59,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       tr("Tokens/s"), tr("Throughput per device: local tokens per step divided by the step time."));
   mfu_ = add_figure(tr("MFU"), tr("Model FLOPs per second divided by the device's dense bf16 peak. "
                                   "Recomputation is not counted."));
-  planned_ = add_figure({}, {});
+  planned_ = new PlanFigure(document.sac(), this);
+  layout->addWidget(planned_);
   measured_ = add_figure(tr("Measured"), {});
   layout->addStretch(1);
 
@@ -99,9 +99,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
   connect(&planner_, &MovePlanner::held_changed, this, &Scoreboard::show_figures);
   connect(&planner_, &MovePlanner::moved, this, &Scoreboard::show_figures);
-  connect(&document_.sac(), &SacSession::changed, this, &Scoreboard::show_plan);
-  connect(&document_.sac(), &SacSession::previewed, this, &Scoreboard::show_plan);
-  connect(&document_.sac().reserved(), &PlanReserved::changed, this, &Scoreboard::show_plan);
+  connect(planned_, &PlanFigure::refreshed, this, &Scoreboard::fit_width);
   connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
   connect(&document_, &Document::costs_changed, this, [this] {
     fill_devices();
@@ -174,50 +172,6 @@ void Scoreboard::fit_width() {
   mfu_->setVisible(!is_narrow || !has_plan);
 }
 
-// Shows the plan's figures next to those of the solved plan if they differ, or a preview next to
-// the current plan.
-void Scoreboard::show_plan() {
-  const SacSession& session = document_.sac();
-  const SacStatePtr state = session.state();
-  const auto& preview = session.shown_preview();
-  const bool is_asked = preview && preview->outcome;
-  // Without tags, a training step's plan would repeat the other figures.
-  const bool has_plan =
-      state && state->can_change() && (!state->is_step() || state->applied_tags.any || is_asked);
-  planned_->setVisible(has_plan);
-  fit_width();
-  if (!has_plan) return;
-  planned_->set_name(state->is_step() ? tr("With tags applied") : tr("As partitioned"));
-  planned_->setProperty(
-      "how", state->is_step()
-                 ? tr("The training step with its tags applied: peak memory, step time, exposed "
-                      "communication and reserved memory. The other figures describe the step "
-                      "without its tags.")
-                 : tr("The pair that the partitioner produces from this joint graph under the SAC "
-                      "pane's plan, including recomputation: peak memory, step time, exposed "
-                      "communication and reserved memory. The other figures describe the joint "
-                      "graph itself."));
-  const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
-  const Figures& origin = state->reference()->figures.figures;
-  const Figures& was = is_asked ? state->figures.figures : origin;
-  const auto text = [](const Figures& f) {
-    return tr("%1 · %2").arg(bytes_text(f.peak_bytes), time_text(f.step_ns));
-  };
-  planned_->value().setText(text(now));
-  QStringList more{tr("exposed %1").arg(time_text(now.exposed_ns))};
-  if (const auto reserved = session.reserved().bytes(); reserved && !is_asked)
-    more << tr("reserved %1").arg(bytes_text(*reserved));
-  const QString beside =
-      is_asked ? tr("preview, currently %1").arg(text(was)) : more.join(tr(" · "));
-  const bool same_peak = now.peak_bytes == was.peak_bytes;
-  planned_->show_change(same_peak ? was.step_ns : was.peak_bytes,
-                        same_peak ? now.step_ns : now.peak_bytes, beside,
-                        tr("%1 · %2").arg(bytes_difference_text(was.peak_bytes, now.peak_bytes),
-                                          time_difference_text(was.step_ns, now.step_ns)));
-  planned_->setToolTip((state->is_step() ? tr("%1\nWithout tags: %2") : tr("%1\nAs solved: %2"))
-                           .arg(planned_->property("how").toString(), text(origin)));
-}
-
 void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t to,
                              const QString& was, const QString& change) {
   if (document_.editing().is_edited() || planner_.held() != nullptr)
@@ -276,7 +230,6 @@ void Scoreboard::show_rate(FigureBox& figure, std::optional<double> rate,
 
 void Scoreboard::refresh() {
   show_measurement();
-  show_plan();
   const Analysis& a = document_.analysis();
   show_figures();
   reserved_->setVisible(document_.graph().main_device() == DeviceType::cuda);

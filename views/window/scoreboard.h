@@ -9,6 +9,7 @@
 #include "core/cost/unknown_rates.h"
 #include "views/session/document/document.h"
 #include "views/widgets/figure_box.h"
+#include "views/window/plan_figure.h"
 
 namespace jointer::views {
 
@@ -30,7 +31,6 @@ class Scoreboard : public QWidget {
   void fill_devices();
   void refresh();
   void show_measurement();
-  void show_plan();
   void fit_width();
   // Shows the change relative to the graph as opened.
   void show_change(FigureBox& figure, std::int64_t from, std::int64_t to, const QString& was,
@@ -54,7 +54,7 @@ class Scoreboard : public QWidget {
   FigureBox* tokens_ = nullptr;
   FigureBox* mfu_ = nullptr;
   FigureBox* measured_ = nullptr;
-  FigureBox* planned_ = nullptr;  // peak and step time under the SAC pane's plan
+  PlanFigure* planned_ = nullptr;
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QLabel* estimate_ = nullptr;

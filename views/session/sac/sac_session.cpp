@@ -67,8 +67,15 @@ SacRequest SacSession::request() const {
 void SacSession::follow_document() {
   // If more edits are pending, the shown state already includes them.
   if (!is_started_ || !editing_.is_settled()) return;
+  // The state shown already includes pending ticks.
+  if (pending_.empty()) set_figures(remembered_.find(open_.baseline(), editing_.edit_history()));
   pending_.clear();
   ask_state();
+}
+
+void SacSession::set_figures(const std::optional<PlanFigures>& figures) {
+  figures_ = figures;
+  emit figures_changed();
 }
 
 void SacSession::ask_state() {
@@ -217,6 +224,9 @@ void SacSession::take(const Answer& answer, const std::optional<PolicyTick>& tic
   }
   problem_ = mistake;
   state_ = answer.state ? *answer.state : nullptr;
+  set_figures(state_ ? std::optional(state_->figures) : std::nullopt);
+  if (state_ && !tick && pending_.empty())
+    remembered_.add(open_.baseline(), editing_.edit_history(), state_->figures);
   if (tick) do_tick(*tick);
   if (!answer.is_complete) is_stale_ = true;  // the rows follow
   if (preview_) {

@@ -12,6 +12,7 @@
 #include "views/session/sac/plan_changes.h"
 #include "views/session/sac/plan_ordered.h"
 #include "views/session/sac/plan_reserved.h"
+#include "views/session/sac/remembered_figures.h"
 #include "views/session/sac/sac_solver.h"
 #include "views/session/sac/value_reasons.h"
 #include "views/session/work/task.h"
@@ -22,7 +23,7 @@ class Editing;
 class OpenGraph;
 
 // The policies of a document's graph (saved, recomputed, offloaded) at the current place in the
-// history. Computed on a worker thread on first use and whenever the document changes. Ticks are
+// history. Computed on a worker thread once started and whenever the document changes. Ticks are
 // shown as soon as they are computed, and then become edits of the document.
 class SacSession : public QObject {
   Q_OBJECT
@@ -38,6 +39,10 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_started() const { return is_started_; }
   // Null until it is computed.
   [[nodiscard]] SacStatePtr state() const { return state_; }
+  // The figures of the plan at the current place in the history: those of the state, or, while the
+  // state is still that of another place, those remembered from an earlier visit. nullopt until they
+  // are known.
+  [[nodiscard]] const std::optional<PlanFigures>& figures() const { return figures_; }
   // Why there is no state, in one sentence; empty if there is one.
   [[nodiscard]] const QString& problem() const { return problem_; }
   // True while a state is being computed.
@@ -127,6 +132,7 @@ class SacSession : public QObject {
  signals:
   // Another state is shown.
   void changed();
+  void figures_changed();
   void working_changed();
   void previewed();
   void tuned_changed();
@@ -167,6 +173,7 @@ class SacSession : public QObject {
   [[nodiscard]] std::vector<NodeId> present(std::vector<NodeId> nodes) const;
   void take(const Answer& answer, const std::optional<PolicyTick>& tick);
   void set_working(bool working);
+  void set_figures(const std::optional<PlanFigures>& figures);
   [[nodiscard]] SacRequest request() const;
   void do_tick(const PolicyTick& tick);
   void do_budget(const Preview& found);
@@ -179,6 +186,8 @@ class SacSession : public QObject {
   Task<Answer> answering_;  // at most one of the two is running
   Task<std::vector<Edit>> tagging_;
   SacStatePtr state_;
+  std::optional<PlanFigures> figures_;
+  RememberedFigures remembered_;
   PlanReserved reserved_;
   PlanOrdered ordered_;
   ValueReasons value_reasons_;

@@ -59,6 +59,34 @@ TEST_F(SacSessionTest, TickIsNotLostWhileAnEarlierOneIsApplied) {
   EXPECT_EQ(document->editing().step_count(), 2);
 }
 
+TEST_F(SacSessionTest, UndoShowsRememberedFiguresAtOnce) {
+  const PlanFigures opened = session().state()->figures;
+  EXPECT_EQ(session().figures(), opened);
+  session().set_keep({node("mm1"), node("act1")}, Keep::recompute);
+  run_all();
+  const PlanFigures ticked = session().state()->figures;
+  ASSERT_NE(ticked, opened);
+  EXPECT_EQ(session().figures(), ticked);
+  std::vector<std::optional<PlanFigures>> shown;
+  QObject::connect(&session(), &SacSession::figures_changed, &session(),
+                   [&] { shown.push_back(session().figures()); });
+  document->editing().undo();
+  run_all();
+  EXPECT_EQ(shown.front(), opened);
+  shown.clear();
+  document->editing().redo();
+  run_all();
+  EXPECT_EQ(shown.front(), ticked);
+  // Other estimates give other figures.
+  shown.clear();
+  AnalysisOptions options = document->analysis().options;
+  options.estimator.device = "a100";
+  document->analyze_with(options);
+  run_all();
+  EXPECT_EQ(shown.front(), std::nullopt);
+  EXPECT_EQ(shown.back(), session().state()->figures);
+}
+
 TEST_F(SacSessionTest, FiguresAreThoseOfTheCurrentEstimates) {
   session().set_keep({node("mm1")}, Keep::recompute);
   run_all();

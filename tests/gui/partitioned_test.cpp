@@ -1,0 +1,159 @@
+// Tests the figures and the timeline of a joint graph as partitioned.
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/gui/app_window.h"
+#include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
+#include "tests/support/paths.h"
+#include "views/sac/sac_figures.h"
+#include "views/sac/sac_pane.h"
+#include "views/session/edit/editing.h"
+#include "views/session/sac/sac_session.h"
+#include "views/session/text/number_text.h"
+#include "views/window/plan_figure.h"
+#include "views/window/timeline_stack.h"
+
+namespace jointer {
+
+using namespace views;
+using test::child;
+using test::kPatienceMs;
+
+class PartitionedTest : public test::AppWindow {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    make_folder();
+    make_window();
+    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+    window_->open({.path = test::source_path(test::kSample)});
+    QVERIFY(opened.wait(kPatienceMs));
+    QTRY_VERIFY(window_->findChild<PlanFigure*>() != nullptr);
+  }
+  void cleanup() { close_window(); }
+
+  void figures_stand_next_to_the_headline();
+  void undo_shows_remembered_figures();
+  void timeline_shows_either();
+  void timeline_follows_the_plan();
+  void nodes_of_the_pair_cannot_be_moved();
+
+ private:
+  [[nodiscard]] SacSession& session() const { return document().sac(); }
+  [[nodiscard]] PlanFigure& planned() const { return child<PlanFigure>(*window_); }
+  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
+  [[nodiscard]] const Analysis& shown() const { return timeline().content().shown().analysis; }
+  bool settle() {
+    return QTest::qWaitFor([this] { return session().figures() && session().is_settled(); },
+                           kPatienceMs);
+  }
+  [[nodiscard]] QString text() const {
+    const Figures& figures = session().state()->figures.figures;
+    return QStringLiteral("%1 · %2").arg(bytes_text(figures.peak_bytes),
+                                         time_text(figures.step_ns));
+  }
+  // Clicks the button in the bar on screen.
+  void choose(const char* name) const {
+    for (auto* button : window_->findChildren<QToolButton*>(QLatin1String(name)))
+      if (button->isVisible()) return QTest::mouseClick(button, Qt::LeftButton);
+    QFAIL("no button is on screen");
+  }
+  [[nodiscard]] bool is_partitioned() const { return timeline().content().shown().graph.is_pair(); }
+};
+
+void PartitionedTest::figures_stand_next_to_the_headline() {
+  // There is a place for them from the start; no pane was opened.
+  QVERIFY(planned().isVisible());
+  QVERIFY(planned().value().text() == "computing..." || session().figures());
+  QVERIFY(settle());
+  QCOMPARE(planned().value().text(), text());
+  // The SAC pane has the same.
+  QVERIFY(show_pane<SacPane>("sac") != nullptr);
+  QStringList labels;
+  for (const auto* label : child<SacFigures>(*window_).findChildren<QLabel*>())
+    labels << label->text();
+  const Figures& figures = session().state()->figures.figures;
+  QVERIFY(labels.contains(bytes_text(figures.peak_bytes)));
+  QVERIFY(labels.contains(time_text(figures.step_ns)));
+}
+
+void PartitionedTest::undo_shows_remembered_figures() {
+  QVERIFY(settle());
+  const QString opened = text();
+  session().set_keep(session().saved_at_peak(), Keep::recompute);
+  QTRY_COMPARE_WITH_TIMEOUT(document().editing().step_count(), 1, kPatienceMs);
+  QVERIFY(settle());
+  QVERIFY(text() != opened);
+  QCOMPARE(planned().value().text(), text());
+  QString first;
+  connect(&session(), &SacSession::figures_changed, &planned(), [&] {
+    if (first.isEmpty()) first = planned().value().text();
+  });
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_VERIFY_WITH_TIMEOUT(!first.isEmpty(), kPatienceMs);
+  QCOMPARE(first, opened);
+}
+
+void PartitionedTest::timeline_shows_either() {
+  QVERIFY(settle());
+  timeline().setFocus();
+  QTest::keyClick(&timeline(), Qt::Key_G);
+  const AxisKind kind = timeline().content().kind();
+  choose("show_partitioned");
+  QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
+  QVERIFY(timeline().isVisible());
+  QVERIFY(timeline().hasFocus());
+  QCOMPARE(timeline().content().kind(), kind);
+  const Figures& figures = session().state()->figures.figures;
+  QCOMPARE(shown().memory.peak_bytes(), figures.peak_bytes);
+  QCOMPARE(shown().simulation.step_ns(), figures.step_ns);
+  // Keys act on the timeline on screen, and the selection is shared.
+  QTest::keyClick(&timeline(), Qt::Key_P);
+  const NodeId peak = document().selection().current();
+  QVERIFY(static_cast<bool>(peak));
+  QCOMPARE(document().graph().name(peak), timeline().content().shown().graph.name(
+                                              shown().memory.node_at(shown().memory.peak_index())));
+  choose("show_joint");
+  QVERIFY(!is_partitioned());
+  QCOMPARE(shown().memory.peak_bytes(), document().analysis().memory.peak_bytes());
+  QVERIFY(shown().memory.peak_bytes() != figures.peak_bytes);
+  // It was built before.
+  choose("show_partitioned");
+  QVERIFY(is_partitioned());
+}
+
+void PartitionedTest::timeline_follows_the_plan() {
+  QVERIFY(settle());
+  choose("show_partitioned");
+  QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
+  const std::int64_t before = shown().memory.peak_bytes();
+  session().set_keep(session().saved_at_peak(), Keep::recompute);
+  QTRY_VERIFY_WITH_TIMEOUT(shown().memory.peak_bytes() != before, kPatienceMs);
+  QVERIFY(settle());
+  QTRY_COMPARE_WITH_TIMEOUT(shown().memory.peak_bytes(),
+                            session().state()->figures.figures.peak_bytes, kPatienceMs);
+}
+
+void PartitionedTest::nodes_of_the_pair_cannot_be_moved() {
+  QVERIFY(settle());
+  choose("show_partitioned");
+  QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
+  const TimelineLayout& layout = timeline().layout();
+  const QPoint from = layout.lane[2].center();
+  QTest::mousePress(timeline().viewport(), Qt::LeftButton, {}, from);
+  QTest::qWait(300);
+  QTest::mouseMove(timeline().viewport(), from + QPoint(60, 0));
+  QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, from + QPoint(60, 0));
+  QCOMPARE(document().editing().step_count(), 0);
+  QVERIFY(timeline().content().document().editing().planner().held() == nullptr);
+  QVERIFY(!timeline().content().document().editing().planner().is_taking());
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::PartitionedTest, "partitioned")
+#include "partitioned_test.moc"

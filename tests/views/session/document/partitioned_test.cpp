@@ -1,0 +1,87 @@
+#include "views/session/document/partitioned.h"
+
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+
+#include "tests/support/held_pool.h"
+#include "tests/support/joints.h"
+#include "tests/support/snapshots.h"
+#include "views/session/edit/editing.h"
+#include "views/session/sac/sac_session.h"
+
+namespace jointer::views {
+namespace {
+
+class APartitionedGraph : public testing::Test {
+ protected:
+  [[nodiscard]] NodeId node(const Document& of, const char* name) const {
+    return of.graph().find(name);
+  }
+  void run_all() {
+    for (int i = 0; i < 30; ++i) {
+      pool.run_started();
+      QCoreApplication::processEvents();
+    }
+  }
+  // The figures of the pair are those of the plan.
+  void compare_figures() {
+    ASSERT_NE(partitioned.document(), nullptr);
+    const Analysis& pair = partitioned.document()->analysis();
+    const Figures& plan = joint.sac().state()->figures.figures;
+    EXPECT_EQ(pair.memory.peak_bytes(), plan.peak_bytes);
+    EXPECT_EQ(pair.simulation.step_ns(), plan.step_ns);
+    EXPECT_EQ(pair.simulation.exposed_ns(), plan.exposed_ns);
+  }
+
+  test::HeldPool pool;
+  Document joint{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::layered_joint(4))};
+  Partitioned partitioned{joint};
+};
+
+TEST_F(APartitionedGraph, IsBuiltOnlyWhenItIsWanted) {
+  joint.sac().start();
+  run_all();
+  EXPECT_EQ(partitioned.document(), nullptr);
+  partitioned.set_wanted(true);
+  run_all();
+  EXPECT_TRUE(partitioned.is_current());
+  EXPECT_TRUE(partitioned.document()->graph().is_pair());
+}
+
+TEST_F(APartitionedGraph, HasTheFiguresOfThePlanAndFollowsIt) {
+  partitioned.set_wanted(true);  // starts the session
+  run_all();
+  compare_figures();
+  const Figures before = joint.sac().state()->figures.figures;
+  joint.sac().set_keep({node(joint, "mm1"), node(joint, "act1")}, Keep::save);
+  run_all();
+  EXPECT_NE(joint.sac().state()->figures.figures, before);
+  EXPECT_TRUE(partitioned.is_current());
+  compare_figures();
+}
+
+TEST_F(APartitionedGraph, SharesTheSelectionByName) {
+  partitioned.set_wanted(true);
+  run_all();
+  Document& pair = *partitioned.document();
+  joint.selection().select(node(joint, "mm2"));
+  EXPECT_EQ(pair.graph().name(pair.selection().current()), "mm2");
+  pair.selection().select(node(pair, "gw1"));
+  EXPECT_EQ(joint.graph().name(joint.selection().current()), "gw1");
+  joint.selection().clear();
+  EXPECT_TRUE(pair.selection().nodes().empty());
+}
+
+TEST_F(APartitionedGraph, SaysWhyThereIsNone) {
+  QString problem;
+  QObject::connect(&partitioned, &Partitioned::failed, [&](const QString& why) { problem = why; });
+  partitioned.set_wanted(true);
+  joint.sac().cancel();
+  run_all();
+  EXPECT_FALSE(problem.isEmpty());
+  EXPECT_EQ(partitioned.document(), nullptr);
+}
+
+}  // namespace
+}  // namespace jointer::views

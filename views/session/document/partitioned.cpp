@@ -1,0 +1,94 @@
+#include "views/session/document/partitioned.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/partition/partition.h"
+#include "views/session/sac/sac_session.h"
+
+namespace jointer::views {
+namespace {
+
+Result<SnapshotPtr> build(const SacState& state) {
+  const Graph& joint = state.base->partition.joint;
+  JOINTER_TRY(Graph pair, emit_pair(joint, state.plan, state.base->settings.partitioner));
+  JOINTER_CHECK(pair.assume(joint.assumptions()));
+  return make_snapshot(std::move(pair), state.snapshot->analysis.options);
+}
+
+}  // namespace
+
+class Partitioned::Pair : public Document {
+ public:
+  using Document::Document;
+
+  void replace(const SnapshotPtr& pair) {
+    queue().add([pair](const DocumentState&) { return DocumentState{pair, pair}; });
+  }
+};
+
+Partitioned::Partitioned(Document& joint, QObject* parent) : QObject(parent), joint_(joint) {
+  const SacSession* sac = &joint_.sac();
+  connect(sac, &SacSession::changed, this, &Partitioned::follow);
+  connect(sac, &SacSession::working_changed, this, [this, sac] {
+    if (is_wanted_ && !sac->state() && !sac->is_working()) emit failed(sac->problem());
+  });
+}
+
+Partitioned::~Partitioned() = default;
+
+void Partitioned::set_wanted(bool is_wanted) {
+  is_wanted_ = is_wanted;
+  if (!is_wanted) return building_.cancel();
+  joint_.sac().start();
+  follow();
+}
+
+Document* Partitioned::document() const {
+  return pair_.get();
+}
+
+bool Partitioned::is_current() const {
+  const SacStatePtr state = joint_.sac().state();
+  return pair_ && state && built_->base == state->base && built_->plan == state->plan &&
+         !building_.is_running();
+}
+
+void Partitioned::follow() {
+  const SacStatePtr state = joint_.sac().state();
+  if (!is_wanted_ || !state || is_current()) return;
+  building_.start([state] { return build(*state); },
+                  [this, state](const Result<SnapshotPtr>& pair) {
+                    if (!pair) return emit failed(QString::fromStdString(pair.error().message));
+                    take(state, *pair);
+                  });
+}
+
+void Partitioned::take(const SacStatePtr& state, const SnapshotPtr& pair) {
+  built_ = state;
+  if (pair_) return pair_->replace(pair);
+  pair_ = std::make_unique<Pair>(joint_.source(), pair);
+  connect(&joint_.selection(), &Selection::nodes_changed, this, [this] { select(joint_, *pair_); });
+  connect(&pair_->selection(), &Selection::nodes_changed, this, [this] { select(*pair_, joint_); });
+  // Another pair has other nodes.
+  connect(pair_.get(), &Document::changed, this, [this] { select(joint_, *pair_); });
+  select(joint_, *pair_);
+  emit built();
+}
+
+// A call that runs in both halves has one name; the joint graph's node stands for both.
+void Partitioned::select(const Document& from, Document& to) {
+  if (std::exchange(is_selecting_, true)) return;
+  std::vector<NodeId> nodes;
+  NodeId current;
+  for (const NodeId node : from.selection().nodes()) {
+    const NodeId other = from.has(node) ? to.graph().find(from.graph().name(node)) : NodeId();
+    if (!other) continue;
+    nodes.push_back(other);
+    if (node == from.selection().current()) current = other;
+  }
+  to.selection().select_all(std::move(nodes), current);
+  is_selecting_ = false;
+}
+
+}  // namespace jointer::views

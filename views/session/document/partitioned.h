@@ -1,0 +1,53 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <memory>
+
+#include "views/session/document/document.h"
+#include "views/session/sac/sac_state.h"
+#include "views/session/work/task.h"
+
+namespace jointer::views {
+
+// A joint graph as partitioned: the pair that the plan gives, as another document, to be looked at
+// and not to be edited. Its figures are those of the plan. It is built on a worker thread, only
+// on request, and follows the plan. Nodes selected in one of the two documents are selected
+// in the other too, by name.
+class Partitioned : public QObject {
+  Q_OBJECT
+ public:
+  // `joint` must outlive this object. Its graph is a joint graph.
+  explicit Partitioned(Document& joint, QObject* parent = nullptr);
+  ~Partitioned() override;
+  Partitioned(const Partitioned&) = delete;
+  Partitioned& operator=(const Partitioned&) = delete;
+
+  // Builds the pair and keeps it up to date, or stops doing so. The pair that was built is kept.
+  void set_wanted(bool is_wanted);
+  [[nodiscard]] bool is_wanted() const { return is_wanted_; }
+  // Null until the pair has been built.
+  [[nodiscard]] Document* document() const;
+  // True if the document is the pair of the current plan.
+  [[nodiscard]] bool is_current() const;
+
+ signals:
+  // The first pair was built. For later ones, the document emits `changed`.
+  void built();
+  // There is no pair; `sentence` says why.
+  void failed(const QString& sentence);
+
+ private:
+  class Pair;
+  void follow();
+  void take(const SacStatePtr& state, const SnapshotPtr& pair);
+  void select(const Document& from, Document& to);
+
+  Document& joint_;
+  std::unique_ptr<Pair> pair_;
+  SacStatePtr built_;  // the state that the pair was built for
+  Task<SnapshotPtr> building_;
+  bool is_wanted_ = false, is_selecting_ = false;
+};
+
+}  // namespace jointer::views

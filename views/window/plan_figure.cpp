@@ -1,0 +1,112 @@
+#include "views/window/plan_figure.h"
+
+#include "views/session/edit/metrics.h"
+#include "views/session/open/open_graph.h"
+#include "views/session/text/capacity_text.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+QString text_of(const Figures& figures) {
+  return PlanFigure::tr("%1 · %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
+}
+
+}  // namespace
+
+PlanFigure::PlanFigure(SacSession& session, QWidget* parent)
+    : FigureBox({}, {}, parent), session_(session) {
+  value().setObjectName(QStringLiteral("planned"));
+  set_name(is_step() ? tr("With tags applied") : tr("As partitioned"));
+  connect(&session_, &SacSession::changed, this, &PlanFigure::refresh);
+  connect(&session_, &SacSession::figures_changed, this, &PlanFigure::refresh);
+  connect(&session_, &SacSession::working_changed, this, &PlanFigure::refresh);
+  connect(&session_, &SacSession::previewed, this, &PlanFigure::refresh);
+  connect(&session_.reserved(), &PlanReserved::changed, this, &PlanFigure::refresh);
+  refresh();
+}
+
+bool PlanFigure::is_step() const {
+  return sac_kind(session_.open_graph().graph()) == SacKind::step;
+}
+
+// Without tags, a training step's plan would repeat the other figures.
+bool PlanFigure::has_plan() const {
+  const SacKind kind = sac_kind(session_.open_graph().graph());
+  if (kind != SacKind::step) return kind == SacKind::joint;
+  const SacStatePtr state = session_.state();
+  const auto& preview = session_.shown_preview();
+  return state && (state->applied_tags.any || (preview && preview->outcome));
+}
+
+QString PlanFigure::how() const {
+  return is_step()
+             ? tr("The training step with its tags applied: peak memory, step time, exposed "
+                  "communication and reserved memory. The other figures describe the step "
+                  "without its tags.")
+             : tr("The pair that the partitioner produces from this joint graph under the SAC "
+                  "pane's plan, including recomputation: peak memory, step time, exposed "
+                  "communication and reserved memory. The other figures describe the joint "
+                  "graph itself.");
+}
+
+void PlanFigure::refresh() {
+  setVisible(has_plan());
+  if (has_plan()) {
+    const SacStatePtr state = session_.state();
+    if (!session_.figures())
+      show_missing();
+    else if (!state || state->figures != *session_.figures())
+      show_remembered();
+    else
+      show_plan(*state);
+  }
+  emit refreshed();
+}
+
+// The figures of the previous plan, if any, stay on screen in gray, so that nothing moves.
+void PlanFigure::show_missing() {
+  const bool is_coming = session_.problem().isEmpty() || session_.is_working();
+  if (!session_.state()) value().setText(is_coming ? tr("computing...") : QStringLiteral("\u2013"));
+  value().setEnabled(false);
+  change().hide();
+  was().setText(!is_coming         ? tr("not partitioned")
+                : session_.state() ? tr("computing...")
+                                   : QString());
+  was().setVisible(!was().text().isEmpty());
+  setToolTip(session_.problem().isEmpty() ? how() : how() + u'\n' + session_.problem());
+}
+
+void PlanFigure::show_remembered() {
+  hide_change();
+  value().setText(text_of(session_.figures()->figures));
+  value().setEnabled(true);
+  setToolTip(how());
+}
+
+// Next to the figures are those of the plan as solved, if they differ. A preview is shown next to
+// the current plan.
+void PlanFigure::show_plan(const SacState& state) {
+  const auto& preview = session_.shown_preview();
+  const bool is_asked = preview && preview->outcome;
+  const Figures& now = is_asked ? preview->outcome->figures.figures : state.figures.figures;
+  const Figures& origin = state.reference()->figures.figures;
+  const Figures& was = is_asked ? state.figures.figures : origin;
+  value().setText(text_of(now));
+  value().setEnabled(true);
+  show_warning(over_capacity_text(now.peak_bytes, state.snapshot->analysis.device));
+  QStringList more{tr("exposed %1").arg(time_text(now.exposed_ns))};
+  if (const auto reserved = session_.reserved().bytes(); reserved && !is_asked)
+    more << tr("reserved %1").arg(bytes_text(*reserved));
+  const QString beside =
+      is_asked ? tr("preview, currently %1").arg(text_of(was)) : more.join(tr(" · "));
+  const bool same_peak = now.peak_bytes == was.peak_bytes;
+  show_change(same_peak ? was.step_ns : was.peak_bytes, same_peak ? now.step_ns : now.peak_bytes,
+              beside,
+              tr("%1 · %2").arg(bytes_difference_text(was.peak_bytes, now.peak_bytes),
+                                time_difference_text(was.step_ns, now.step_ns)));
+  setToolTip((is_step() ? tr("%1\nWithout tags: %2") : tr("%1\nAs solved: %2"))
+                 .arg(how(), text_of(origin)));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "views/session/sac/sac_session.h"
+#include "views/widgets/figure_box.h"
+
+namespace jointer::views {
+
+// Peak memory and step time under the plan: of a joint graph as partitioned, or of a flat training
+// step with its tags applied. The figures of a joint graph have their place from the start, even
+// while they are computed. They are those of the SAC pane.
+class PlanFigure : public FigureBox {
+  Q_OBJECT
+ public:
+  // `session` must outlive this object.
+  explicit PlanFigure(SacSession& session, QWidget* parent = nullptr);
+
+ signals:
+  // The figures may have appeared or disappeared.
+  void refreshed();
+
+ private:
+  [[nodiscard]] bool is_step() const;
+  [[nodiscard]] bool has_plan() const;
+  [[nodiscard]] QString how() const;
+  void refresh();
+  void show_missing();
+  void show_remembered();
+  void show_plan(const SacState& state);
+
+  SacSession& session_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,75 @@
+#include "views/window/timeline_stack.h"
+
+#include <QVBoxLayout>
+
+#include "views/session/edit/editing.h"
+#include "views/session/edit/move_planner.h"
+#include "views/session/sac/sac_state.h"
+
+namespace jointer::views {
+
+TimelineStack::TimelineStack(Document& document, QWidget* parent) : QStackedWidget(parent) {
+  own_ = add_page(document, TimelineView::Moves::allowed);
+  if (sac_kind(document.graph()) != SacKind::joint) return;
+  partitioning_ = std::make_unique<Partitioned>(document);
+  own_.bar->offer_partitioned(false);
+  connect(partitioning_.get(), &Partitioned::built, this, [this] {
+    partitioned_ = add_page(*partitioning_->document(), TimelineView::Moves::none);
+    choose(partitioning_->is_wanted());
+  });
+  connect(partitioning_.get(), &Partitioned::failed, this, [this] { choose(false); });
+  connect(partitioning_.get(), &Partitioned::failed, &document, &Document::failed);
+  // A node that was picked up by a key moves in the graph as it is.
+  const MovePlanner* planner = &document.editing().planner();
+  connect(planner, &MovePlanner::held_changed, this, [this, planner] {
+    if (planner->held() != nullptr) choose(false);
+  });
+}
+
+// The views are deleted before the document that they show.
+TimelineStack::~TimelineStack() {
+  delete partitioned_.widget;
+}
+
+TimelineView* TimelineStack::shown() const {
+  return partitioned_.widget != nullptr && currentWidget() == partitioned_.widget
+             ? partitioned_.view
+             : own_.view;
+}
+
+TimelineStack::Page TimelineStack::add_page(Document& document, TimelineView::Moves moves) {
+  Page page{.widget = new QWidget(this)};
+  auto* column = new QVBoxLayout(page.widget);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  page.view = new TimelineView(document, page.widget, moves);
+  page.bar = new TimelineBar(*page.view, page.widget);
+  column->addWidget(page.bar);
+  column->addWidget(page.view, 1);
+  addWidget(page.widget);
+  connect(page.bar, &TimelineBar::partitioned_chosen, this, &TimelineStack::choose);
+  return page;
+}
+
+// Until the pair has been built, the graph as it is stays on screen.
+void TimelineStack::choose(bool is_partitioned) {
+  partitioning_->set_wanted(is_partitioned);
+  own_.bar->offer_partitioned(is_partitioned);
+  if (!is_partitioned)
+    bring_up(own_);
+  else if (partitioned_.widget != nullptr)
+    bring_up(partitioned_);
+}
+
+void TimelineStack::bring_up(const Page& page) {
+  TimelineView* before = shown();
+  if (partitioned_.bar != nullptr) partitioned_.bar->offer_partitioned(&page != &own_);
+  if (before == page.view) return;
+  const bool had_focus = before->hasFocus();
+  page.view->content().set_kind(before->content().kind());
+  page.view->content().set_show_lane_legend(before->content().shows_lane_legend());
+  setCurrentWidget(page.widget);
+  if (had_focus) page.view->setFocus();
+}
+
+}  // namespace jointer::views
