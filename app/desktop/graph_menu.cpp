@@ -12,6 +12,7 @@
 #include "views/session/text/node_text.h"
 #include "views/session/work/task.h"
 #include "views/spmd/spmd_dialog.h"
+#include "views/window/estimates_dialog.h"
 
 namespace jointer::desktop {
 
@@ -33,6 +34,11 @@ GraphMenu::GraphMenu(const MenuContext& context) : context_(context) {
                        Needs::document, this, &GraphMenu::choose_measurement);
   context_.actions.add(menu, tr("C&heck Against Other Ranks..."), {}, Needs::document, this,
                        &GraphMenu::check_ranks);
+  context_.actions.add(menu, tr("&Estimates..."), {}, Needs::document, this, [this] {
+    auto* dialog = new EstimatesDialog(*context_.documents.document(), &context_.window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+  });
   connect(&context_.documents, &Documents::loaded, this, &GraphMenu::follow);
 }
 
@@ -102,7 +108,9 @@ void GraphMenu::keep_costs(Document& document, const MeasurementPtr& measurement
                                      to_qstring(counted(stored->collectives.size(), "collective")),
                                      QString::fromStdString(measurement->device)));
         AnalysisOptions options = document.analysis().options;
-        options.estimator = measured_on(measurement->device);
+        const EstimatorRequest measured = measured_on(measurement->device);
+        options.estimator.name = measured.name;
+        options.estimator.device = measured.device;
         emit document.costs_changed();
         document.analyze_with(options);
       });

@@ -12,6 +12,7 @@
 #include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/pipeline/pipeline_session.h"
+#include "views/session/workspace/workspace_options.h"
 #include "views/window/restore_bar.h"
 
 namespace jointer::desktop {
@@ -82,12 +83,7 @@ void Workspaces::open_workspace(const OpenRequest& request) {
 }
 
 void Workspaces::open_found(SavedWork found, const OpenRequest& request) {
-  AnalysisOptions analysis = analysis_;
-  const WorkspaceOptions& options = found.workspace.options;
-  if (!options.device.empty()) analysis.estimator.device = options.device;
-  if (!options.estimator.empty()) analysis.estimator.name = options.estimator;
-  if (options.optimizer == "adamw") analysis.memory.optimizer = OptimizerState::adamw;
-  if (options.optimizer == "none") analysis.memory.optimizer = OptimizerState::none;
+  const AnalysisOptions analysis = with_workspace(analysis_, found.workspace.options);
   found_.emplace(documents_.open(request, analysis), std::move(found));
 }
 

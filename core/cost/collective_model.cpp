@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "core/base/checked.h"
+#include "core/graph/group_argument.h"
 
 namespace jointer {
 
@@ -41,9 +42,11 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
   if (!collective.group || graph.group(collective.group).ranks.empty()) return placement;
   // Ranks are usually in order. The ranks of each machine are then adjacent, and no sorting is
   // needed.
-  const auto& ranks = graph.group(collective.group).ranks;
-  const auto per_node = static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(gpus_per_node, 1, std::numeric_limits<std::int32_t>::max()));
+  const ProcessGroup& group = graph.group(collective.group);
+  const auto& ranks = group.ranks;
+  const std::int64_t stride = rank_stride(graph, group);
+  const std::int64_t per_node = std::max<std::int64_t>(gpus_per_node, 1);
+  const auto node_of = [=](std::int32_t rank) { return rank * stride / per_node; };
   std::vector<std::int32_t> sorted;
   std::span<const std::int32_t> in_order(ranks);
   if (!std::is_sorted(ranks.begin(), ranks.end())) {
@@ -54,7 +57,7 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
   std::int64_t nodes = 0, here = 0, fewest = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < in_order.size(); ++i) {
     ++here;
-    if (i + 1 < in_order.size() && in_order[i + 1] / per_node == in_order[i] / per_node) continue;
+    if (i + 1 < in_order.size() && node_of(in_order[i + 1]) == node_of(in_order[i])) continue;
     ++nodes;
     fewest = std::min(fewest, here);
     here = 0;

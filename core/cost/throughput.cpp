@@ -76,26 +76,14 @@ double degree_from_text(std::string parallel_text) {
   return degree;
 }
 
-// True for a group that passes or recipes added as a twin of one in the capture.
-bool is_twin(const Graph& graph, const ProcessGroup& group) {
-  if (!group.derived) return false;
-  const std::string_view name = graph.text(group.name);
-  for (std::size_t p = 0; p < graph.part_count(); ++p)
-    if (const ProcessGroup* twin =
-            twin_of(graph, graph.part(PartId(p)), name, std::ssize(group.ranks));
-        twin != nullptr && !twin->derived)
-      return true;
-  return false;
-}
-
 // The product of the sizes of all groups whose description ends in tp, cp or pp (mesh_tp). Empty if
 // the capture lacks the description of a group. A twin says nothing new.
 std::optional<double> degree_from_groups(const Graph& graph) {
   double degree = 1;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
     const ProcessGroup& group = graph.group(GroupId(i));
-    if (is_twin(graph, group)) continue;
-    if (group.derived) return std::nullopt;
+    if (has_guessed_ranks(graph, group)) return std::nullopt;
+    if (group.derived) continue;
     const std::string_view desc = graph.text(group.desc);
     for (const std::string_view suffix : {"tp", "cp", "pp"}) {
       const bool whole = desc == suffix || (desc.ends_with(suffix) && desc.size() > 2 &&

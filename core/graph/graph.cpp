@@ -416,6 +416,7 @@ Result<void> Graph::finish() {
 
 Result<void> Graph::assume(const Assumptions& assumptions) {
   const Assumptions before = assumptions_;
+  JOINTER_CHECK(check_strides(*this, assumptions));
   JOINTER_CHECK(evaluate_symbols(assumptions));
   if (auto sound = validate_sizes(*this); !sound) {
     JOINTER_CHECK(evaluate_symbols(before));
@@ -443,7 +444,7 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
       if (known.insert(symbol).second) loose.variables.push_back({.name = symbol});
   }
   tables.push_back(&loose);
-  JOINTER_TRY(SymbolValues values, SymbolValues::resolve(tables, assumptions));
+  JOINTER_TRY(SymbolValues values, SymbolValues::resolve(tables, without_strides(assumptions)));
 
   std::vector<std::int64_t> evaluated(expressions_.size());
   for (std::size_t i = 0; i < expressions_.size(); ++i) {
@@ -557,10 +558,11 @@ void Graph::resolve_groups() {
       }
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
       add_fact(Fact::Kind::derived,
-               fmt::format("the file lacks the ranks of process group {}: it gets {}, from its "
-                           "group_size",
+               fmt::format("the file lacks the ranks of process group {0}: it gets {1}, from its "
+                           "group_size; place them N apart with --assume {2}=N",
                            text(g.name),
-                           counted(static_cast<std::size_t>(size->integer), "consecutive rank")));
+                           counted(static_cast<std::size_t>(size->integer), "consecutive rank"),
+                           stride_name(text(g.name))));
     }
   }
 }

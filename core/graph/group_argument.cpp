@@ -6,6 +6,9 @@ namespace jointer {
 namespace {
 
 constexpr std::array<std::string_view, 2> kNames{"group_name", "group"};
+constexpr std::string_view kStride = "stride:";
+// Ranks that are farther apart than this would run on other nodes anyway.
+constexpr std::int64_t kMaxStride = 1 << 20;
 
 }  // namespace
 
@@ -33,6 +36,69 @@ const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_vi
       longest = &group;
   }
   return longest;
+}
+
+const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group) {
+  if (!group.derived) return nullptr;
+  const ProcessGroup* original = nullptr;
+  for (std::size_t p = 0; p < graph.part_count(); ++p) {
+    const ProcessGroup* twin =
+        twin_of(graph, graph.part(PartId(p)), graph.text(group.name), std::ssize(group.ranks));
+    if (twin != nullptr && (original == nullptr || !twin->derived)) original = twin;
+  }
+  return original;
+}
+
+bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group) {
+  if (!group.derived) return false;
+  const ProcessGroup* original = original_of(graph, group);
+  return original == nullptr || original->derived;
+}
+
+std::string stride_name(std::string_view group) {
+  return std::string(kStride) + std::string(group);
+}
+
+std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group) {
+  const auto& named = graph.assumptions().named;
+  if (named.empty() || !has_guessed_ranks(graph, group)) return 1;
+  for (const ProcessGroup* each = &group; each != nullptr; each = original_of(graph, *each))
+    if (const auto found = named.find(stride_name(graph.text(each->name))); found != named.end())
+      return found->second;
+  return 1;
+}
+
+Assumptions without_strides(Assumptions assumptions) {
+  std::erase_if(assumptions.named,
+                [](const auto& each) { return each.first.starts_with(kStride); });
+  return assumptions;
+}
+
+Assumptions only_strides(const Assumptions& assumptions) {
+  Assumptions strides;
+  for (const auto& [name, stride] : assumptions.named)
+    if (name.starts_with(kStride)) strides.named.emplace(name, stride);
+  return strides;
+}
+
+Result<void> check_strides(const Graph& graph, const Assumptions& assumptions) {
+  for (const auto& [name, stride] : assumptions.named) {
+    if (!name.starts_with(kStride)) continue;
+    const std::string_view wanted = std::string_view(name).substr(kStride.size());
+    bool is_guessed = false;
+    for (std::size_t i = 0; i < graph.group_count() && !is_guessed; ++i) {
+      const ProcessGroup& group = graph.group(GroupId(i));
+      is_guessed = graph.text(group.name) == wanted && has_guessed_ranks(graph, group);
+    }
+    if (!is_guessed)
+      return fail(Error::Kind::usage,
+                  "cannot assume {}: the graph has no process group {} whose ranks are unknown",
+                  name, wanted);
+    if (stride < 1 || stride > kMaxStride)
+      return fail(Error::Kind::usage, "{}: the ranks of a group are 1 to {} apart, not {}", name,
+                  kMaxStride, stride);
+  }
+  return {};
 }
 
 }  // namespace jointer

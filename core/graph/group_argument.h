@@ -1,10 +1,14 @@
 #pragma once
 
 // Names of process groups: the argument of a call that gives one, and the twins of groups. The
-// Python package follows the same rules (groups.py).
+// Python package follows the same rules (groups.py). Also where the ranks of a group are placed
+// that the capture does not describe.
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "core/base/result.h"
 #include "core/graph/graph.h"
 
 namespace jointer {
@@ -20,5 +24,24 @@ const Argument* group_argument(const Graph& graph, const Node& call);
 // with the longest name; if there is none, null.
 const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_view name,
                             std::int64_t size);
+
+// The group that a derived group is a twin of, in any part; null for other groups. A group of the
+// capture is preferred to a derived one.
+const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
+
+// True if consecutive ranks stand for those of a group: the capture has neither the group nor one
+// that it is a twin of.
+bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);
+
+// The distance between the ranks of such a group is an assumption, `stride:fsdp=8`. These are the
+// name of the assumption for a group, the distance, which is 1 by default and that of the original
+// for a twin, and the assumptions without and with only the distances.
+std::string stride_name(std::string_view group);
+std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group);
+Assumptions without_strides(Assumptions assumptions);
+Assumptions only_strides(const Assumptions& assumptions);
+
+// Error (usage): a stride is out of range, or for a group that the graph lacks or knows the ranks of.
+Result<void> check_strides(const Graph& graph, const Assumptions& assumptions);
 
 }  // namespace jointer

@@ -27,10 +27,12 @@ constexpr auto json_fields(const CaptureReference* /*of*/) {
 }
 
 constexpr auto json_fields(const WorkspaceOptions* /*of*/) {
-  return std::tuple(json_field("device", &WorkspaceOptions::device).if_set().lenient(),
-                    json_field("estimator", &WorkspaceOptions::estimator).if_set().lenient(),
-                    json_field("optimizer", &WorkspaceOptions::optimizer).if_set().lenient(),
-                    json_rest(&WorkspaceOptions::extra));
+  return std::tuple(
+      json_field("device", &WorkspaceOptions::device).if_set().lenient(),
+      json_field("estimator", &WorkspaceOptions::estimator).if_set().lenient(),
+      json_field("optimizer", &WorkspaceOptions::optimizer).if_set().lenient(),
+      json_field("gpus_per_node", &WorkspaceOptions::gpus_per_node).if_set().lenient(),
+      json_rest(&WorkspaceOptions::extra));
 }
 
 constexpr auto json_fields(const WorkspacePipeline* /*of*/) {

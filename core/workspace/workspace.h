@@ -33,6 +33,7 @@ struct CaptureReference {
 // Options for computing figures, as written on the command line. Empty: the default.
 struct WorkspaceOptions {
   std::string device, estimator, optimizer;
+  std::string gpus_per_node = {};
   std::string extra = {};
   friend bool operator==(const WorkspaceOptions&, const WorkspaceOptions&) = default;
 };

@@ -10,6 +10,8 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 
+#include "core/graph/group_argument.h"
+
 namespace jointer::views {
 namespace {
 
@@ -70,7 +72,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   apply_->setDefault(true);
   connect(apply_, &QPushButton::clicked, this, &AssumptionsDialog::apply);
   connect(buttons->button(QDialogButtonBox::Reset), &QPushButton::clicked, this, [this] {
-    document_.assume({});
+    document_.assume(only_strides(document_.graph().assumptions()));
     accept();
   });
 }

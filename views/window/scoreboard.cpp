@@ -17,6 +17,8 @@
 #include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
 #include "views/window/assumptions_dialog.h"
+#include "views/window/estimates_dialog.h"
+#include "views/window/guess_note.h"
 
 namespace jointer::views {
 namespace {
@@ -85,10 +87,17 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   row->addWidget(device_);
   row->addWidget(sizes);
   settings->addLayout(row);
-  estimate_ = new QLabel(this);
-  estimate_->setAlignment(Qt::AlignRight);
-  estimate_->setForegroundRole(QPalette::PlaceholderText);
-  settings->addWidget(estimate_);
+  estimate_ = new QToolButton(this);
+  estimate_->setObjectName(QStringLiteral("estimates"));
+  estimate_->setAutoRaise(true);
+  estimate_->setToolTip(
+      tr("Choose the estimator, the GPUs per node, and where the ranks of process "
+         "groups run that the capture does not describe"));
+  settings->addWidget(estimate_, 0, Qt::AlignRight);
+  // In the place of the estimator's name: both open its settings.
+  auto* guess = new GuessNote(document, this);
+  settings->addWidget(guess, 0, Qt::AlignRight);
+  connect(guess, &GuessNote::appeared, estimate_, &QWidget::setHidden);
   layout->addLayout(settings);
 
   fill_devices();
@@ -96,6 +105,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   connect(device_, &QComboBox::activated, this, &Scoreboard::choose_device);
   connect(optimizer_, &QComboBox::activated, this, &Scoreboard::choose_optimizer);
   connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
+  connect(estimate_, &QToolButton::clicked, this, &Scoreboard::choose_estimates);
+  connect(guess, &GuessNote::clicked, this, &Scoreboard::choose_estimates);
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
   connect(&planner_, &MovePlanner::held_changed, this, &Scoreboard::show_figures);
   connect(&planner_, &MovePlanner::moved, this, &Scoreboard::show_figures);
@@ -273,6 +284,12 @@ void Scoreboard::choose_device(int index) {
 
 void Scoreboard::show_assumptions() {
   auto* dialog = new AssumptionsDialog(document_, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
+}
+
+void Scoreboard::choose_estimates() {
+  auto* dialog = new EstimatesDialog(document_, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->open();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <QComboBox>
-#include <QLabel>
+#include <QToolButton>
 #include <QWidget>
 #include <optional>
 #include <string>
@@ -42,6 +42,7 @@ class Scoreboard : public QWidget {
   void choose_device(int index);
   void choose_optimizer(int index);
   void show_assumptions();
+  void choose_estimates();
 
   Document& document_;
   MovePlanner& planner_;
@@ -57,7 +58,7 @@ class Scoreboard : public QWidget {
   PlanFigure* planned_ = nullptr;
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
-  QLabel* estimate_ = nullptr;
+  QToolButton* estimate_ = nullptr;  // names the estimator; opens its settings
 };
 
 }  // namespace jointer::views

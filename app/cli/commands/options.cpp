@@ -66,7 +66,8 @@ void GraphOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--assume", assume,
-          "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols")
+          "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols; "
+          "stride:fsdp=8 places the ranks of process group fsdp 8 apart, if the file lacks them")
       ->type_name("SYMBOL=N")
       ->delimiter(';');
 }

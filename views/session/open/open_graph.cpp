@@ -33,6 +33,10 @@ void OpenGraph::analyze_with(const AnalysisOptions& options) {
   start(std::nullopt, options);
 }
 
+void OpenGraph::analyze_with(const AnalysisOptions& options, const Assumptions& assumptions) {
+  start(assumptions, options);
+}
+
 void OpenGraph::assume(const Assumptions& assumptions) {
   start(assumptions, analysis().options);
 }

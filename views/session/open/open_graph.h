@@ -64,6 +64,8 @@ class OpenGraph : public QObject {
   // Recomputes the analysis of the graph and of the baseline on a worker thread; emits `changed`
   // or `failed`. A newer request replaces a pending one.
   void analyze_with(const jointer::AnalysisOptions& options);
+  void analyze_with(const jointer::AnalysisOptions& options,
+                    const jointer::Assumptions& assumptions);
   void assume(const jointer::Assumptions& assumptions);
 
  signals:

@@ -10,6 +10,7 @@
 #include "core/workspace/workspace_capture.h"
 #include "views/session/document/marks.h"
 #include "views/session/work/task.h"
+#include "views/session/workspace/workspace_options.h"
 
 namespace jointer::views {
 namespace {
@@ -90,13 +91,9 @@ Autosave::Summary Autosave::current_summary() const {
 }
 
 Autosave::Setup Autosave::current_setup() const {
-  const AnalysisOptions& from = document_.analysis().options;
-  return {
-      .options = {.device = from.estimator.device,
-                  .estimator = from.estimator.name,
-                  .optimizer = from.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"},
-      .pipeline = draft_ == nullptr ? WorkspacePipeline() : draft_->saved(),
-      .marks = document_.marks().all()};
+  return {.options = to_workspace(document_.analysis().options),
+          .pipeline = draft_ == nullptr ? WorkspacePipeline() : draft_->saved(),
+          .marks = document_.marks().all()};
 }
 
 std::string Autosave::hash() const {

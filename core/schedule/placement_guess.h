@@ -1,0 +1,31 @@
+#pragma once
+
+// How much the step depends on a guess: where the ranks of process groups run. A capture that does
+// not describe its groups, such as FX text, gives only their sizes.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/schedule/analysis.h"
+
+namespace jointer {
+
+struct PlacementGuess {
+  // Groups of several ranks that the capture lacks and no assumption places (stride_name).
+  std::vector<GroupId> groups;
+  std::int64_t neighbors_ns =
+      0;                       // the step with their ranks next to each other, as in the estimate
+  std::int64_t spread_ns = 0;  // the step with each of their ranks on another node
+
+  // True if the guess changes the step by more than 1 %.
+  [[nodiscard]] bool matters() const;
+};
+
+// `analysis`: of the graph. Estimates the guessed groups' collectives a second time and simulates
+// the step. Error: see make_estimator.
+Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analysis);
+
+}  // namespace jointer

@@ -1,0 +1,84 @@
+// Tests where the ranks of groups are placed that a capture does not describe, and what that does to
+// the step.
+
+#include "core/schedule/placement_guess.h"
+
+#include <gtest/gtest.h>
+
+#include "core/cost/collective_model.h"
+#include "core/graph/group_argument.h"
+#include "core/graph/literal.h"
+
+namespace jointer {
+namespace {
+
+// A gather whose group is not described: only its size is known.
+Graph gather(const std::string& groups = {}) {
+  auto graph = parse_literal(groups + R"(
+    x: bf16[4096,4096] = input
+    g: bf16[65536,4096] = _c10d_functional.all_gather_into_tensor(x, 16, 'fsdp')
+    w: bf16[65536,4096] = _c10d_functional.wait_tensor(g)
+    return [w]
+  )");
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *std::move(graph);
+}
+
+Assumptions strides(const std::string& text) {
+  return Assumptions::parse(text).value();
+}
+
+PlacementGuess guess(const Graph& graph) {
+  return guess_placement(graph, analyze(graph).value()).value();
+}
+
+TEST(PlacementGuess, RanksAreNeighborsUnlessAStrideIsGiven) {
+  Graph graph = gather();
+  const auto place = [&](std::int64_t gpus_per_node) {
+    const GroupPlacement p = place_group(graph, graph.node(graph.find("g")), gpus_per_node);
+    return std::tuple(p.ranks, p.nodes, p.ranks_per_node);
+  };
+  EXPECT_EQ(place(8), std::tuple(16, 2, 8));
+  ASSERT_TRUE(graph.assume(strides("stride:fsdp=2")));
+  EXPECT_EQ(place(8), std::tuple(16, 4, 4));
+  ASSERT_TRUE(graph.assume(strides("stride:fsdp=8")));
+  EXPECT_EQ(place(8), std::tuple(16, 16, 1));
+  EXPECT_EQ(place(16), std::tuple(16, 8, 2));
+}
+
+TEST(PlacementGuess, TheStepDependsOnIt) {
+  Graph graph = gather();
+  const PlacementGuess guessed = guess(graph);
+  EXPECT_EQ(guessed.groups.size(), 1U);
+  EXPECT_EQ(guessed.neighbors_ns, analyze(graph)->simulation.step_ns());
+  EXPECT_GT(guessed.spread_ns, 2 * guessed.neighbors_ns);
+  EXPECT_TRUE(guessed.matters());
+  // As assumed, it is the step that was predicted, and nothing is guessed.
+  ASSERT_TRUE(graph.assume(strides("stride:fsdp=8")));
+  EXPECT_EQ(analyze(graph)->simulation.step_ns(), guessed.spread_ns);
+  EXPECT_TRUE(guess(graph).groups.empty());
+  EXPECT_FALSE(guess(graph).matters());
+}
+
+TEST(PlacementGuess, GroupsOfTheCaptureAreNotGuessed) {
+  Graph graph = gather("group fsdp: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n");
+  EXPECT_TRUE(guess(graph).groups.empty());
+  EXPECT_FALSE(guess(graph).matters());
+  const auto refused = graph.assume(strides("stride:fsdp=8"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Error::Kind::usage);
+  EXPECT_NE(refused.error().message.find("fsdp"), std::string::npos);
+}
+
+TEST(PlacementGuess, StridesAreCheckedAndKeptApartFromSizes) {
+  Graph graph = gather();
+  EXPECT_FALSE(graph.assume(strides("stride:fsdp=0")));
+  EXPECT_FALSE(graph.assume(strides("stride:tp=8")));
+  EXPECT_TRUE(graph.assumptions().empty());
+  const Assumptions both = strides("u0=3,stride:fsdp=8");
+  EXPECT_EQ(without_strides(both).text(), "u0=3");
+  EXPECT_EQ(only_strides(both).text(), "stride:fsdp=8");
+}
+
+}  // namespace
+}  // namespace jointer

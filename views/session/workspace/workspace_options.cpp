@@ -1,0 +1,29 @@
+#include "views/session/workspace/workspace_options.h"
+
+#include "core/base/number_text.h"
+
+namespace jointer::views {
+
+WorkspaceOptions to_workspace(const AnalysisOptions& options) {
+  const EstimatorRequest& estimator = options.estimator;
+  WorkspaceOptions saved{
+      .device = estimator.device,
+      .estimator = estimator.name,
+      .optimizer = options.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"};
+  if (estimator.gpus_per_node != EstimatorRequest().gpus_per_node)
+    saved.gpus_per_node = std::to_string(estimator.gpus_per_node);
+  return saved;
+}
+
+AnalysisOptions with_workspace(AnalysisOptions options, const WorkspaceOptions& saved) {
+  EstimatorRequest& estimator = options.estimator;
+  if (!saved.device.empty()) estimator.device = saved.device;
+  if (!saved.estimator.empty()) estimator.name = saved.estimator;
+  if (saved.optimizer == "adamw") options.memory.optimizer = OptimizerState::adamw;
+  if (saved.optimizer == "none") options.memory.optimizer = OptimizerState::none;
+  if (const auto gpus = number_of<std::int64_t>(saved.gpus_per_node); gpus && *gpus > 0)
+    estimator.gpus_per_node = *gpus;
+  return options;
+}
+
+}  // namespace jointer::views

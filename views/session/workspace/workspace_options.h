@@ -1,0 +1,15 @@
+#pragma once
+
+// The options for computing figures as a workspace stores them.
+
+#include "core/schedule/analysis.h"
+#include "core/workspace/workspace.h"
+
+namespace jointer::views {
+
+WorkspaceOptions to_workspace(const AnalysisOptions& options);
+
+// Replaces those of the options that the workspace has; an option that is not valid is ignored.
+AnalysisOptions with_workspace(AnalysisOptions options, const WorkspaceOptions& saved);
+
+}  // namespace jointer::views

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <QComboBox>
+#include <QDialog>
+#include <QFormLayout>
+#include <QSpinBox>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "views/session/document/document.h"
+
+namespace jointer::views {
+
+// The settings of the estimates that stand for what the capture does not say: the estimator, the
+// number of GPUs per node, and the distances between the ranks of process groups that the capture
+// lacks. Apply, or Enter, estimates the times again. Like the device and the assumed sizes, they are
+// saved in the workspace, and are not edits.
+class EstimatesDialog : public QDialog {
+  Q_OBJECT
+ public:
+  explicit EstimatesDialog(Document& document, QWidget* parent = nullptr);
+
+ private:
+  void add_estimator(QFormLayout& form);
+  void add_gpus(QFormLayout& form);
+  void add_groups(QFormLayout& form);
+  [[nodiscard]] AnalysisOptions options() const;
+  [[nodiscard]] Assumptions assumptions() const;
+
+  Document& document_;
+  QComboBox* estimator_ = nullptr;
+  QSpinBox* gpus_ = nullptr;
+  std::vector<std::pair<std::string, QSpinBox*>> strides_;  // by group
+};
+
+}  // namespace jointer::views

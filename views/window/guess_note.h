@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QToolButton>
+
+#include "core/schedule/placement_guess.h"
+#include "views/session/document/document.h"
+#include "views/session/work/task.h"
+
+namespace jointer::views {
+
+// Says next to the figures how much the step depends on a guess: where the ranks of process groups
+// run that the capture does not describe. Hidden if that changes the step by at most 1 %. A click
+// asks for the settings. Computed on a worker thread.
+class GuessNote : public QToolButton {
+  Q_OBJECT
+ public:
+  // `document` must outlive this object.
+  explicit GuessNote(Document& document, QWidget* parent = nullptr);
+
+ signals:
+  void appeared(bool is_shown);
+
+ private:
+  void compute();
+  void show_guess(const PlacementGuess& guess);
+
+  Document& document_;
+  Task<PlacementGuess> computing_;
+};
+
+}  // namespace jointer::views
