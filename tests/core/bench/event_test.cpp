@@ -224,11 +224,19 @@ TEST(Event, TheSchemaDescribesEveryEvent) {
   const auto schema = nlohmann::json::parse(file, nullptr, false);
   ASSERT_TRUE(schema.is_object());
   std::set<std::string> seen;
-  const std::vector<RankEvent> events{
-      RankStarted{},  RankProgress{},
-      RankNote{},     RankMeasured{{1}, 1, 1, 1, 1, {1}, {{1, 1, 1, 1}}, {{1, 1}}},
-      RankVerified{}, RankFailed{},
-      RankDone{}};
+  const std::vector<RankEvent> events{RankStarted{},
+                                      RankProgress{},
+                                      RankNote{},
+                                      RankMeasured{.step_ns = {1},
+                                                   .workspace_bytes = 1,
+                                                   .memory_profile = {1},
+                                                   .nodes = {{1, 1, 1, 1}},
+                                                   .kernels = {{1, "gemm", 1, 1, 1}},
+                                                   .scratch = {{1, 1}},
+                                                   .gpu = GpuState{}},
+                                      RankVerified{},
+                                      RankFailed{},
+                                      RankDone{}};
   for (const RankEvent& event : events) {
     const auto written = nlohmann::json::parse(write_event(event));
     const std::string name = written["event"];

@@ -31,14 +31,14 @@ BenchmarkResult two_ranks() {
     each.apply(RankStarted{rank, 2, 100 + rank, "A CPU, 2 threads", "cpu", "00ff"});
     each.apply(RankProgress{"measure", 2, 3});
     each.apply(RankNote{"flash attention replaced"});
-    each.apply(RankMeasured{{3'000'000, 1'000'000 + rank, 2'000'000},
-                            2048 + rank,
-                            2000,
-                            4096,
-                            1024,
-                            {0, 1, 2},
-                            {{0, 5, 9, 3}},
-                            {{0, 64}}});
+    each.apply(RankMeasured{.step_ns = {3'000'000, 1'000'000 + rank, 2'000'000},
+                            .peak_bytes = 2048 + rank,
+                            .requested_peak_bytes = 2000,
+                            .reserved_peak_bytes = 4096,
+                            .resident_peak_bytes = 1024,
+                            .memory_profile = {0, 1, 2},
+                            .nodes = {{0, 5, 9, 3}},
+                            .scratch = {{0, 64}}});
     each.apply(RankVerified{"baseline", rank == 0, true, rank * 0.5, 0.1, rank ? "o1" : "", 7, 3});
     each.apply(RankDone{});
     each.status = Status::done;
