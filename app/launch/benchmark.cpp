@@ -122,9 +122,10 @@ std::string other_device(const BenchmarkResult& result, const EstimatorRequest& 
   if (ran.empty() || !estimator.device.empty() || !device_id_in(ran).empty() ||
       device_that_ran(result) == DeviceType::cpu || estimator.name.starts_with("measured"))
     return {};
-  return fmt::format("{} has no built-in description: times are estimated for {}; --device FILE "
-                     "describes another device",
-                     ran, analysis.device.name);
+  return fmt::format(
+      "{} has no built-in description: times are estimated for {}; --device FILE "
+      "describes another device",
+      ran, analysis.device.name);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ def test_a_rank_alone_does_not_communicate(bench: Bench) -> None:
 
 
 def test_figures_of_a_gpu(bench: Bench) -> None:
-    """Kernels that ran side by side count once; the GPU's state and its libraries' memory are said."""
+    """Kernels that ran side by side count once. The GPU's state and its libraries' memory are shown."""
     kernels = {"position": [20, 21, 22], "name": ["a", "b", "c"], "stream": [7, 7, 8],
                "start_ns": [0, 500_000, 600_000], "end_ns": [100_000, 900_000, 800_000]}
     state = {"sm_mhz": 1785, "max_sm_mhz": 1980, "memory_mhz": 2619, "milliwatts": 683_289,
