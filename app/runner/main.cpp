@@ -28,14 +28,14 @@ bool stays_on_cpu(int argc, char** argv) {
 int main(int argc, char** argv) {
   jointer::runner::avoid_trapping_instructions(argv);
   try {
-    std::string note;
+    std::string no_device;
     if (!stays_on_cpu(argc, argv)) {
       const std::string other = jointer::sibling_program("jointer-runner-cuda");
       if (jointer::can_run(other)) ::execv(other.c_str(), argv);
-      note =
-          "this machine has a GPU, but the runner was built without CUDA: the CPU runs the graph";
+      no_device = "this machine has a GPU, but the runner was built without CUDA";
     }
-    return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform, nullptr, note);
+    return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform, nullptr,
+                                     no_device);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "jointer-runner: %s\n", error.what());
     return 4;

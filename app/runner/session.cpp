@@ -72,9 +72,7 @@ class Session {
   }
 
   // Reported once the rank has started.
-  void add_note(std::string note) { notes_.push_back(std::move(note)); }
-  // The platform to use if the first one has no usable device.
-  void fall_back_to(MakePlatform other) { other_platform_ = other; }
+  void add_note(std::string note) { note_ = std::move(note); }
   Done run(MakePlatform make_platform);
   // The name of the node that was last called; empty outside of steps.
   [[nodiscard]] std::string place() const;
@@ -114,8 +112,7 @@ class Session {
   World world_;
   Reporter& reporter_;
   StatusWriter status_;
-  std::vector<std::string> notes_;
-  MakePlatform other_platform_ = nullptr;
+  std::string note_;
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<ProcessGroups> groups_;
   std::optional<NamedTensors> given_;
@@ -148,10 +145,6 @@ Done Session::prepare(MakePlatform make_platform) {
                                 .local_world_size = world_.local_size,
                                 .threads = request_.threads};
   auto platform = make_platform(options);
-  if (!platform && other_platform_ != nullptr) {
-    add_note(platform.error().message + ": the CPU runs the graph");
-    platform = other_platform_(options);
-  }
   if (!platform) return failure("device", platform.error().message);
   platform_ = std::move(*platform);
   if (const auto chosen = platform_->choose_attention(request_.attention); !chosen)
@@ -432,7 +425,7 @@ Done Session::run(MakePlatform make_platform) {
                                .device_type = platform_->device().is_cpu() ? "cpu" : "cuda",
                                .hash = graph_hash(*graph),
                                .environment = platform_->environment()});
-  for (const std::string& note : notes_) reporter_.note(note);
+  if (!note_.empty()) reporter_.note(note_);
   const Watchdog watchdog(
       std::chrono::milliseconds(request_.timeout_ms),
       [this] { return reporter_.count() + status_.count(); }, [this] { gave_up_waiting(); });
@@ -505,7 +498,8 @@ Done run_guarded(Session& session, MakePlatform make_platform) {
 
 }  // namespace
 
-int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda, const std::string& note) {
+int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
+             const std::string& no_device) {
   Reporter reporter;
   const auto give_up = [&](const Error& error) {
     reporter.report(RankFailed{.kind = "usage", .node = {}, .text = error.message});
@@ -516,7 +510,9 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda, const s
   if (!request) return give_up(request.error());
   auto world = World::from_environment();
   if (!world) return give_up(world.error());
-  const bool on_cuda = request->on == RunOn::cuda || (request->on == RunOn::automatic && cuda);
+  const bool chooses = request->on == RunOn::automatic;
+  const bool on_cuda =
+      request->on == RunOn::cuda || (chooses && cuda != nullptr && no_device.empty());
   if (on_cuda && cuda == nullptr) {
     reporter.report(
         RankFailed{.kind = "device",
@@ -524,10 +520,8 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda, const s
                    .text = "this runner was built without CUDA; --on cpu runs on the CPU"});
     return ExitCode::failed;
   }
-  const bool falls_back = request->on == RunOn::automatic;
   Session session(std::move(*request), std::move(*world), reporter);
-  if (!note.empty()) session.add_note(note);
-  if (on_cuda && falls_back) session.fall_back_to(cpu);
+  if (chooses && !no_device.empty()) session.add_note(no_device + ": the CPU runs the graph");
   const Done done = run_guarded(session, on_cuda ? cuda : cpu);
   if (!done) {
     reporter.report(done.error());

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, SAMPLES, bench, run_runner
+import torch
+from conftest import BIN, SAMPLES, bench, run_ranks, run_runner
 from jointer.document import read_document
 
 SAMPLE = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
@@ -41,6 +42,24 @@ def with_changes(path: Path, change: Any) -> Path:
     change(document)
     path.write_text(json.dumps(document))
     return path
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_the_cuda_runner_without_a_gpu() -> None:
+    """It fails with the driver's reason, or runs on the CPU and gives that reason."""
+    runner = BIN / "jointer-runner-cuda"
+    if not runner.exists():
+        pytest.skip("jointer-runner-cuda was not built")
+    quick = ["--solo=0", "--iterations=1", "--warmup=0", SAMPLE]
+    (refused,) = run_ranks([runner, "--on=cuda", *quick], 1)
+    assert refused.code == 4 and refused.failed["kind"] == "device"
+    why = refused.failed["text"].partition("used: ")[2]
+    assert why
+    (ran,) = run_ranks([runner, *quick], 1)
+    assert ran.code == 0 and ran.of("started")[0]["device_type"] == "cpu"
+    assert ran.of("note")[0]["text"] == f"{why}: the CPU runs the graph"
+    (cpu,) = run_ranks([runner, "--on=cpu", *quick], 1)
+    assert cpu.code == 0 and not any(why in note["text"] for note in cpu.of("note"))
 
 
 def test_out_of_memory_names_the_node() -> None:

@@ -224,10 +224,20 @@ class CudaPlatform final : public Platform {
 
 }  // namespace
 
-Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& options) {
+std::string why_no_cuda_device() {
   try {
-    // Says why there is none: no device, no driver, or one that is too old.
-    const auto count = c10::cuda::device_count_ensure_non_zero();
+    c10::cuda::device_count_ensure_non_zero();
+    return {};
+  } catch (const c10::Error& error) {
+    return summary(error);
+  }
+}
+
+Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& options) {
+  if (const std::string why = why_no_cuda_device(); !why.empty())
+    return fail(Error::Kind::run, "the CUDA device cannot be used: {}", why);
+  try {
+    const auto count = c10::cuda::device_count();
     // Slurm can give each task one GPU, which is device 0 for every task.
     const bool has_own = count == 1 && std::getenv("SLURM_PROCID") != nullptr;
     const int index = has_own ? 0 : options.local_rank;

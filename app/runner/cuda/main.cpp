@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
   jointer::runner::avoid_trapping_instructions(argv);
   try {
     return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform,
-                                     jointer::runner::make_cuda_platform);
+                                     jointer::runner::make_cuda_platform,
+                                     jointer::runner::why_no_cuda_device());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "jointer-runner: %s\n", error.what());
     return 4;

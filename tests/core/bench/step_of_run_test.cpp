@@ -9,11 +9,11 @@ namespace {
 
 Graph with_a_collective() {
   auto graph = parse_literal(R"(
-    group dp ranks=0,1
-    x: bf16[4096, 4096] = input
-    s: bf16[8192, 4096] = _c10d_functional.all_gather_into_tensor(x, group=dp)
-    w: bf16[8192, 4096] = _c10d_functional.wait_tensor(s)
-    a: bf16[8192, 4096] = aten.relu(w)
+    group dp: 0 1
+    x: bf16[4096,4096] = input
+    s: bf16[8192,4096] = _c10d_functional.all_gather_into_tensor(x, 2, 'dp')
+    w: bf16[8192,4096] = _c10d_functional.wait_tensor(s)
+    a: bf16[8192,4096] = aten.relu(w)
     return [a]
   )");
   EXPECT_TRUE(graph) << graph.error().message;
