@@ -16,9 +16,9 @@ namespace jointer {
 struct PlacementGuess {
   // Groups of several ranks that the capture lacks and no assumption places (stride_name).
   std::vector<GroupId> groups;
-  std::int64_t neighbors_ns =
-      0;                       // the step with their ranks next to each other, as in the estimate
-  std::int64_t spread_ns = 0;  // the step with each of their ranks on another node
+  // The step with their ranks next to each other, as in the estimate, and with each of their ranks on
+  // another node.
+  std::int64_t neighbors_ns = 0, spread_ns = 0;
 
   // True if the guess changes the step by more than 1 %.
   [[nodiscard]] bool matters() const;
