@@ -191,7 +191,8 @@ def test_tables_say_estimate_and_measurement(bench: Bench) -> None:
     at = positions()["mm_1"]
     ran = bench.run(JOINT, ranks=everyone(
         ["verified"], ["note", "flash attention: its CPU form"],
-        ["measured", {"peak_bytes": 50_000_000, "resident_peak_bytes": 49_000_000,
+        ["measured", {"peak_bytes": 50_000_000, "requested_peak_bytes": 50_000_000,
+                "resident_peak_bytes": 49_000_000,
                       "scratch": {"position": [at], "bytes": [1_000_000]}}], ["done"]))
     assert ran.code == 0 and ran.err == ""
     for text in ("estimate", "difference", "47.7 MiB", "%", "aten.mm", "mm_1", "3 outputs bitwise equal",
@@ -202,13 +203,15 @@ def test_tables_say_estimate_and_measurement(bench: Bench) -> None:
 
 def test_the_difference_in_peak_is_explained_by_name(bench: Bench) -> None:
     at = positions()["mm_1"]
-    measure = {"peak_bytes": 50_000_000, "resident_peak_bytes": 49_000_000,
+    measure = {"peak_bytes": 50_000_000, "requested_peak_bytes": 50_000_000,
+               "resident_peak_bytes": 49_000_000,
                "scratch": {"position": [at], "bytes": [1_000_000]}}
     result = bench.run(JOINT, "--json", "--profile", ranks=everyone(["measured", measure], ["done"])).json
     explained = result["explained"]
     assert explained["difference_bytes"] == 50_000_000 - result["predicted"]["peak_bytes"]
     assert explained["scratch_bytes"] == 1_000_000
     assert explained["held_bytes"] == 49_000_000 - result["predicted"]["peak_bytes"]
+    assert explained["rounding_bytes"] == 0
     assert explained["operators"] == [
         {"target": "aten.mm.default", "calls": 1, "most_bytes": 1_000_000, "node": "mm_1"}]
     assert result["ranks"][0]["scratch"] == {"position": [at], "bytes": [1_000_000]}
