@@ -47,7 +47,7 @@ tl::unexpected<RankFailed> failure(std::string kind, std::string text, std::stri
 
 // Kernels run after their calls have returned, so a device reports errors at a later call.
 constexpr std::string_view kReportedLate =
-    "; the node that caused it may be an earlier one: CUDA_LAUNCH_BLOCKING=1 names it";
+    "; an earlier node may be the cause: run with CUDA_LAUNCH_BLOCKING=1 to find it";
 
 // True if torch refuses an operator because it has no deterministic kernel.
 bool is_about_order(std::string_view text) {
@@ -141,10 +141,9 @@ Or<Graph> Session::open(const ProgramFiles& files) const {
 }
 
 Done Session::prepare(MakePlatform make_platform) {
-  const PlatformOptions options{.local_rank = world_.local_rank,
-                                .local_world_size = world_.local_size,
-                                .threads = request_.threads};
-  auto platform = make_platform(options);
+  auto platform = make_platform({.local_rank = world_.local_rank,
+                                 .local_world_size = world_.local_size,
+                                 .threads = request_.threads});
   if (!platform) return failure("device", platform.error().message);
   platform_ = std::move(*platform);
   if (const auto chosen = platform_->choose_attention(request_.attention); !chosen)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace jointer {
 namespace {
@@ -68,9 +69,13 @@ std::vector<PeakExplanation::Block> blocks_of(const RankMeasured& measured) {
 PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
                              const RankMeasured& measured) {
   // A GPU reports requested bytes, before its allocator rounds them.
-  MemoryOptions as_requested = memory.options();
-  as_requested.rounds_sizes = memory.device() == DeviceType::cpu;
-  const MemoryTimeline exact(graph, as_requested);
+  std::optional<MemoryTimeline> as_requested;
+  if (memory.device() != DeviceType::cpu) {
+    MemoryOptions options = memory.options();
+    options.rounds_sizes = false;
+    as_requested.emplace(graph, options);
+  }
+  const MemoryTimeline& exact = as_requested ? *as_requested : memory;
   const std::int64_t requested =
       measured.requested_peak_bytes > 0 ? measured.requested_peak_bytes : measured.peak_bytes;
   PeakExplanation result;

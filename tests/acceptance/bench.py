@@ -11,6 +11,11 @@ from pathlib import Path
 from typing import Any
 
 
+def title(sample: Path) -> str:
+    """The name of a sample without the endings of its file."""
+    return sample.name.removesuffix(".zst").removesuffix(".json")
+
+
 @dataclass
 class Bench:
     """The programs under test, the device they run on, and the folder for what they write."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .bench import Bench, Outcome
+from .bench import Bench, Outcome, title
 from .report import Report
 
 PEAK_BOUND = 0.01  # relative to the prediction
@@ -15,7 +15,7 @@ def samples_run(bench: Bench, report: Report, samples: list[Path], backends: lis
     memory that the graph itself holds is as predicted."""
     for sample in samples:
         steps: dict[str, float] = {}
-        name = sample.name.removesuffix(".zst").removesuffix(".json")
+        name = title(sample)
         for backend in backends:
             outcome = bench.run(sample, "--solo", "0", "--verify", "--backend", backend, timeout=420)
             verify = outcome.result.get("verify") or {}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import struct
 import subprocess
 import time
 from pathlib import Path
 
 from .bench import Bench, Outcome
 from .report import Report
-from .unpack import readable
 
 _LEFT_BYTES_BOUND = 64 << 20  # of the device's memory, after the processes have ended
 
@@ -52,8 +49,7 @@ def _out_of_memory(bench: Bench, report: Report, sample: Path) -> None:
 def _device_assert(bench: Bench, report: Report, sample: Path) -> None:
     """Token ids beyond the embedding: an assertion in a kernel on a GPU, an error on the CPU."""
     try:
-        readable_sample = readable(sample, bench.work)
-        inputs = _inputs_out_of_range(readable_sample, bench.work / "out_of_range.safetensors")
+        inputs = _inputs_out_of_range(sample, bench.work / "out_of_range.safetensors")
     except Exception as error:  # the helper needs a Python with torch
         report.add("token ids out of range", "named", f"no inputs: {error}", None)
         return
@@ -68,6 +64,7 @@ def _device_assert(bench: Bench, report: Report, sample: Path) -> None:
 
 def _inputs_out_of_range(sample: Path, path: Path) -> Path:
     import torch
+    from files import write_safetensors
 
     from jointer.inputs import make_inputs
     from jointer.load import load
@@ -78,28 +75,8 @@ def _inputs_out_of_range(sample: Path, path: Path) -> Path:
     for name, tensor in tensors.items():
         if tensor.dtype == torch.int64 and tensor.numel() > 1:
             tensors[name] = torch.full_like(tensor, 1 << 40)
-    _write(tensors, path)
+    write_safetensors(path, tensors)
     return path
-
-
-def _write(tensors, path: Path) -> None:
-    names = {"torch.float32": "F32", "torch.bfloat16": "BF16", "torch.int64": "I64",
-             "torch.bool": "BOOL", "torch.float16": "F16", "torch.complex64": "C64",
-             "torch.int32": "I32", "torch.uint8": "U8", "torch.float64": "F64"}  # fmt: skip
-    import torch
-
-    header, at, parts = {}, 0, []
-    for name, tensor in tensors.items():
-        data = tensor.reshape(-1).view(torch.uint8).numpy().tobytes()
-        header[name] = {
-            "dtype": names[str(tensor.dtype)],
-            "shape": list(tensor.shape),
-            "data_offsets": [at, at + len(data)],
-        }
-        at += len(data)
-        parts.append(data)
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
 
 
 def _start(bench: Bench, sample: Path, *options: str) -> subprocess.Popen[str]:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .bench import Bench
+from .bench import Bench, title
 from .report import Report
 
 _SUM_BOUND = 0.2
@@ -18,7 +18,7 @@ _SANITIZER_SECONDS = 150
 def timing(bench: Bench, report: Report, sample: Path) -> None:
     """Kernel times add up to the step of a recorded graph, which has no launches to wait for; and an
     estimate from stored kernel times is that step."""
-    name = sample.name.removesuffix(".zst").removesuffix(".json")
+    name = title(sample)
     store = {"XDG_CACHE_HOME": str(bench.work), "XDG_DATA_HOME": str(bench.work)}
     profiled = bench.run(sample, "--solo", "0", "--profile", "--calibrate", env=store)
     kernels = profiled.rank.get("kernels")

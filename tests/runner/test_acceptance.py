@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("checks", ["samples,timing,sanitizer", "faults"])
 def test_checks_pass_on_the_cpu(checks: str, tmp_path: Path) -> None:
-    paths = [ROOT / "tests", ROOT / "resources/python"]
+    paths = [ROOT / "tests", ROOT / "tests/runner", ROOT / "resources/python"]
     command = [sys.executable, "-m", "acceptance", "--on", "cpu", "--out", tmp_path]
     command += ["--bin", os.environ["JOINTER_BIN"], "--samples", ROOT / "resources/samples"]
     command += ["--only", "llama_debug_fsdp2.joint", "--backends", "interpret", "--checks", checks]

@@ -45,7 +45,7 @@ void add_busy(Table& table, const BenchmarkResult& r) {
     const bool launches =
         r.request.backend == Backend::interpret && is_bound_by_launches(busy, step);
     table.add(
-        {fmt::format("GPU of rank {}", rank.rank),
+        {fmt::format("GPU, rank {}", rank.rank),
          fmt::format("busy for {} of {}{}", format_ns(busy), format_ns(step),
                      launches ? ": bound by launches, which --backend cudagraph avoids" : "")});
   }
@@ -61,7 +61,7 @@ void add_gpu_states(Table& table, const BenchmarkResult& r) {
                     gpu.milliwatts / 1000, gpu.celsius, format_bytes(gpu.used_bytes));
     if (!gpu.slowdowns.empty())
       text += fmt::format("; slowed down by: {}", fmt::join(gpu.slowdowns, ", "));
-    table.add({fmt::format("state of GPU {}", rank.rank), std::move(text)});
+    table.add({fmt::format("GPU state, rank {}", rank.rank), std::move(text)});
   }
 }
 
