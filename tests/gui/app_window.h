@@ -4,6 +4,7 @@
 
 #include <QApplication>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <memory>
@@ -36,6 +37,12 @@ class AppWindow : public QObject {
   void close_window() {
     window_.reset();
     settings_.reset();
+  }
+  // Opens a file in the window, and returns true once it is open.
+  bool open_file(const std::string& path) {
+    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+    window_->open({.path = path});
+    return opened.wait(kPatienceMs);
   }
   [[nodiscard]] views::Document& document() const { return *window_->current_tab()->document(); }
   // Shows the pane of a dock; null if that takes too long or the pane is of another type.

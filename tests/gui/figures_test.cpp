@@ -30,9 +30,7 @@ class FiguresTest : public test::AppWindow {
   void init() {
     make_folder();
     make_window();
-    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-    window_->open({.path = test::source_path(test::kSample)});
-    QVERIFY(opened.wait(test::kPatienceMs));
+    QVERIFY(open_file(test::source_path(test::kSample)));
     QVERIFY(settle());
   }
   void cleanup() { close_window(); }

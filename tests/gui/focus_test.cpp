@@ -66,9 +66,7 @@ class FocusTest : public test::AppWindow {
 void FocusTest::initTestCase() {
   make_folder();
   make_window();
-  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-  window_->open({.path = test::source_path(test::kSample)});
-  QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, test::kPatienceMs);
+  QVERIFY(open_file(test::source_path(test::kSample)));
 }
 
 void FocusTest::no_two_commands_have_the_same_key() {

@@ -59,9 +59,7 @@ class GuessTest : public test::AppWindow {
 
  private:
   bool open(const QString& path) {
-    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-    window_->open({.path = path.toStdString()});
-    return opened.wait(kPatienceMs) &&
+    return open_file(path.toStdString()) &&
            QTest::qWaitFor([this] { return window_->findChild<GuessNote*>() != nullptr; });
   }
   [[nodiscard]] GuessNote& note() const { return child<GuessNote>(*window_); }

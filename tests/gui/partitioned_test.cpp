@@ -29,9 +29,7 @@ class PartitionedTest : public test::AppWindow {
   void init() {
     make_folder();
     make_window();
-    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-    window_->open({.path = test::source_path(test::kSample)});
-    QVERIFY(opened.wait(kPatienceMs));
+    QVERIFY(open_file(test::source_path(test::kSample)));
     QTRY_VERIFY(window_->findChild<PlanFigure*>() != nullptr);
   }
   void cleanup() { close_window(); }

@@ -44,9 +44,7 @@ class SacWindow : public AppWindow {
   }
   bool open(const char* file) { return open_path(source_path(file)); }
   bool open_path(const std::string& path) {
-    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-    window_->open({.path = path});
-    if (!opened.wait(kPatienceMs)) return false;
+    if (!open_file(path)) return false;
     if (show_pane<views::SacPane>("sac") == nullptr) return false;
     connect(&session(), &views::SacSession::refused, this,
             [](const QString& why) { qInfo() << why; });

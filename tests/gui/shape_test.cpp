@@ -85,9 +85,7 @@ class ShapeTest : public test::AppWindow {
 };
 
 void ShapeTest::open_sample() {
-  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-  window_->open({.path = test::source_path(test::kSample)});
-  QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, test::kPatienceMs);
+  QVERIFY(open_file(test::source_path(test::kSample)));
 }
 
 void ShapeTest::resize_to(QSize size) {
