@@ -8,7 +8,7 @@
 //      the backward runs them. This holds for those at the end of the forward, and if the two orders
 //      agree.
 //   4. Copies into inputs at the end of the forward come last, as in a trace, unless they would pass
-//      a call that uses what they write, or writes what they use.
+//      a call that reads their result, uses what they write, or writes what they use.
 // If anything else writes, only 1 and 4 apply.
 //
 // A pair does not tell where the joint graph had the calls that 2 is about, nor calls of the
@@ -177,11 +177,12 @@ class Sorter {
     const auto others = std::span(backward_).first(backward_.size() - last_of_backward);
     const std::set<NodeId> moved(copies.begin(), copies.end());
     const std::set<NodeId> passed(others.begin(), others.end());
+    const auto is_moved = [&](NodeId id) { return moved.contains(matches_.now(id)); };
     const bool must_stay =
         std::ranges::any_of(others,
                             [&](NodeId id) {
-                              return writes.any_before(
-                                  id, [&](NodeId write) { return moved.contains(write); });
+                              return std::ranges::any_of(pair_.inputs(id), is_moved) ||
+                                     writes.any_before(id, is_moved);
                             }) ||
         std::ranges::any_of(copies, [&](NodeId id) {
           return bool(writes.next_write(id, [&](NodeId write) { return passed.contains(write); }));

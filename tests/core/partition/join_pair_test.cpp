@@ -306,6 +306,26 @@ TEST(JoinPair, CopiesIntoInputsComeLast) {
               ElementsAre("b", "x", "tangents_1", "y", "g", "w", "output"));
 }
 
+TEST(JoinPair, ACopyWhoseResultTheBackwardReadsComesBeforeIt) {
+  const JoinedPair made = joined(pair_of(R"(
+    kind forward
+    b: f32[8] = buffer
+    x: f32[8] = input
+    y: f32[8] = aten.neg(x)
+    w: f32[8] = aten.copy_(b, y)
+    return [y, w]
+  )",
+                                         R"(
+    kind backward
+    w: f32[8] = saved
+    tangents_1: f32[8] = tangent
+    v: f32[8] = aten.view(w, [8])  {backward}
+    return [v]
+  )"));
+  EXPECT_THAT(names(made.joint, made.joint.order()),
+              ElementsAre("b", "x", "tangents_1", "y", "w", "v", "output"));
+}
+
 TEST(JoinPair, NamesStayUnique) {
   const JoinedPair made = joined(pair_of(R"(
     kind forward
