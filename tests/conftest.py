@@ -1,8 +1,15 @@
-"""``--run-slow`` and ``--all-cases``, for every folder of tests."""
+"""Which tests run, for every folder of tests.
+
+A run leaves out tests marked ``slow``. If a test has many cases, a sample of them runs, spread evenly, and the
+others are slow. ``--run-slow`` runs all of these too, and ``--all-cases`` every case that is not slow by itself.
+"""
 
 from __future__ import annotations
 
 import pytest
+
+#: Cases of one test that are in every run, by folder.
+CASES = {"cli": 4, "differential": 4, "plugins": 4, "python": 4, "runner": 3, "workspace": 4}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -10,8 +17,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all-cases", action="store_true", help="run every case of tests that otherwise run a sample")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--all-cases"):
+        leave_out_cases(items)
     if not config.getoption("--run-slow"):
         for item in items:
             if item.get_closest_marker("slow"):
                 item.add_marker(pytest.mark.skip(reason="slow: give --run-slow"))
+
+
+def leave_out_cases(items: list[pytest.Item]) -> None:
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for of_test in cases.values():
+        wanted = CASES.get(of_test[0].path.parent.name)
+        if wanted is None or len(of_test) <= wanted:
+            continue
+        sample = {index * len(of_test) // wanted for index in range(wanted)}
+        for index, item in enumerate(of_test):
+            if index not in sample:
+                item.add_marker(pytest.mark.slow)

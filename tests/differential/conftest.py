@@ -69,27 +69,13 @@ def of_this_torch(path: Path) -> Path:
     return copy
 
 
-#: Cases of one test that are in every run.
-CASES = 12
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    cases: dict[str, list[pytest.Item]] = {}
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         # A module that supports only some versions names them: ONLY_TORCH = ("2.15",).
         wanted = getattr(item.getparent(pytest.Module).obj, "ONLY_TORCH", None)
         if wanted and not any(torch.__version__.startswith(f"{version}.") for version in wanted):
             reason = f"torch is {torch.__version__}, not {' or '.join(wanted)}"
             item.add_marker(pytest.mark.skip(reason=reason))
-        elif not item.get_closest_marker("slow"):
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    # If a test has more cases, a sample of them runs, spread evenly; the others are slow.
-    for of_test in [] if config.getoption("--all-cases") else cases.values():
-        sample = {index * len(of_test) // CASES for index in range(CASES)}
-        for index, item in enumerate(of_test):
-            if len(of_test) > CASES and index not in sample:
-                item.add_marker(pytest.mark.slow)
 
 
 def is_slow(name: str) -> bool:

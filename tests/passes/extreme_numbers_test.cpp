@@ -10,6 +10,7 @@
 #include "core/open/open.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/paths.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -55,6 +56,8 @@ class ExtremeNumbers : public testing::TestWithParam<std::string> {};
 
 // The graph is sound, and the same for any two values that exceed every need.
 TEST_P(ExtremeNumbers, ActAsNoLimit) {
+  JOINTER_SLOW_IF(GetParam() == "fastest_plan" || GetParam() == "greedy_bucketing_by_mb" ||
+                  GetParam() == "autobucketing_reordering");
   const PassInfo info = built_in_passes().find(GetParam())->info;
   const Graph& graph = sample(info.stage != PassStage::joint &&
                               info.stage != PassStage::partition && info.stage != PassStage::fsdp);

@@ -14,12 +14,16 @@
 #include "tests/support/legal_order.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/run_pass.h"
+#include "tests/support/slow.h"
 #include "tests/support/symbolic_run.h"
 
 namespace jointer::test {
 namespace {
 
-constexpr std::uint64_t kGraphs = 60, kPipelines = 200;
+// Of these properties, ./test tries a fifth.
+const std::uint64_t kGraphs = runs_slow_tests() ? 60 : 12;
+const std::uint64_t kPipelines = runs_slow_tests() ? 200 : 40;
+const int kRuns = runs_slow_tests() ? 20 : 4;
 
 // A graph of `stage` by seed.
 std::map<std::uint64_t, Graph> random_graphs(PassStage stage) {
@@ -108,13 +112,13 @@ TEST_P(EveryPass, IsLegalDeterministicAndIdempotent) {
   }
 }
 
-TEST_P(EveryPass, TwentyRunsAgree) {
+TEST_P(EveryPass, ManyRunsAgree) {
   const PassInfo pass = info();
   if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
   const bool is_joint = pass.stage == PassStage::partition;
   const Graph graph = random_graph(7, {.calls = 300, .gradients = is_joint, .writes = !is_joint});
   const auto first = run_one(graph, pass.name);
-  for (int i = 1; i < 20; ++i) {
+  for (int i = 1; i < kRuns; ++i) {
     const auto again = run_one(graph, pass.name);
     ASSERT_EQ(first.has_value(), again.has_value());
     if (!first) continue;

@@ -1,4 +1,5 @@
 #include "core/bench/history.h"
+#include "tests/support/slow.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -64,6 +65,7 @@ TEST_F(History, KeepsTheNewestResults) {
 
 // Three results, of which only two have room for their node times.
 TEST_F(History, DropsOldProfilesBeforeRows) {
+  JOINTER_SLOW_TEST();
   const std::size_t size = write_result(result(1, 1000), true).size();
   const std::size_t nodes = 1000 * (BenchmarkHistory::kMaxProfileBytes * 2 / 5) / size;
   const BenchmarkHistory history(folder_);

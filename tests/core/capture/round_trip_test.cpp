@@ -8,6 +8,7 @@
 #include "core/graph/validate.h"
 #include "core/open/open.h"
 #include "tests/support/paths.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 class SharedCapture : public testing::TestWithParam<std::string> {};
 
 TEST_P(SharedCapture, LoadsValidatesAndRoundTripsToTheSameDocument) {
+  JOINTER_SLOW_IF(is_large_capture(GetParam()));
   const auto bytes = read_bytes(GetParam());
   ASSERT_TRUE(bytes.has_value()) << bytes.error().message;
   const auto graph = read_native(GetParam(), *bytes);

@@ -15,6 +15,7 @@
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
 #include "tests/support/records.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -393,6 +394,7 @@ Graph chains(int rank) {
 }
 
 TEST(OtherRank, LongEqualChainsMayBeMerged) {
+  JOINTER_SLOW_TEST();
   const Graph graph = chains(0);
   const NodeId reader = graph.find("e");
   std::vector<NodeId> removed;

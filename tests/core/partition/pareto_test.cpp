@@ -12,6 +12,7 @@
 #include "core/schedule/caching_allocator.h"
 #include "tests/support/judged_plan.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -186,6 +187,7 @@ TEST(Pareto, NothingIsOffloadedIfThatIsExcluded) {
 
 // Between two budgets there are plans that no budget yields.
 TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
+  JOINTER_SLOW_TEST();
   const Judged& judged = judged_sample();
   const Graph& joint = judged.partition.joint;
   const ParetoRequest request = kQuick;
@@ -209,6 +211,7 @@ TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
 
 // Each limit is a separate search; a higher one never gives a slower plan.
 TEST(Pareto, AHigherLimitIsNeverSlower) {
+  JOINTER_SLOW_TEST();
   const Judged& judged = judged_sample();
   const Graph& joint = judged.partition.joint;
   const std::int64_t low =
@@ -227,6 +230,7 @@ TEST(Pareto, AHigherLimitIsNeverSlower) {
 
 // A limit of reserved memory holds for the pair.
 TEST(Pareto, ALimitOfReservedMemoryHolds) {
+  JOINTER_SLOW_TEST();
   const Judged& judged = judged_sample();
   const Graph& joint = judged.partition.joint;
   const auto reserved_of = [&](const ParetoPoint& point) {
@@ -249,6 +253,7 @@ TEST(Pareto, ALimitOfReservedMemoryHolds) {
 }
 
 TEST(Pareto, TheNearestPlanIsReturnedIfNothingFits) {
+  JOINTER_SLOW_TEST();
   const Judged& judged = judged_sample();
   const Fit fit = fastest_within(judged.partition.joint, *judged.what_if, 1, kQuick).value();
   EXPECT_FALSE(fit.fits);

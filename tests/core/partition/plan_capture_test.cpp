@@ -13,6 +13,7 @@
 #include "core/schedule/caching_allocator.h"
 #include "tests/support/passed_values.h"
 #include "tests/support/paths.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -123,6 +124,7 @@ class PlanOfCapture : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     JOINTER_NEEDS_SHARED();
+    JOINTER_SLOW_IF(is_large_capture(GetParam()));
     auto graph =
         open_graph({.path = shared_directory() + "/captures/" + GetParam() + ".joint.json.zst"});
     ASSERT_TRUE(graph) << graph.error().message;

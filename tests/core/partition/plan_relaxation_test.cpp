@@ -11,6 +11,7 @@
 #include "core/partition/plan_frontier.h"
 #include "tests/support/judged_plan.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -130,6 +131,7 @@ TEST(PlanFrontier, IsMonotoneAndAboveItsBound) {
 
 // Whatever single decision is changed, the plan within the limit is not faster.
 TEST(PlanFrontier, NoSingleChangeIsBetter) {
+  JOINTER_SLOW_TEST();
   const Judged& judged = judged_sample();
   const PlanWhatIf& what_if = *judged.what_if;
   const auto frontier = PlanFrontier::make(judged.partition.joint, what_if, {}).value();

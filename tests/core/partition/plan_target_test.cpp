@@ -17,6 +17,7 @@
 #include "tests/support/judged_plan.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -305,6 +306,7 @@ struct Captured : Judged {
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
 TEST(PlanTargetCapture, ThreeTensorsOfLlamaCannotFreeFiveGiB) {
+  JOINTER_SLOW_TEST();
   JOINTER_NEEDS_SHARED();
   const Captured llama("llama3_8b_tp2_fsdp2");
   const std::int64_t peak = llama.what_if->figures(llama.partition.plan).value().figures.peak_bytes;

@@ -16,6 +16,7 @@
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -128,6 +129,7 @@ class Ticked : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     JOINTER_NEEDS_SHARED();
+    JOINTER_SLOW_IF(is_large_capture(GetParam()));
     auto opened = open_graph({.path = capture_path(std::string(GetParam()) + ".joint")});
     ASSERT_TRUE(opened) << opened.error().message;
     graph = *std::move(opened);

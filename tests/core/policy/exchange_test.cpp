@@ -20,6 +20,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/reference.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -234,6 +235,7 @@ TEST(NearestList, KeepsChangesThatComeNearer) {
 // The plan saves some of many products: the list that saves about as much is nearer than one that
 // saves all or none of them.
 TEST(Export, AListSavesAboutAsMuchAsThePlan) {
+  JOINTER_SLOW_TEST();
   const auto graph =
       open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
   ASSERT_TRUE(graph);

@@ -19,6 +19,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/reference.h"
+#include "tests/support/slow.h"
 #include "tests/support/symbolic_run.h"
 
 namespace jointer::test {
@@ -286,6 +287,7 @@ std::optional<Result<Edit>> remat_with_little_stack(const Graph& graph) {
 
 // The copy of `u` moves before `g`, for which `e` is copied, and takes with it all that it reads.
 TEST(Remat, AWriterMayReadALongChain) {
+  JOINTER_SLOW_TEST();
   constexpr std::size_t kCalls = 200'000;
   std::string text = R"(
     kind train_step

@@ -10,6 +10,7 @@
 #include "core/open/open.h"
 #include "core/policy/with_fsdp.h"
 #include "tests/support/paths.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -69,6 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Partitioners, TradeOffOf,
 
 // The figures of a point are those of its plan under the partitioner that would make its pair.
 TEST_P(TradeOffOf, PointsHaveTheFiguresOfTheirPair) {
+  JOINTER_SLOW_TEST();
   Asked asked(GetParam());
   const auto trade_off = asked.make();
   const auto points = trade_off->curve()->points;
@@ -98,6 +100,7 @@ TEST_P(TradeOffOf, ASlowdownIsRelativeToTheCurrentPlan) {
 }
 
 TEST_P(TradeOffOf, TheCurrentPlanIsOnTheCurveIfNothingIsBetter) {
+  JOINTER_SLOW_TEST();
   Asked asked(GetParam());
   const auto points = asked.make()->curve()->points;
   const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const ParetoPoint& p) {
@@ -110,6 +113,7 @@ TEST_P(TradeOffOf, TheCurrentPlanIsOnTheCurveIfNothingIsBetter) {
 }
 
 TEST(TradeOff, SearchesForALimitKeepAFixedPolicy) {
+  JOINTER_SLOW_TEST();
   for (const bool has_policy : {false, true}) {
     Asked asked(Partitioner::min_cut);
     const auto trade_off = asked.make(has_policy);

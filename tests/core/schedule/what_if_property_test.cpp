@@ -16,6 +16,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/random_costs.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -211,6 +212,7 @@ TEST(WhatIfProperty, EqualsRecomputationOnRandomGraphs) {
 
 // Long enough that the streams synchronize again before the end.
 TEST(WhatIfProperty, EqualsRecomputationOnLongRandomGraphs) {
+  JOINTER_SLOW_TEST();
   for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
     std::mt19937_64 chance(seed);
     Graph graph = random_graph(seed, {.calls = 1000 + chance() % 3000, .pair = seed % 4 == 0});
@@ -225,6 +227,7 @@ TEST(WhatIfProperty, EqualsRecomputationOnLongRandomGraphs) {
 class WhatIfOfCapture : public testing::TestWithParam<std::string> {};
 
 TEST_P(WhatIfOfCapture, EqualsRecomputation) {
+  JOINTER_SLOW_IF(is_large_capture(GetParam()));
   auto graph = open_graph({.path = GetParam()});
   ASSERT_TRUE(graph.has_value()) << graph.error().message;
   const bool is_large = graph->node_count() > 20'000;

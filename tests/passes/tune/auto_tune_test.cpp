@@ -11,6 +11,7 @@
 #include "tests/support/joints.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/run_pass.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -99,6 +100,7 @@ TEST(AutoTune, ThreadsDoNotChangeTheResult) {
 }
 
 TEST(AutoTune, KeepsEveryBudget) {
+  JOINTER_SLOW_TEST();
   const Graph graph = parse(layered_joint(6));
   const std::int64_t peak = step_figures(graph, {})->figures.peak_bytes;
   for (const double share : {1.0, 0.9}) {

@@ -12,6 +12,7 @@
 #include "passes/built_in.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -101,6 +102,7 @@ TEST(FindOrder, StopsWhenCancelled) {
 }
 
 TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
+  JOINTER_SLOW_TEST();
   const Asked asked(sample());
   const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
   const Fit fit =

@@ -13,6 +13,7 @@
 #include "tests/support/graphs.h"
 #include "tests/support/joints.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {
@@ -70,6 +71,7 @@ std::vector<Graph> graphs(std::uint64_t count = 4) {
 }
 
 TEST(Tuner, ThreadsDoNotChangeTheResult) {
+  JOINTER_SLOW_TEST();
   for (const Graph& graph : graphs()) {
     TuneOptions options = options_of(40, 5);
     const std::string one = text_of(tuned(graph, options));
@@ -81,6 +83,7 @@ TEST(Tuner, ThreadsDoNotChangeTheResult) {
 }
 
 TEST(Tuner, TheCacheDoesNotChangeTheResult) {
+  JOINTER_SLOW_TEST();
   for (const Graph& graph : graphs()) {
     TuneOptions options = options_of(30, 2);
     options.threads = 2;
@@ -104,6 +107,7 @@ TEST(Tuner, AnotherSeedTriesOtherPipelines) {
 
 // The winner of a longer search is at least as good, and the first evaluations are the same.
 TEST(Tuner, MoreEvaluationsAreNeverWorse) {
+  JOINTER_SLOW_TEST();
   for (const Graph& graph : graphs()) {
     std::optional<TunePoint> last;
     for (const std::size_t evaluations : {1U, 3U, 11U, 20U, 37U, 70U}) {
@@ -121,6 +125,7 @@ TEST(Tuner, MoreEvaluationsAreNeverWorse) {
 }
 
 TEST(Tuner, StaysWithinItsBudget) {
+  JOINTER_SLOW_TEST();
   for (const Graph& graph : graphs()) {
     const TuneResult free = tuned(graph, options_of(40));
     for (const double share : {0.7, 0.9, 1.0, 1.2}) {
@@ -166,6 +171,7 @@ TEST(Tuner, TheFrontierIsAParetoFrontier) {
 
 // The gain of a step is the difference to a run without it; every step of the winner has one.
 TEST(Tuner, EveryStepOfTheWinnerGainsSomething) {
+  JOINTER_SLOW_TEST();
   std::size_t looked_at = 0;
   for (const Graph& graph : graphs(9)) {
     const TuneResult result = tuned(graph, options_of(60));
@@ -196,6 +202,7 @@ TEST(Tuner, EveryStepOfTheWinnerGainsSomething) {
 
 // A search that is cancelled at any point equals a shorter search.
 TEST(Tuner, ACancelledSearchEqualsAShorterOne) {
+  JOINTER_SLOW_TEST();
   for (const Graph& graph : graphs())
     for (const std::size_t stop_at : {1U, 6U, 21U}) {
       TuneOptions options = options_of(100, 9);
