@@ -32,6 +32,7 @@ class CompareTest : public test::SacWindow {
 
   void a_joint_graph_is_compared_with_its_pair();
   void states_of_another_capture_can_be_chosen();
+  void all_states_are_in_one_table();
 
  private:
   ComparePane* show_comparison() {
@@ -131,6 +132,45 @@ void CompareTest::states_of_another_capture_can_be_chosen() {
   QTRY_VERIFY_WITH_TIMEOUT(from.findText(title, Qt::MatchStartsWith) < 0, kPatienceMs);
   QTRY_COMPARE_WITH_TIMEOUT(pane->comparison()->from.name, QStringLiteral("as opened"),
                             kPatienceMs);
+}
+
+void CompareTest::all_states_are_in_one_table() {
+  QVERIFY(open(kPair));
+  const std::int64_t pair_peak = document().analysis().memory.peak_bytes();
+  QVERIFY(open(kSample));
+  QVERIFY(recompute_all());
+  ComparePane* pane = show_comparison();
+  QVERIFY(pane != nullptr);
+  auto& tabs = child<QTabWidget>(*pane, "tables");
+  auto& table = child<StateTable>(*pane);
+  const int tab = tabs.indexOf(&table);
+  QTest::mouseClick(tabs.tabBar(), Qt::LeftButton, {}, tabs.tabBar()->tabRect(tab).center());
+  const auto& model = *static_cast<const StateTableModel*>(table.view().model());
+  const auto peak = [&](int row) { return model.number(row, StateTableModel::peak_column); };
+  const auto all_are_known = [&] {
+    for (int row = 0; row < model.row_count(); ++row)
+      if (!peak(row)) return false;
+    return true;
+  };
+  // As opened, now, after the edit, and the two states of the pair.
+  QTRY_COMPARE_WITH_TIMEOUT(model.row_count(), 5, kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(all_are_known(), kPatienceMs);
+  // The joint graph has the numbers of its pair; torch's pair is what its first plan gives.
+  QCOMPARE(peak(0), std::optional(pair_peak));
+  QCOMPARE(peak(3), std::optional(pair_peak));
+  QCOMPARE(peak(1), std::optional(figures().figures.peak_bytes));
+  QCOMPARE(peak(2), peak(1));
+  QCOMPARE(model.number(0, StateTableModel::peak_change_column), std::optional<std::int64_t>(0));
+  QVERIFY(model.number(1, StateTableModel::peak_change_column) != 0);
+
+  // Enter compares a state with the first one.
+  table.view().setFocus();
+  table.view().setCurrentIndex(model.index_of(4));
+  QTest::keyClick(&table.view(), Qt::Key_Return);
+  const QString name = model.text(4, StateTableModel::name_column);
+  QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr && pane->comparison()->to.name == name,
+                           kPatienceMs);
+  QCOMPARE(tabs.currentIndex(), 0);
 }
 
 }  // namespace jointer

@@ -22,6 +22,7 @@ constexpr int kMargin = 8, kSpacing = 4;
 // Below this height, the curves and the tables' totals are hidden, to leave space for rows.
 constexpr int kLow = 300;
 constexpr int kOpened = 0, kNow = 1;  // the first two choices
+constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
 
 }  // namespace
 
@@ -78,8 +79,14 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   table_ = new DifferenceTable(document_, tables_);
   plan_table_ = new PlanDifferenceTable(document_, tables_);
   plan_table_->say(tr("No value is kept differently."));
+  states_ = new StateTable(
+      document_, [this](const StateChoice& choice, const Take& take) { make(choice, take); },
+      tables_);
   tables_->addTab(table_, tr("Nodes"));
   tables_->addTab(plan_table_, tr("Plan"));
+  tables_->addTab(states_, tr("All States"));
+  tables_->setTabToolTip(kStatesTab, tr("The numbers of all states, in one table"));
+  connect(states_, &StateTable::state_activated, this, &ComparePane::choose_second);
   column->addWidget(tables_, 3);
   show_plan(nullptr);
   fit_height(0);  // until it is known
@@ -233,7 +240,21 @@ void ComparePane::choose_wanted() {
   choose(to_, to);
 }
 
+void ComparePane::show_states_table() {
+  states_->set_choices(choices_, static_cast<std::size_t>(from_->currentIndex()));
+}
+
+void ComparePane::choose_second(const StateChoice& choice) {
+  const auto found = std::ranges::find_if(
+      choices_, [&](const StateChoice& each) { return is_same_state(each, choice); });
+  if (found == choices_.end()) return;
+  to_->setCurrentIndex(static_cast<int>(found - choices_.begin()));
+  tables_->setCurrentIndex(kNodesTab);
+  compare();
+}
+
 void ComparePane::compare() {
+  show_states_table();
   const StateChoice from = choices_[static_cast<std::size_t>(from_->currentIndex())];
   const StateChoice to = choices_[static_cast<std::size_t>(to_->currentIndex())];
   const quint64 job = ++wanted_;
@@ -306,8 +327,7 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
 
 // Shows the table of values only if there are any, and first if the nodes are the same.
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
-  tables_->setTabVisible(1, plan != nullptr);
-  tables_->tabBar()->setVisible(plan != nullptr);
+  tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);
   is_plan_alone_ = false;
   show_curves();
@@ -317,7 +337,8 @@ void ComparePane::show_plan(const PlanChangesPtr& plan) {
   const GraphDifference& nodes = comparison_->nodes->difference();
   is_plan_alone_ =
       nodes.moved.empty() && nodes.added.empty() && nodes.removed.empty() && nodes.changed.empty();
-  tables_->setCurrentIndex(is_plan_alone_ ? 1 : 0);
+  if (tables_->currentIndex() != kStatesTab)
+    tables_->setCurrentIndex(is_plan_alone_ ? kPlanTab : kNodesTab);
   show_curves();
 }
 

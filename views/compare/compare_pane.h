@@ -14,6 +14,7 @@
 #include "views/compare/curve_overlay.h"
 #include "views/compare/document_comparison.h"
 #include "views/compare/state_choices.h"
+#include "views/compare/state_table.h"
 #include "views/differences/difference_table.h"
 #include "views/differences/plan_difference_table.h"
 #include "views/session/edit/editing.h"
@@ -54,6 +55,8 @@ class ComparePane : public QWidget {
   void make(const StateChoice& choice, const Take& take);
   void make_before(const std::function<void(const Result<SnapshotPtr>&)>& take);
   void fill_choices();
+  void show_states_table();
+  void choose_second(const StateChoice& choice);
   void choose_wanted();
   void refresh();
   void compare();
@@ -75,6 +78,7 @@ class ComparePane : public QWidget {
   QTabWidget* tables_ = nullptr;
   DifferenceTable* table_ = nullptr;
   PlanDifferenceTable* plan_table_ = nullptr;
+  StateTable* states_ = nullptr;
   std::vector<StateChoice> choices_;
   std::shared_ptr<const Comparison> comparison_;
   bool is_low_ = true;

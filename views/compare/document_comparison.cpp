@@ -50,6 +50,14 @@ PlanChangesPtr plan_changes(const StateOfDocument& from, const StateOfDocument& 
 
 }  // namespace
 
+Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options) {
+  JOINTER_CHECK(analyze_with(options, state));
+  if (sac_kind(state.snapshot->graph) == SacKind::joint) {
+    JOINTER_CHECK(partition_state(state, options));
+  }
+  return state;
+}
+
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
                                      const AnalysisOptions& options) {
   JOINTER_CHECK(analyze_with(options, from));

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "views/compare/document_comparison.h"
+#include "views/compare/state_choices.h"
+#include "views/compare/state_table_model.h"
+#include "views/session/work/task.h"
+#include "views/tables/table_pane.h"
+
+namespace jointer::views {
+
+// The numbers of all states that can be compared, a row each. They are computed one after another
+// in the background, while the table is shown. A joint graph has the numbers of the pair that its
+// plan gives, so that it can be compared with pairs and flat training steps.
+class StateTable : public TablePane {
+  Q_OBJECT
+ public:
+  using Take = std::function<void(const Result<StateOfDocument>&)>;
+  // Makes a state and passes it on, on this thread.
+  using MakeState = std::function<void(const StateChoice& choice, const Take& take)>;
+
+  StateTable(Document& document, MakeState make, QWidget* parent = nullptr);
+
+  // Changes are shown from the choice with the index `reference`. Of a long history, the newest
+  // entries are shown.
+  void set_choices(const std::vector<StateChoice>& choices, std::size_t reference);
+
+ signals:
+  // The user double-clicked a state or pressed Enter.
+  void state_activated(const jointer::views::StateChoice& choice);
+
+ private:
+  // The numbers of a state hold as long as both documents have these baselines, which are replaced
+  // if sizes or estimates change.
+  struct Known {
+    StateChoice choice;
+    SnapshotPtr shown, baseline;
+    Result<Metrics> metrics;
+  };
+
+  StateTable(Document& document, StateTableModel* model, MakeState make, QWidget* parent);
+  void refresh() override;
+  void show_known();
+  void compute_next();
+  [[nodiscard]] SnapshotPtr baseline_of(const StateChoice& choice);
+  [[nodiscard]] const Known* known(const StateChoice& choice);
+
+  StateTableModel* model_;
+  MakeState make_;
+  std::vector<StateChoice> choices_;
+  std::size_t reference_ = 0;
+  std::vector<Known> known_;
+  quint64 wanted_ = 0;  // the newest request
+  Task<Metrics> computing_;
+};
+
+}  // namespace jointer::views
