@@ -10,6 +10,7 @@
 #include "views/compare/compare_pane.h"
 #include "views/session/pipeline/pipeline_session.h"
 #include "views/session/text/node_text.h"
+#include "views/session/tune/tune_session.h"
 
 namespace jointer::desktop {
 namespace {
@@ -141,6 +142,7 @@ void PassMenu::follow(const DocumentTab* tab) {
   });
   connect(&session, &PipelineSession::asks, questions_, &CodeQuestions::ask);
   connect(&session, &PipelineSession::graph_made, this, &PassMenu::open_graph_of_step);
+  connect(&tab->session()->tune(), &TuneSession::graph_made, this, &PassMenu::open_graph_of_step);
 }
 
 void PassMenu::take_pane(QWidget* made) {

@@ -4,8 +4,13 @@
 #include <QClipboard>
 
 #include "app/desktop/main_window.h"
+#include "core/base/bytes.h"
+#include "core/edit/recipe.h"
+#include "core/edit/replay.h"
 #include "core/graph/canonical.h"
+#include "core/pass/pipeline_file.h"
 #include "passes/tune/tuner.h"
+#include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "tests/support/child.h"
@@ -57,6 +62,7 @@ class TuneTest : public test::SacWindow {
   void clicking_points_applies_them();
   void stopping_keeps_the_result_so_far();
   void joint_graph_opens_as_a_pair();
+  void the_best_pipeline_is_saved_for_training();
   void search_belongs_to_the_shown_graph();
   void a_limit_of_the_sac_pane_is_tuned();
   void plans_of_the_sac_pane_are_shown();
@@ -139,8 +145,51 @@ void TuneTest::joint_graph_opens_as_a_pair() {
   QVERIFY(opened.wait(kPatienceMs));
   const Document& pair = *window_->current_tab()->document();
   QVERIFY(pair.graph().is_pair());
-  QCOMPARE(pair.analysis().simulation.step_ns(), expected.step_ns);
+  // The steps after the partitioner are its edits.
+  QTRY_COMPARE_WITH_TIMEOUT(pair.analysis().simulation.step_ns(), expected.step_ns, kPatienceMs);
   QCOMPARE(pair.analysis().memory.peak_bytes(), expected.peak_bytes);
+  QVERIFY(pair.editing().step_count() > 0);
+}
+
+void TuneTest::the_best_pipeline_is_saved_for_training() {
+  QVERIFY(open_tune(test::kPair));
+  QVERIFY(search(20));
+  QCOMPARE(button("save").text(), QStringLiteral("Save Recipe..."));
+  const Figures expected = pane().session().result()->winner->figures.figures;
+  const auto save = [this](const QString& path, const QString& sentence) {
+    QSignalSpy said(&pane().session(), &TuneSession::message);
+    test::answer_file_dialog(path);
+    test::press(button("save"));
+    return QTest::qWaitFor(
+        [&] { return !said.isEmpty() && said.back().front().toString().contains(sentence); },
+        kPatienceMs);
+  };
+  const QString recipe_path = folder_->filePath("best.recipe.json");
+  QVERIFY(save(recipe_path, QStringLiteral("Wrote a recipe")));
+  QCOMPARE(editing().step_count(), 0);  // saving applies nothing
+  const auto bytes = read_bytes(recipe_path.toStdString());
+  QVERIFY(bytes);
+  const auto recipe = read_recipe(bytes->view());
+  QVERIFY(recipe);
+  Graph graph = document().graph();
+  const auto replayed = replay(graph, *recipe, false);
+  QVERIFY(replayed && replayed->skipped.empty());
+  const auto after = make_snapshot(std::move(graph), document().analysis().options);
+  QVERIFY(after);
+  QCOMPARE((*after)->analysis.simulation.step_ns(), expected.step_ns);
+  QCOMPARE((*after)->analysis.memory.peak_bytes(), expected.peak_bytes);
+
+  // A recipe cannot partition a joint graph.
+  QVERIFY(open_tune(test::kSample));
+  QVERIFY(search(20));
+  QCOMPARE(button("save").text(), QStringLiteral("Save Pipeline..."));
+  const QString pipeline_path = folder_->filePath("best.jointer-passes");
+  QVERIFY(save(pipeline_path, QStringLiteral("Wrote the pipeline")));
+  const auto text = read_bytes(pipeline_path.toStdString());
+  QVERIFY(text);
+  const auto read = read_pipeline_file(text->view(), "best.jointer-passes");
+  QVERIFY(read);
+  QCOMPARE(to_text(read->steps), to_text(pane().session().result()->winner->pipeline));
 }
 
 // An edit by hand after a search gives another graph; the searched graph stays in the history.

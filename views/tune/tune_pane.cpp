@@ -1,6 +1,7 @@
 #include "views/tune/tune_pane.h"
 
 #include <QClipboard>
+#include <QFileDialog>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -75,7 +76,6 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
           &TunePane::refresh_marks);
   connect(&session_, &TuneSession::changed, this, &TunePane::refresh);
   connect(&session_, &TuneSession::message, this, &TunePane::message);
-  connect(&session_, &TuneSession::pair_made, this, &TunePane::pair_made);
   refresh();
 }
 
@@ -131,6 +131,11 @@ void TunePane::make_controls() {
   copy_->setObjectName(QStringLiteral("copy"));
   copy_->setAutoDefault(false);
   row->addWidget(copy_);
+  save_ = new QPushButton(controls);
+  save_->setObjectName(QStringLiteral("save"));
+  save_->setAutoDefault(false);
+  row->addWidget(save_);
+  connect(save_, &QPushButton::clicked, this, &TunePane::save_winner);
   status_ = new QLabel(controls);
   status_->setObjectName(QStringLiteral("status"));
   status_->setForegroundRole(QPalette::PlaceholderText);
@@ -147,6 +152,16 @@ void TunePane::make_steps() {
   steps_->header()->setStretchLastSection(false);
   steps_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
   steps_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+}
+
+void TunePane::save_winner() {
+  const bool makes_a_pair = session_.makes_a_pair();
+  const QString suffix =
+      makes_a_pair ? QStringLiteral(".jointer-passes") : QStringLiteral(".recipe.json");
+  const QString path = QFileDialog::getSaveFileName(
+      this, makes_a_pair ? tr("Save pipeline") : tr("Save recipe"),
+      session_.document().title() + suffix, QStringLiteral("*%1").arg(suffix));
+  if (!path.isEmpty()) session_.write_winner(path);
 }
 
 TuneSettings TunePane::settings() const {
@@ -185,10 +200,19 @@ void TunePane::refresh() {
   const bool has_winner = result != nullptr && result->winner.has_value();
   start_->setText(session_.is_running() ? tr("Stop") : tr("Start"));
   take_->setEnabled(has_winner && session_.can_take());
-  take_->setToolTip(session_.makes_a_pair()
-                        ? tr("Opens the forward and backward graphs in a new tab.")
+  const bool makes_a_pair = session_.makes_a_pair();
+  take_->setToolTip(makes_a_pair
+                        ? tr("Opens the forward and backward graphs in a new tab. The steps before "
+                             "the partitioner become edits here, those after it edits there.")
                         : tr("Adds one edit per step; each can be undone."));
   copy_->setEnabled(has_winner);
+  save_->setEnabled(has_winner);
+  save_->setText(makes_a_pair ? tr("Save Pipeline...") : tr("Save Recipe..."));
+  save_->setToolTip(makes_a_pair
+                        ? tr("A recipe cannot partition a joint graph, so that the pipeline is "
+                             "saved. `jointer apply --passes` runs it.")
+                        : tr("The edits from the graph as opened to the best pipeline's result, "
+                             "for training code to apply."));
   for (QWidget* box : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
                        static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_)})
     box->setEnabled(!session_.is_running());

@@ -29,7 +29,6 @@ class TunePane : public QWidget {
 
  signals:
   void message(const QString& sentence);
-  void pair_made(const QString& path);
   // Requests that the SAC pane show a plan of its search.
   void plan_wanted(const jointer::ParetoPoint& plan);
 
@@ -41,6 +40,7 @@ class TunePane : public QWidget {
   void refresh_steps();
   [[nodiscard]] QString status_text() const;
   void choose(std::size_t mark);
+  void save_winner();
 
   TuneSession& session_;
   ByteBox* budget_ = nullptr;
@@ -50,6 +50,7 @@ class TunePane : public QWidget {
   QPushButton* start_ = nullptr;
   QPushButton* take_ = nullptr;
   QPushButton* copy_ = nullptr;
+  QPushButton* save_ = nullptr;
   QLabel* status_ = nullptr;
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;

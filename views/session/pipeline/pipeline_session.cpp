@@ -544,22 +544,14 @@ void PipelineSession::open_graph(int place) {
   for (std::size_t i = from + 1; i <= *index; ++i)
     if (const Edit& edit = ran_[i].outcome->result.edit; !edit.changes.empty())
       edits.push_back(edit);
-  const auto write = [graph = ran_[from].outcome->result.graph,
-                      after = ran_[*index].outcome->result.graph, edits,
-                      title = document_.title()]() -> Result<QStringList> {
-    JOINTER_TRY(const QString capture, write_graph_file(*graph, title));
-    if (edits.empty()) return QStringList{capture, QString()};
-    const QString recipe = capture + QStringLiteral(".recipe.json");
-    JOINTER_CHECK(
-        write_bytes(recipe.toStdString(),
-                    write_recipe(make_recipe(*graph, *after, edits, title.toStdString()))));
-    return QStringList{capture, recipe};
-  };
+  const auto write =
+      [graph = ran_[from].outcome->result.graph, after = ran_[*index].outcome->result.graph, edits,
+       title = document_.title()] { return write_graph_and_edits(*graph, *after, edits, title); };
   say(tr("Writing the graph..."));
-  run_in_background(this, write, [this](const Result<QStringList>& files) {
+  run_in_background(this, write, [this](const Result<GraphFiles>& files) {
     if (!files) return say(QString::fromStdString(files.error().message), true);
     say({});
-    emit graph_made(files->at(0), files->at(1));
+    emit graph_made(files->capture, files->recipe);
   });
 }
 

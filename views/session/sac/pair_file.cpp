@@ -8,6 +8,7 @@
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "core/edit/edit.h"
+#include "core/edit/recipe.h"
 #include "core/partition/join_pair.h"
 #include "core/policy/export.h"
 #include "views/session/sac/ordered_plan.h"
@@ -44,6 +45,17 @@ Result<QString> write_graph_file(const Graph& graph, const QString& title) {
                                graph.is_pair() ? QStringLiteral("pair") : QStringLiteral("graph")));
   JOINTER_CHECK(write_bytes(path.toStdString(), text));
   return path;
+}
+
+Result<GraphFiles> write_graph_and_edits(const Graph& graph, const Graph& after,
+                                         const std::vector<Edit>& edits, const QString& title) {
+  GraphFiles files;
+  JOINTER_TRY(files.capture, write_graph_file(graph, title));
+  if (edits.empty()) return files;
+  files.recipe = files.capture + QStringLiteral(".recipe.json");
+  JOINTER_CHECK(write_bytes(files.recipe.toStdString(),
+                            write_recipe(make_recipe(graph, after, edits, title.toStdString()))));
+  return files;
 }
 
 }  // namespace jointer::views

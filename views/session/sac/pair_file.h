@@ -16,4 +16,12 @@ Result<QString> write_joint(const Graph& pair, const QString& title);
 // Writes an existing graph in the same way.
 Result<QString> write_graph_file(const Graph& graph, const QString& title);
 
+// A graph in a file, and edits of it in a recipe; no recipe if there are no edits.
+struct GraphFiles {
+  QString capture, recipe;
+};
+// Writes `graph`, and the edits that lead from it to `after`, in the same way.
+Result<GraphFiles> write_graph_and_edits(const Graph& graph, const Graph& after,
+                                         const std::vector<Edit>& edits, const QString& title);
+
 }  // namespace jointer::views

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/base/bytes.h"
+#include "core/edit/recipe.h"
+#include "core/pass/pipeline_file.h"
 #include "core/schedule/caching_allocator.h"
 #include "passes/built_in.h"
 #include "views/session/document/document.h"
@@ -39,12 +42,20 @@ Result<TuneSession::PipelineResult> TuneSession::run(const Snapshot& snapshot,
                                                      const QString& title) {
   JOINTER_TRY(const PipelineRun done, run_all(snapshot, pipeline, budget));
   PipelineResult taken;
+  const Graph* pair = nullptr;
+  std::vector<Edit> pair_edits;
   for (const StepResult& step : done.steps) {
     if (!step.edit_refusal.empty()) {
-      JOINTER_TRY(taken.pair, write_graph_file(*done.steps.back().graph, title));
+      pair = step.graph.get();
+      pair_edits.clear();
+    } else if (!step.edit.changes.empty()) {
+      (pair == nullptr ? taken.edits : pair_edits).push_back(step.edit);
     }
-    if (!step.edit.changes.empty()) taken.edits.push_back(step.edit);
     taken.figures = step.after;
+  }
+  if (pair != nullptr) {
+    JOINTER_TRY(taken.pair,
+                write_graph_and_edits(*pair, *done.steps.back().graph, pair_edits, title));
   }
   return taken;
 }
@@ -173,12 +184,13 @@ void TuneSession::take(const Pipeline& pipeline) {
   const auto work = [snapshot = searched_, pipeline, budget = *result_->budget,
                      title = document_.title()] { return run(*snapshot, pipeline, budget, title); };
   taking_.start(work, [this, searched = searched_](const Result<PipelineResult>& taken) {
-    if (!taken)
+    if (!taken) {
       emit message(QString::fromStdString(taken.error().message));
-    else if (!taken->pair.isEmpty())
-      emit pair_made(taken->pair);
-    else if (searched == searched_)
-      apply(taken->edits, taken->figures);
+    } else if (searched == searched_) {
+      if (!taken->pair || (searched_place() && !taken->edits.empty()))
+        apply(taken->edits, taken->figures);
+      if (taken->pair) emit graph_made(taken->pair->capture, taken->pair->recipe);
+    }
     emit changed();
   });
   emit changed();
@@ -186,6 +198,37 @@ void TuneSession::take(const Pipeline& pipeline) {
 
 void TuneSession::take_winner() {
   if (result_ && result_->winner) take(result_->winner->pipeline);
+}
+
+void TuneSession::write_winner(const QString& path) {
+  if (!result_ || !result_->winner) return;
+  const auto write = [path, is_pair = makes_a_pair(), pipeline = result_->winner->pipeline,
+                      budget = *result_->budget, searched = searched_, history = history_,
+                      baseline = document_.baseline(),
+                      title = document_.title().toStdString()]() -> Result<QString> {
+    if (is_pair) {
+      JOINTER_CHECK(
+          write_bytes(path.toStdString(),
+                      write_pipeline_text({.name = title, .summary = {}, .steps = pipeline})));
+      return tr("Wrote the pipeline to %1.").arg(path);
+    }
+    JOINTER_TRY(const PipelineRun done, run_all(*searched, pipeline, budget));
+    std::vector<Edit> edits = edits_of(history);
+    for (const StepResult& step : done.steps) {
+      if (!step.edit_refusal.empty())
+        return fail(Error::Kind::usage, "a recipe cannot express {}: {}; copy the pipeline instead",
+                    step.step, step.edit_refusal);
+      if (!step.edit.changes.empty()) edits.push_back(step.edit);
+    }
+    const Graph& after = done.steps.empty() ? searched->graph : *done.steps.back().graph;
+    JOINTER_CHECK(write_bytes(path.toStdString(),
+                              write_recipe(make_recipe(baseline->graph, after, edits, title))));
+    return tr("Wrote a recipe of %1 edits to %2.").arg(count_text(edits.size()), path);
+  };
+  emit message(tr("Writing %1...").arg(path));
+  run_in_background(this, write, [this](const Result<QString>& written) {
+    emit message(written ? *written : QString::fromStdString(written.error().message));
+  });
 }
 
 // Applies the edits to the state that was searched. Entries after it stay in the history.

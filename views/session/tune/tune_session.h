@@ -9,6 +9,7 @@
 
 #include "passes/tune/tuner.h"
 #include "views/session/edit/edit_history.h"
+#include "views/session/sac/pair_file.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/session/work/task.h"
 
@@ -50,18 +51,22 @@ class TuneSession : public QObject {
   void start(const TuneSettings& settings);
   // Stops the search and keeps its result so far.
   void stop();
-  // Runs the pipeline on the graph that was searched. Its steps become edits of the document; if
-  // they partition a joint graph, `pair_made` follows instead.
+  // Runs the pipeline on the graph that was searched. Its steps become edits of the document. If
+  // one partitions a joint graph, `graph_made` follows, and the steps after it are edits of the
+  // pair.
   void take(const Pipeline& pipeline);
   void take_winner();
+  // Writes the best pipeline for training: the edits that lead from the graph as opened to its
+  // result, as a recipe, or, if a recipe cannot express it because it partitions, the pipeline.
+  void write_winner(const QString& path);
 
  signals:
   void changed();
   void limit_changed();
   // The result of a command, or why it failed.
   void message(const QString& sentence);
-  // The file of the pair, which the receiver should open.
-  void pair_made(const QString& path);
+  // The receiver should open the capture and apply the recipe, if there is one.
+  void graph_made(const QString& capture, const QString& recipe);
 
  private:
   struct Shared {
@@ -69,11 +74,11 @@ class TuneSession : public QObject {
     std::optional<TuneResult> so_far;  // not yet moved to result_
   };
   using SharedPtr = std::shared_ptr<Shared>;
-  // The result of running a pipeline: the edits of its steps, or a pair.
+  // The result of running a pipeline.
   struct PipelineResult {
-    std::vector<Edit> edits;
+    std::vector<Edit> edits;  // of the document's graph
     StepFigures figures;
-    QString pair;  // file of the pair, or empty
+    std::optional<GraphFiles> pair;
   };
   static Result<PipelineResult> run(const Snapshot& snapshot, const Pipeline& pipeline,
                                     std::int64_t budget, const QString& title);
