@@ -14,7 +14,8 @@ namespace jointer::desktop {
 
 using namespace views;
 
-HelpMenu::HelpMenu(const MenuContext& context, CommandSearch& search, QToolButton& button)
+HelpMenu::HelpMenu(const MenuContext& context, CommandSearch& search, FirstMinutes& first_minutes,
+                   QToolButton& button)
     : context_(context) {
   QMenu* menu = context_.bar.addMenu(tr("&Help"));
   QAction* palette = context_.actions.add(menu, tr("&Commands..."),
@@ -22,6 +23,8 @@ HelpMenu::HelpMenu(const MenuContext& context, CommandSearch& search, QToolButto
                                           Needs::nothing, this, [&search] { search.open({}); });
   context_.actions.add(menu, tr("&Keys..."), {QKeySequence(Qt::Key_Question)}, Needs::nothing, this,
                        &HelpMenu::show_keys);
+  context_.actions.add(menu, tr("&First Questions"), {QKeySequence(Qt::SHIFT | Qt::Key_Escape)},
+                       Needs::document, &first_minutes, &FirstMinutes::toggle);
   menu->addSeparator();
   context_.actions.add(menu, tr("&About Jointer"), {}, Needs::nothing, this, &HelpMenu::show_about);
 

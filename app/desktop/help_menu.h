@@ -4,16 +4,18 @@
 #include <QToolButton>
 
 #include "app/desktop/command_search.h"
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/menu_context.h"
 
 namespace jointer::desktop {
 
-// The command palette, the list of keys, and the version.
+// The command palette, the list of keys, the questions for new users, and the version.
 class HelpMenu : public QObject {
   Q_OBJECT
  public:
-  // `button` opens `search`, which must outlive this object.
-  HelpMenu(const MenuContext& context, CommandSearch& search, QToolButton& button);
+  // `button` opens `search`, which must outlive this object, as must `first_minutes`.
+  HelpMenu(const MenuContext& context, CommandSearch& search, FirstMinutes& first_minutes,
+           QToolButton& button);
 
  private:
   void show_keys();

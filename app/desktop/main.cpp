@@ -13,6 +13,7 @@
 #include <memory>
 #include <string_view>
 
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/options.h"
@@ -178,6 +179,7 @@ int main(int argc, char** argv) {
       ends_by_itself ? std::make_unique<QSettings>(scratch.filePath(QStringLiteral("settings.ini")),
                                                    QSettings::IniFormat)
                      : std::make_unique<QSettings>();
+  if (ends_by_itself) FirstMinutes::set_dismissed(*settings, true);
   const auto kept = views::parse_theme_choice(settings->value(QStringLiteral("theme")).toString());
   views::is_system_dark();
   views::apply_theme(application,

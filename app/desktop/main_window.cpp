@@ -13,6 +13,7 @@
 #include "app/desktop/command_search.h"
 #include "app/desktop/edit_menu.h"
 #include "app/desktop/file_menu.h"
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/go_menu.h"
 #include "app/desktop/graph_menu.h"
 #include "app/desktop/help_menu.h"
@@ -162,6 +163,7 @@ void MainWindow::make_parts(const Top& top) {
   new NumberKeys(this);
   workspaces_ = std::make_unique<Workspaces>(*this, *documents_, recent_, folder_, analysis_);
   closing_ = std::make_unique<Closing>(*this, *documents_, *workspaces_);
+  first_minutes_ = std::make_unique<FirstMinutes>(*documents_, *panes_, settings_);
   connect(workspaces_.get(), &Workspaces::message, status_.get(), &StatusLine::say);
   connect(workspaces_.get(), &Workspaces::failed, status_.get(), &StatusLine::warn);
 }
@@ -184,7 +186,7 @@ void MainWindow::make_menus(const Top& top) {
   graph_menu_ = std::make_unique<GraphMenu>(context);
   pass_menu_ = std::make_unique<PassMenu>(context, passes_, *workspaces_, *recipes_);
   go_menu_ = std::make_unique<GoMenu>(context, *search_);
-  help_menu_ = std::make_unique<HelpMenu>(context, *search_, *top.search);
+  help_menu_ = std::make_unique<HelpMenu>(context, *search_, *first_minutes_, *top.search);
 
   FileMenu* files = file_menu_.get();
   connect(documents_.get(), &Documents::open_requested, files, &FileMenu::choose_files);

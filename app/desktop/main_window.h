@@ -25,6 +25,7 @@ class CommandSearch;
 class Documents;
 class EditMenu;
 class FileMenu;
+class FirstMinutes;
 class GoMenu;
 class GraphMenu;
 class HelpMenu;
@@ -112,6 +113,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<PaneFocus> focus_;
   std::unique_ptr<Workspaces> workspaces_;
   std::unique_ptr<Closing> closing_;
+  std::unique_ptr<FirstMinutes> first_minutes_;
   std::unique_ptr<ActionSet> actions_;
   std::unique_ptr<Recipes> recipes_;
   std::unique_ptr<CommandSearch> search_;

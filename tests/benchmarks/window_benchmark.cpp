@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "app/desktop/local_benchmarks.h"
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
 #include "views/theme/theme_choice.h"
 
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
   apply_theme(application, ThemeChoice::light);
   QTemporaryDir folder;
   QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+  desktop::FirstMinutes::set_dismissed(settings, true);
   fmt::print("{{");
   for (int i = 1; i < argc; ++i) {
     desktop::LocalBenchmarks benchmarks;

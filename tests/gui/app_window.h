@@ -9,6 +9,7 @@
 #include <QTest>
 #include <memory>
 
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
 #include "tests/support/fake_benchmarks.h"
 #include "views/theme/theme_choice.h"
@@ -27,6 +28,7 @@ class AppWindow : public QObject {
   void make_window(views::BenchmarkService& service) {
     settings_ =
         std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+    desktop::FirstMinutes::set_dismissed(*settings_, true);
     apply_theme(*qApp, views::ThemeChoice::light);
     window_ = std::make_unique<desktop::MainWindow>(
         *settings_, AnalysisOptions{}, service, BenchmarkHistory(folder_->path().toStdString()));

@@ -12,6 +12,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
@@ -154,6 +155,7 @@ void BenchmarkTest::make_pane() {
 
 void BenchmarkTest::open_window() {
   settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+  desktop::FirstMinutes::set_dismissed(*settings_, true);
   window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, *service_,
                                          BenchmarkHistory(folder_->path().toStdString()));
   window_->resize(1600, 1000);  // the first size where the screen is large enough

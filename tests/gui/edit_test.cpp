@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
 #include "core/base/units.h"
 #include "core/edit/replay.h"
@@ -124,6 +125,7 @@ void EditTest::init() {
   folder_ = std::make_unique<QTemporaryDir>();
   settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
   apply_theme(*qApp, ThemeChoice::light);
+  desktop::FirstMinutes::set_dismissed(*settings_, true);
   window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
                                          BenchmarkHistory(folder_->path().toStdString()));
   window_->resize(1600, 1000);  // the first size where the screen is large enough

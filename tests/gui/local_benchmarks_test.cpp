@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "app/desktop/local_benchmarks.h"
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
 #include "tests/gui/gui_test.h"
@@ -78,6 +79,7 @@ void LocalBenchmarksTest::init() {
   qputenv("FAKE_LOG", log_->path().toUtf8());
   settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
   service_ = std::make_unique<LocalBenchmarks>();
+  desktop::FirstMinutes::set_dismissed(*settings_, true);
   window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, *service_,
                                          BenchmarkHistory(folder_->path().toStdString()));
   window_->resize(1600, 1000);  // the first size where the screen is large enough

@@ -11,6 +11,7 @@
 #include <QTest>
 #include <memory>
 
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
@@ -111,6 +112,7 @@ void WindowTest::init() {
 }
 
 void WindowTest::init_window() {
+  desktop::FirstMinutes::set_dismissed(*settings_, true);
   window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
                                          BenchmarkHistory(folder_->path().toStdString()));
   window_->show();

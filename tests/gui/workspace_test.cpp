@@ -10,6 +10,7 @@
 #include <QTest>
 #include <memory>
 
+#include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
 #include "core/workspace/workspace_capture.h"
 #include "tests/gui/gestures.h"
@@ -109,6 +110,7 @@ void WorkspaceTest::cleanup() {
 }
 
 std::unique_ptr<MainWindow> WorkspaceTest::make_window() {
+  desktop::FirstMinutes::set_dismissed(*settings_, true);
   auto window = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
                                              BenchmarkHistory(folder_->path().toStdString()));
   window->set_journal_folder(journals());

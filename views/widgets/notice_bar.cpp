@@ -12,7 +12,7 @@ constexpr int kStripe = 4;
 
 }  // namespace
 
-NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
+NoticeBar::NoticeBar(QWidget* parent, Tone tone) : QFrame(parent), tone_(tone) {
   setFrameShape(QFrame::StyledPanel);
   setAutoFillBackground(true);
   auto* row = new QHBoxLayout(this);
@@ -37,7 +37,9 @@ QPushButton* NoticeBar::add_button(const QString& text, const QString& name) {
 void NoticeBar::paintEvent(QPaintEvent* event) {
   QFrame::paintEvent(event);
   QPainter painter(this);
-  painter.fillRect(QRect(0, 0, kStripe, height()), Theme::of(palette()).warning);
+  painter.fillRect(QRect(0, 0, kStripe, height()), tone_ == Tone::warning
+                                                       ? Theme::of(palette()).warning
+                                                       : palette().color(QPalette::Highlight));
 }
 
 }  // namespace jointer::views

@@ -3,17 +3,20 @@
 #include <QFrame>
 #include <QPushButton>
 #include <QString>
+#include <cstdint>
 
 #include "views/widgets/wrapped_text.h"
 
 namespace jointer::views {
 
-// A bar with a message that needs attention, and buttons for what to do about it. It is shown
-// whole, and can be selected.
+// A bar with a message, and buttons for what to do about it. The message is shown whole, and can be
+// selected.
 class NoticeBar : public QFrame {
   Q_OBJECT
  public:
-  explicit NoticeBar(QWidget* parent = nullptr);
+  enum class Tone : std::uint8_t { warning, hint };
+
+  explicit NoticeBar(QWidget* parent = nullptr, Tone tone = Tone::warning);
 
   void set_text(const QString& text);
   [[nodiscard]] QString text() const { return text_->toPlainText(); }
@@ -24,6 +27,7 @@ class NoticeBar : public QFrame {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  Tone tone_;
   WrappedText* text_ = nullptr;
 };
 

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <QSettings>
+
+#include "app/desktop/documents.h"
+#include "app/desktop/pane_docks.h"
+#include "views/window/first_questions.h"
+
+namespace jointer::desktop {
+
+// Shows new users three questions above the first graph that they open, and answers them in the
+// panes. Once dismissed, they return only on request.
+class FirstMinutes : public QObject {
+  Q_OBJECT
+ public:
+  // All must outlive this object.
+  FirstMinutes(Documents& documents, PaneDocks& panes, QSettings& settings);
+
+  // Makes the settings those of a user who has dismissed the questions.
+  static void set_dismissed(QSettings& settings, bool is_dismissed);
+
+  // Shows the questions above the current graph, or dismisses them if they are on screen.
+  void toggle();
+
+ private:
+  void show();
+  void dismiss();
+  void answer(views::FirstQuestions::Question question);
+  void answer_peak(views::Document& document);
+  void answer_communication(views::Document& document);
+  void answer_what_if(views::Document& document);
+
+  Documents& documents_;
+  PaneDocks& panes_;
+  QSettings& settings_;
+  QPointer<views::FirstQuestions> bar_;  // its tab owns it
+};
+
+}  // namespace jointer::desktop

@@ -1,0 +1,85 @@
+#include "views/window/first_answers.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("FirstAnswers", text);
+}
+
+QString name_of(const Graph& graph, NodeId node) {
+  return to_qstring(graph.name(node));
+}
+
+// The collective with the longest exposed time; null if none is exposed.
+const CollectiveTiming* most_exposed(const Simulation& simulation) {
+  const auto all = simulation.collectives();
+  const auto most = std::ranges::max_element(all, {}, &CollectiveTiming::exposed_ns);
+  return most == all.end() || most->exposed_ns == 0 ? nullptr : &*most;
+}
+
+QString nothing_exposed(const Simulation& simulation) {
+  return simulation.collectives().empty()
+             ? tr("This graph does not communicate: it has no collectives.")
+             : tr("None is exposed: compute hides all %1 of communication.")
+                   .arg(time_text(simulation.communication_ns()));
+}
+
+}  // namespace
+
+FirstAnswer answer_peak(const Snapshot& snapshot) {
+  const MemoryTimeline& memory = snapshot.analysis.memory;
+  const std::vector<std::size_t> alive = memory.alive_at(memory.peak_index());
+  if (alive.empty()) return {.text = tr("This graph allocates no memory."), .node = {}};
+  const BytesByCategory bytes = memory.at(memory.peak_index());
+  const auto largest = std::ranges::max_element(bytes);
+  const auto category = static_cast<MemoryCategory>(largest - bytes.begin());
+  const Lifetime& tensor = memory.lifetimes()[alive.front()];
+  const NodeId at = memory.node_at(memory.peak_index());
+  QString text = tr("Memory peaks at %1 %2; %3 of it are %4.")
+                     .arg(bytes_text(memory.peak_bytes()),
+                          at ? tr("in %1").arg(name_of(snapshot.graph, at)) : tr("at the start"),
+                          bytes_text(*largest), category_label(category).toLower());
+  if (tensor.producer)
+    text += u' ' + tr("The largest tensor, %1, takes %2.")
+                       .arg(name_of(snapshot.graph, tensor.producer), bytes_text(tensor.bytes));
+  text += u' ' + tr("Alive now lists everything that is allocated at this moment. Click another "
+                    "moment of the curve, and the list follows.");
+  return {.text = text, .node = tensor.producer};
+}
+
+FirstAnswer answer_communication(const Snapshot& snapshot) {
+  const Simulation& simulation = snapshot.analysis.simulation;
+  const CollectiveTiming* most = most_exposed(simulation);
+  if (most == nullptr) return {.text = nothing_exposed(simulation), .node = {}};
+  return {.text = tr("%1 does: compute waits %2 for it, of %3 exposed in a step of %4. %5 Press E "
+                     "for the next exposed collective.")
+                      .arg(name_of(snapshot.graph, most->start), time_text(most->exposed_ns),
+                           time_text(simulation.exposed_ns()), time_text(simulation.step_ns()),
+                           QString::fromStdString(reason_text(snapshot.graph, *most))),
+          .node = most->start};
+}
+
+FirstAnswer answer_what_if(const Snapshot& snapshot) {
+  const Simulation& simulation = snapshot.analysis.simulation;
+  const CollectiveTiming* most = most_exposed(simulation);
+  if (most == nullptr || most->is_transfer)
+    return {.text = tr("%1 Try a pass instead: add one in the Pipeline pane, run it, and compare "
+                       "the numbers at the top. Ctrl+Z undoes it.")
+                        .arg(nothing_exposed(simulation)),
+            .node = {}};
+  return {.text = tr("%1 is picked up. Drag it, or press Left and Right: the numbers at the top "
+                     "show the result of each position. Enter drops it, B moves it to the best "
+                     "position, Esc cancels. Ctrl+Z undoes the move.")
+                      .arg(name_of(snapshot.graph, most->start)),
+          .node = most->start};
+}
+
+}  // namespace jointer::views

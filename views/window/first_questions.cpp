@@ -1,0 +1,22 @@
+#include "views/window/first_questions.h"
+
+namespace jointer::views {
+
+FirstQuestions::FirstQuestions(QWidget* parent) : NoticeBar(parent, Tone::hint) {
+  setObjectName(QStringLiteral("first_questions"));
+  set_text(tr("New to Jointer? Ask this graph:"));
+  const auto add = [this](Question question, const QString& text, const QString& name) {
+    connect(add_button(text, name), &QPushButton::clicked, this,
+            [this, question] { emit asked(question); });
+  };
+  add(Question::peak, tr("Why Is the Peak There?"), QStringLiteral("ask_peak"));
+  add(Question::communication, tr("Which Communication Costs Most?"),
+      QStringLiteral("ask_communication"));
+  add(Question::what_if, tr("What If I Move It?"), QStringLiteral("ask_what_if"));
+  QPushButton* dismiss = add_button(tr("Don't Show Again"), QStringLiteral("dismiss_questions"));
+  dismiss->setToolTip(
+      tr("Hide the questions for good (Shift+Esc). The Help menu shows them again."));
+  connect(dismiss, &QPushButton::clicked, this, &FirstQuestions::dismissed);
+}
+
+}  // namespace jointer::views
