@@ -106,21 +106,23 @@ void EditMenu::add_edit_actions(QMenu* menu) {
     node_actions_ << context_.actions.add(menu, text, {key}, Needs::document, this, slot);
   };
   add(tr("&Hold and Move"), QKeySequence(Qt::Key_V), &EditMenu::hold_selection);
-  add(tr("Move to &Best Place"), QKeySequence(Qt::Key_B),
+  add(tr("Move to &Best Position"), QKeySequence(Qt::Key_B),
       planner([](MovePlanner& p) { p.to_best(); }));
-  add(tr("Move One Place &Earlier"), QKeySequence(Qt::ALT | Qt::Key_Left),
+  add(tr("Move One Position &Earlier"), QKeySequence(Qt::ALT | Qt::Key_Left),
       planner([](MovePlanner& p) { p.nudge(-1); }));
-  add(tr("Move One Place &Later"), QKeySequence(Qt::ALT | Qt::Key_Right),
+  add(tr("Move One Position &Later"), QKeySequence(Qt::ALT | Qt::Key_Right),
       planner([](MovePlanner& p) { p.nudge(1); }));
-  add(tr("Move Earlier Until the Numbers Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
+  add(tr("Move Earlier to Next Change in Estimates"),
+      QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
       planner([](MovePlanner& p) { p.to_next_change(-1); }));
-  add(tr("Move Later Until the Numbers Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
+  add(tr("Move Later to Next Change in Estimates"),
+      QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
       planner([](MovePlanner& p) { p.to_next_change(1); }));
   add(tr("Move as Early as Possible"), QKeySequence(Qt::ALT | Qt::Key_Home),
       planner([](MovePlanner& p) { p.to_end(-1); }));
   add(tr("Move as Late as Possible"), QKeySequence(Qt::ALT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1); }));
-  add(tr("Move to Best Place, Chain Toggled"), QKeySequence(Qt::SHIFT | Qt::Key_B),
+  add(tr("Move to Best Position, Chain Toggled"), QKeySequence(Qt::SHIFT | Qt::Key_B),
       planner([](MovePlanner& p) { p.to_best(true); }));
   add(tr("Move as Early as Possible, Chain Toggled"),
       QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
@@ -219,7 +221,7 @@ void EditMenu::choose_operator() {
   auto* dialog = new QInputDialog(&context_.window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setWindowTitle(tr("Replace Operator"));
-  dialog->setLabelText(tr("%1 calls %2. Replace it with:").arg(call, target));
+  dialog->setLabelText(tr("Replace %2, called by %1, with:").arg(call, target));
   dialog->setComboBoxItems(operators);
   dialog->setComboBoxEditable(true);
   // By the time the user chooses, the graph may have changed.

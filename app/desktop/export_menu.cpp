@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileDialog>
+#include <QImageWriter>
 #include <QMessageBox>
 #include <algorithm>
 #include <array>
@@ -82,8 +83,10 @@ void ExportMenu::save_picture() {
       &context_.window, tr("Save screenshot"),
       QDir(context_.folder.path).filePath(QStringLiteral("jointer.png")), QStringLiteral("*.png"));
   if (path.isEmpty()) return;
-  if (!picture.save(path))
-    return context_.status.warn(tr("Could not write %1").arg(QDir::toNativeSeparators(path)));
+  QImageWriter writer(path);
+  if (!writer.write(picture.toImage()))
+    return context_.status.warn(tr("Could not save the screenshot to %1: %2")
+                                    .arg(QDir::toNativeSeparators(path), writer.errorString()));
   context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
 }
 

@@ -56,18 +56,16 @@ bool fits(const Graph& graph, const OutputEntry& entry, const Graph& baseline,
 Result<void> check_baseline(const Graph& graph, const Graph& baseline) {
   const auto outputs = outputs_of(graph), expected = outputs_of(baseline);
   if (outputs.size() != expected.size())
-    return fail(Error::Kind::usage,
-                "the baseline, {}, has {}, but {} has {}: their outputs cannot be compared",
+    return fail(Error::Kind::usage, "cannot compare outputs: the baseline {} has {}, but {} has {}",
                 baseline.title(), counted(expected.size(), "output"), graph.title(),
                 outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!fits(graph, *outputs[i], baseline, *expected[i]))
       return fail(Error::Kind::usage,
-                  "output {} of the baseline, {}, is {}, but in {} it is {}: their outputs cannot "
-                  "be compared",
-                  i, baseline.title(), text(baseline, *expected[i]), graph.title(),
-                  text(graph, *outputs[i]));
-  return {};
+                  "cannot compare outputs: output {} is {} in the baseline {}, but {} in {}", i,
+                  text(baseline, *expected[i]), baseline.title(), text(graph, *outputs[i]),
+                  graph.title());
+                  return {};
 }
 
 }  // namespace jointer

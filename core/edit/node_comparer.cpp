@@ -229,7 +229,7 @@ bool NodeComparer::same(const Dim& x, const Dim& y) const {
 
 // --- Differences ---
 
-// Leaves out values whose canonical texts already show the difference at `place`.
+// Appends differences that the canonical texts do not show; `place` prefixes each name.
 void NodeComparer::add_differences(const Value& x, const Value& y, const std::string& place,
                                    std::vector<DetailDifference>& found) const {
   using Kind = Value::Kind;

@@ -43,8 +43,8 @@ class PlanDescent {
   };
   // Similar changes, in program order.
   using Group = std::vector<Change>;
-  // The changes of a group that are tried: its ends and the parts that differ, in addition all of a
-  // group that exceeded the limit, or all.
+  // Changes to try in each group. `some`: its ends, and between those that differ. `most`: also all
+  // of a group in which a change exceeded the limit.
   enum class Tried : std::uint8_t { some, most, all };
   enum class Outcome : std::uint8_t { unknown, impossible, longer, higher, no_better, better };
 
@@ -55,7 +55,7 @@ class PlanDescent {
 
   [[nodiscard]] std::vector<Group> groups(const SavePlan& plan) const;
 
-  // `changes`: of one kind, made together. Runs on any thread.
+  // Evaluates `changes`, all of one kind, as a single step. Thread-safe.
   [[nodiscard]] Judged judge(std::span<const Change> changes) const;
   Outcome take(Judged& judged);
   Outcome attempt(const Change& change);

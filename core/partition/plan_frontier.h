@@ -39,7 +39,7 @@ class PlanFrontier {
   // Solves the relaxation for a range of prices, which bounds the step for every peak. The first
   // `best` does this by itself. Error (usage): as for `best`.
   Result<void> find_samples();
-  // Adds a plan with known figures to start from.
+  // Seeds the search with an already evaluated plan.
   void add(const EvaluatedPlan& plan);
   // The best plan found within the limit; if none is, the nearest. Deterministic: depends only on
   // the plans and limits before it. Error (usage): the tags leave no legal plan. Error (cancelled):

@@ -1,16 +1,17 @@
 // Merges FSDP's collectives into buckets before they are scheduled.
 //
-// Terms. FSDP groups: the process groups of all-gathers that need exactly one placeholder. Cap: the
-// maximum bytes on the larger side of a bucket. Unless it is given, the cap is the size from which
-// an all-gather of the first FSDP group reaches nine tenths of its links' bandwidth, within 10 to
-// 500 MiB.
+// Terms. FSDP groups: the process groups of all-gathers that depend on exactly one placeholder.
+// Cap: the maximum bytes on the larger side of a bucket. Unless it is given, the cap is the
+// smallest size at which an all-gather of the first FSDP group reaches nine tenths of its links'
+// bandwidth, clamped to 10-500 MiB.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbors into buckets
-// greedily (greedy_buckets.cpp) and merge each bucket at the place where its last member started.
-// The members are all-gathers that need one placeholder, reduce-scatters whose result only the
-// output reads, and all-reduces of FSDP groups. With torch's own calls, neighbors and places refer
-// to torch's list of nodes, which is sorted only after all three kinds: until then, readers of a
-// merged collective may precede it. Jointer's graph is sorted after each of the three.
+// greedily (greedy_buckets.cpp) and merge each bucket at the position where its last member
+// started. The members are all-gathers that depend on one placeholder, reduce-scatters whose result
+// only the output reads, and all-reduces of FSDP groups. If `form` is given, buckets are torch's
+// own calls, and neighbors and positions refer to torch's list of nodes, which is sorted only after
+// all three kinds: until then, readers of a merged collective may precede it. Jointer's graph is
+// sorted after each of the three.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
 // cap are torch's configuration. Deviations: as in torch_buckets.cpp.

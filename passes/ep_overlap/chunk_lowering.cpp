@@ -56,8 +56,8 @@ class Lowering {
       const std::string dotted = "." + p_.module(id) + ".";
       if (body_.options.mode == ChunkMode::seq && dotted.find(".attention.") != std::string::npos)
         return fail(Error::Kind::usage,
-                    "{} contains attention, which reads the whole sequence: split layers.*.moe "
-                    "instead, or split the batch",
+                    "{} contains attention and cannot be split along the sequence; split "
+                    "layers.*.moe instead, or split the batch",
                     body_.where());
       if (!p_.is_collective(id) || p_.is_of_expert_parallelism(id)) continue;
       const auto inputs = p_.graph.inputs(id);

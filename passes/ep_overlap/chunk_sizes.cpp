@@ -44,8 +44,8 @@ Result<void> find_in_placeholder(const Graph& graph, NodeId id, std::size_t at, 
   if (!number)
     return fail(
         Error::Kind::usage,
-        "{} has the size {}, {}: trace the step with --compile.ep_overlap.enabled", graph.name(id),
-        graph.expression_text(extent.expression),
+        "dimension {} of {} has size {}, {}; retrace with --compile.ep_overlap.enabled", at,
+        graph.name(id), graph.expression_text(extent.expression),
         multiple ? "whose value is not in the capture" : "which is not a multiple of one symbol");
   return add_hint(hints, multiple->first, *number, graph.name(id));
 }

@@ -102,8 +102,7 @@ class Planner {
         });
         if (waits != 1)
           return fail(Error::Kind::usage,
-                      "{} exchanges tokens and has {} waits in its chunk, not "
-                      "one",
+                      "token exchange {} must have exactly one wait in its chunk, but has {}",
                       graph_.name(id), waits);
         exchanges_[chunk].push_back(id);
         labels_[chunk].push_back(std::move(phase));
@@ -116,8 +115,8 @@ class Planner {
                            !label(inputs[0]).empty();
       if (!is_wait)
         return fail(Error::Kind::usage,
-                    "{} ({}) is marked as an exchange of tokens; only all_to_all_single and its "
-                    "wait may be",
+                    "{} ({}) is annotated with EP_token_exchange, but only all_to_all_single and "
+                    "its wait may be",
                     graph_.name(id), graph_.target(graph_.node(id)));
     }
     return {};
@@ -125,9 +124,10 @@ class Planner {
 
   [[nodiscard]] Result<void> check_alike() const {
     if (exchanges_[0].size() != exchanges_[1].size())
-      return fail(Error::Kind::usage, "{} ({}): chunk 0 exchanges tokens {} and chunk 1 {}",
-                  region_.root, region_.direction(), counted(exchanges_[0].size(), "time"),
-                  counted(exchanges_[1].size(), "time"));
+      return fail(Error::Kind::usage,
+                  "{} ({}): the chunks must have the same number of token exchanges, but chunk 0 "
+                  "has {} and chunk 1 has {}",
+                  region_.root, region_.direction(), exchanges_[0].size(), exchanges_[1].size());
     for (std::size_t i = 0; i < exchanges_[0].size(); ++i)
       if (labels_[0][i] != labels_[1][i])
         return fail(Error::Kind::usage, "{} ({}): {} is a {}, but its counterpart {} is a {}",
@@ -221,13 +221,14 @@ class Planner {
         if (is_sync_copy(id) && std::find(first.begin(), first.end(), id) == first.end())
           return fail(
               Error::Kind::usage,
-              "{} copies token counts to the host for an exchange other than the first of {} ({})",
-              graph_.name(id), region_.root, region_.direction());
+              "{} ({}): only the first token exchange may use token counts copied to the host, but "
+              "{} copies them for a later one",
+              region_.root, region_.direction(), graph_.name(id));
       if (parts.copies.empty()) continue;
       if (parts.copies.size() != 2)
         return fail(Error::Kind::usage,
-                    "{} ({}), chunk {}: token counts are copied to the host {}, not twice",
-                    region_.root, region_.direction(), chunk, counted(parts.copies.size(), "time"));
+                    "{} ({}), chunk {}: expected 2 copies of token counts to the host, found {}",
+                    region_.root, region_.direction(), chunk, parts.copies.size());
       for (const NodeId id : parts.copies)
         if (!goes_to_cpu(id))
           return fail(Error::Kind::usage,

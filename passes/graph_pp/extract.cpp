@@ -117,8 +117,8 @@ Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part) {
   for (const Argument& each : output_arguments(graph, output)) {
     if (each.kind != Argument::Kind::node && each.kind != Argument::Kind::none)
       return fail(Error::Kind::usage,
-                  "output {} of {} is a constant: a stage returns nodes, or None", nodes.size(),
-                  graph.name(output));
+                  "output {} of {} is a constant, but a stage may return only nodes or None",
+                  nodes.size(), graph.name(output));
     nodes.push_back(each.kind == Argument::Kind::node ? each.node() : NodeId{});
   }
   return nodes;

@@ -13,6 +13,8 @@
 #include "passes/graph_pp/fsdp_patterns.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "core/base/counted.h"
@@ -68,11 +70,20 @@ NodeId end_of_chain(const Graph& graph, const Users& users, NodeId id) {
   }
 }
 
+// ": a, b"; empty without nodes.
+std::string names_of(const Graph& graph, std::span<const NodeId> nodes) {
+  std::string names;
+  for (const NodeId id : nodes)
+    names += fmt::format("{}{}", names.empty() ? ": " : ", ", graph.name(id));
+  return names;
+}
+
 Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gather) {
   const auto readers = users.of(gather);
   if (readers.size() != 1 || !calls(graph, readers[0], "_c10d_functional.wait_tensor.default"))
-    return fail(Error::Kind::usage, "{} is read by {}: only its wait may read FSDP's all-gather",
-                graph.name(gather), counted(readers.size(), "node"));
+    return fail(Error::Kind::usage,
+                "FSDP all-gather {}: expected its wait as the only user, but it has {}{}",
+                graph.name(gather), counted(readers.size(), "user"), names_of(graph, readers));
   NodeId id = end_of_chain(graph, users, readers[0]);
   while (graph.node(id).kind == NodeKind::call && graph.op(graph.node(id)).is_view() &&
          graph.inputs(id).size() == 1)

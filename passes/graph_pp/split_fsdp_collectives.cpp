@@ -4,9 +4,9 @@
 // Forward. unshard reads the shards and returns whole parameters: the result of the gather
 // (fsdp_patterns.cpp), or the parameter itself if it is not gathered. The forward's inputs are
 // these values and its other inputs.
-// Backward. The backward returns each gradient as it is before its reduction and after its cast,
-// and its other outputs; reduce_grad reads each of these gradients once and returns the reduced
-// ones. Waits without readers do not count as impure here.
+// Backward. The backward returns each gradient after the cast but before reduction, and its other
+// outputs; reduce_grad reads each of these gradients once and returns the reduced ones. Unused waits
+// are not treated as impure.
 // Cost: linear in the edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/split_fsdp_collectives.py.

@@ -179,8 +179,7 @@ class Parser {
     if (says) value_ = words_[at_++];
     if (value_) {
       const bool is_true = *value_ == "True" || *value_ == "true";
-      if (is_negated)
-        return fail(Error::Kind::usage, "{}: takes no value, got `{}`", word, *value_);
+      if (is_negated) return fail(Error::Kind::usage, "{} takes no value, got `{}`", word, *value_);
       if (!is_true && *value_ != "False" && *value_ != "false")
         return fail(Error::Kind::usage, "{}: expected True or False, got `{}`", word, *value_);
       on = is_true;

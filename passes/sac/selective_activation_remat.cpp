@@ -1,4 +1,4 @@
-// The pass selective_activation_remat: core/policy/remat.cpp describes what it does, its source and
+// The selective_activation_remat pass; see core/policy/remat.cpp for algorithm, source and
 // deviations.
 
 #include "passes/sac/selective_activation_remat.h"

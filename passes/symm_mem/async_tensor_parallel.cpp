@@ -248,7 +248,7 @@ class Fusion {
   }
   Argument shape_list(NodeId of) { return sizes(Kind::list, graph_.shape(*tensor_of(graph_, of))); }
 
-  // A tensor like `like`, with these strides. Without `storage`, it gets a new storage.
+  // A tensor like `like` with `strides`; allocates a new storage if `storage` is null.
   Value tensor(const Tensor& like, std::span<const Dim> strides, StorageId storage) {
     Tensor t = like;
     const std::vector<Dim> shape(graph_.shape(like).begin(), graph_.shape(like).end());

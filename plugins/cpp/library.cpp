@@ -18,7 +18,9 @@ Result<void> check(const PluginInterface* plugin) {
   if (plugin->sizes != PluginInterface().sizes)
     return fail(Error::Kind::usage,
                 "it was built with the headers of another Jointer; rebuild the plugin");
-  if (plugin->make_passes == nullptr) return fail(Error::Kind::usage, "it provides no passes");
+  if (plugin->make_passes == nullptr)
+    return fail(Error::Kind::usage,
+                "its make_passes is null; define the entry point with JOINTER_PLUGIN");
   return {};
 }
 

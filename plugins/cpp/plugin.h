@@ -38,8 +38,8 @@ inline constexpr std::uint32_t kPluginInterface = 1;
 inline constexpr const char* kPluginBuild =
     "Jointer " JOINTER_VERSION ", " JOINTER_COMPILER JOINTER_LIBRARY_ABI;
 
-// The result of the entry point. The first two members never move, so that a host can read them in
-// any version.
+// The result of the entry point. The first two members keep their offsets, so that a host can read
+// them in any version.
 struct PluginInterface {
   std::uint32_t version = kPluginInterface;
   const char* built_with = kPluginBuild;

@@ -12,7 +12,8 @@ Result<void> check_plugin_version(std::uint32_t interface, std::string_view buil
         "rebuild the plugin",
         interface, kPluginInterface);
   if (built_with != kPluginBuild)
-    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild the plugin",
+    return fail(Error::Kind::usage,
+                "it was built with {}, but this host was built with {}; rebuild the plugin",
                 built_with, kPluginBuild);
   return {};
 }

@@ -441,7 +441,9 @@ def test_capture_runs_the_python_helper(tmp_path: Path) -> None:
 def test_capture_without_python() -> None:
     done = run("capture", "--python", "/nonexistent", "--", "train.py")
     assert (done.code, done.out) == (4, "")
-    assert done.err == "jointer: /nonexistent: No such file or directory; name another Python with --python\n"
+    assert done.err == (
+        "jointer: cannot run Python `/nonexistent`: No such file or directory; specify an interpreter with --python\n"
+    )
 
 
 # --- Several graphs in one input ---

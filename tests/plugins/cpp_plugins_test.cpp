@@ -221,7 +221,8 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedByTheirDescriptions) {
   const auto errors = add_plugins(registry, std::vector{folder.path().string()}, options);
   ASSERT_EQ(errors.size(), 2U);
   EXPECT_EQ(errors[0].path, elsewhere);
-  EXPECT_THAT(errors[0].message, HasSubstr("built with Jointer 0.0.1, gcc 2, but this is "));
+  EXPECT_THAT(errors[0].message,
+              HasSubstr("built with Jointer 0.0.1, gcc 2, but this host was built with "));
   EXPECT_EQ(errors[1].path, later);
   EXPECT_THAT(errors[1].message,
               HasSubstr("version 2 of the plugin interface, but this Jointer has version 1"));
@@ -237,7 +238,8 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedDespiteTheirDescriptions) {
       failure("v"),
       "v: it was built for version 2 of the plugin interface, but this Jointer has version 1; "
       "rebuild the plugin");
-  EXPECT_THAT(failure("b"), HasSubstr("built with Jointer 0.0.1, gcc 2, but this is "));
+  EXPECT_THAT(failure("b"),
+              HasSubstr("built with Jointer 0.0.1, gcc 2, but this host was built with "));
 }
 
 TEST_F(CppPluginTest, InvalidPluginsAreRefused) {

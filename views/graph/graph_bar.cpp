@@ -48,17 +48,17 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
           &graph_, [this] { graph_.zoom(kZoomStep); });
   connect(add_bar_button(*this, QStringLiteral("1:1"), tr("Actual size (1)")),
           &QToolButton::clicked, &graph_, &GraphView::full_size);
-  connect(add_bar_button(*this, tr("Fit"), tr("Show the whole ladder (F)")), &QToolButton::clicked,
+  connect(add_bar_button(*this, tr("Fit"), tr("Fit the whole graph (F)")), &QToolButton::clicked,
           &graph_.scroll(), &LadderScroll::fit);
   QMenu* menu =
-      add_menu_button(tr("Export"), tr("Save an image of the ladder"), QStringLiteral("export"))
+      add_menu_button(tr("Export"), tr("Save an image of the graph"), QStringLiteral("export"))
           ->menu();
   const auto add_export = [&](const QString& text, const QString& suffix, bool whole) {
     connect(menu->addAction(text), &QAction::triggered, this,
             [this, suffix, whole] { export_picture(suffix, whole); });
   };
-  add_export(tr("Whole Ladder (SVG)..."), QStringLiteral(".svg"), true);
-  add_export(tr("Whole Ladder (PNG)..."), QStringLiteral(".png"), true);
+  add_export(tr("Whole Graph (SVG)..."), QStringLiteral(".svg"), true);
+  add_export(tr("Whole Graph (PNG)..."), QStringLiteral(".png"), true);
   add_export(tr("Visible Part (SVG)..."), QStringLiteral(".svg"), false);
   add_export(tr("Visible Part (PNG)..."), QStringLiteral(".png"), false);
 }
@@ -81,7 +81,7 @@ void GraphBar::show_color(LadderColor color) {
 
 void GraphBar::export_picture(const QString& suffix, bool whole) {
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save ladder image"), QDir(last_folder_).filePath(document_.title() + suffix),
+      this, tr("Save graph image"), QDir(last_folder_).filePath(document_.title() + suffix),
       QStringLiteral("*%1").arg(suffix));
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
@@ -89,7 +89,7 @@ void GraphBar::export_picture(const QString& suffix, bool whole) {
   emit message(
       write_ladder_picture(with_suffix, whole, document_.title(), graph_.scene(), graph_.font())
           ? tr("Wrote %1").arg(QDir::toNativeSeparators(with_suffix))
-          : tr("Could not write %1").arg(QDir::toNativeSeparators(with_suffix)));
+          : tr("Could not save the image to %1").arg(QDir::toNativeSeparators(with_suffix)));
 }
 
 }  // namespace jointer::views

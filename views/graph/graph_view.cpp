@@ -253,7 +253,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
   QAction* show = menu->addAction(tr("Show Selected &Node"), this, &GraphView::show_selection);
   show->setEnabled(static_cast<bool>(marks.current));
   menu->addAction(tr("Collapse All &Rows"), this, &GraphView::close_all);
-  menu->addAction(tr("Show &Whole Ladder"), &scroll_, &LadderScroll::fit);
+  menu->addAction(tr("Fit &Whole Graph"), &scroll_, &LadderScroll::fit);
   menu->popup(event->globalPos());
 }
 
@@ -270,7 +270,7 @@ KeysGroup GraphView::keys() {
            {tr("Z"), tr("Expand the rows that contain the selected node and show it")},
            {tr("Wheel, drag"), tr("Pan; Shift+wheel pans horizontally")},
            {tr("Ctrl+wheel, W, S"), tr("Zoom at the pointer")},
-           {tr("F, 1"), tr("Show the whole ladder; actual size")}}};
+           {tr("F, 1"), tr("Fit the whole graph; actual size")}}};
 }
 
 // The window also has shortcuts for some of these keys; here they belong to the ladder.

@@ -49,8 +49,8 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("parameters")},
       {.title = tr("saved"),
        .unit = Unit::bytes,
-       .meaning =
-           tr("Total size of the storages that its forward allocates and the backward reads."),
+       .meaning = tr("Total size of the storages allocated in the module's forward and read in its "
+                     "backward."),
        .adds_up = true,
        .total_title = tr("saved")},
       {.title = tr("forward"),

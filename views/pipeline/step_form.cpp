@@ -34,7 +34,7 @@ StepForm::StepForm(PipelineSession& session, QWidget* parent)
   setFrameShape(NoFrame);
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setAccessibleName(tr("Parameters of the step"));
+  setAccessibleName(tr("Step parameters"));
   page_ = new QWidget(this);
   page_->setBackgroundRole(QPalette::Base);
   page_->setAutoFillBackground(true);

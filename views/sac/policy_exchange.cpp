@@ -94,6 +94,15 @@ const Graph& graph_of(const SacState& state, const Snapshot& opened) {
   return has_same_calls ? opened.graph : now;
 }
 
+// Why policies can be neither exported nor imported; empty if they can.
+QString why_unavailable(const SacStatePtr& state) {
+  if (!state) return PolicyExchange::tr("The plan is still being computed.");
+  if (!state->can_change())
+    return PolicyExchange::tr(
+        "This graph is already partitioned; open its joint graph to export or import a policy.");
+  return {};
+}
+
 }  // namespace
 
 PolicyExchange::PolicyExchange(SacSession& session, QWidget* window)
@@ -144,7 +153,7 @@ Result<PolicyExchange::Exported> PolicyExchange::make_export(const SacState& sta
 void PolicyExchange::export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use,
                                  std::function<void(PolicyFormat)> instead) {
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change()) return emit message(tr("There is no plan to export yet."));
+  if (const QString why = why_unavailable(state); !why.isEmpty()) return emit message(why);
   const auto make = [state, format, opened = session_.open_graph().baseline()] {
     return make_export(*state, *opened, format);
   };
@@ -225,7 +234,7 @@ void PolicyExchange::read(const QString& path) {
 // Adds one history entry with the tags and, for a joint graph, the plan solved with them.
 void PolicyExchange::take(const QString& text) {
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change()) return emit message(tr("There is no graph to tag yet."));
+  if (const QString why = why_unavailable(state); !why.isEmpty()) return emit message(why);
   const auto read = [snapshot = session_.open_graph().shared_snapshot(),
                      opened = session_.open_graph().baseline(), text] {
     return import_policy(snapshot->graph, text.toStdString(), fsdp_policy(opened->graph));

@@ -208,10 +208,11 @@ void SacTable::toggle() {
 
 QString SacTable::why_nothing(std::optional<Keep> keep) const {
   if (!targets(Keep::save).empty() && keep == Keep::recompute)
-    return tr("The plan saves no tensor of the selection, so there is none to recompute.");
+    return tr("The plan saves none of the selected tensors, so there is nothing to recompute.");
   if (!targets(Keep::save).empty() && keep == Keep::offload)
     return tr(
-        "The plan saves no tensor of the selection on the device, so there is none to offload.");
+        "The plan saves none of the selected tensors on the device, so there is nothing to "
+        "offload.");
   return tr("The selection contains no activation that the backward may need from the forward.");
 }
 

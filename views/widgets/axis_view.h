@@ -13,7 +13,7 @@ class AxisView {
 
   // Sets a new axis length and shows all of it.
   void set_length(std::int64_t length);
-  // Draws the axis `width` pixels wide, starting at `left`.
+  // Maps the visible range to [`left`, `left + width`), in pixels.
   void set_pixels(double left, double width);
 
   [[nodiscard]] double begin() const { return begin_; }

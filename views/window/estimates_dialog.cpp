@@ -83,7 +83,7 @@ void EstimatesDialog::add_groups(QFormLayout& form) {
     }
     auto* box = new QSpinBox(this);
     box->setRange(kUnknown, kMaxStride);
-    box->setSpecialValueText(tr("not known: neighbors"));
+    box->setSpecialValueText(tr("Unknown (assume consecutive)"));
     box->setSuffix(tr(" apart"));
     const auto known = assumed.find(stride_name(graph.text(group.name)));
     box->setValue(known == assumed.end() ? kUnknown : static_cast<int>(known->second));

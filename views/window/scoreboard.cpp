@@ -164,7 +164,7 @@ void Scoreboard::show_measurement() {
     figures << time_text(step);
     lines << tr("Step: %1").arg(times_text(step, document_.analysis().simulation.step_ns()));
   }
-  measured_->value().setText(figures.isEmpty() ? tr("node times")
+  measured_->value().setText(figures.isEmpty() ? tr("node times only")
                                                : figures.join(QStringLiteral(" · ")));
   measured_->setToolTip(lines.join(u'\n'));
   measured_->show();

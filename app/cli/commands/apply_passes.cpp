@@ -190,11 +190,11 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {
     if (!step.edit_refusal.empty())
-      return fail(
-          Error::Kind::usage,
-          "--save-recipe: {} creates a new graph, which a recipe cannot express ({}); run only "
-          "the passes before it, or export a save plan with `jointer sac --export recipe`",
-          pass_of(step), step.edit_refusal);
+      return fail(Error::Kind::usage,
+                  "option --save-recipe: {} creates a new graph, which a recipe cannot express "
+                  "({}); run only the passes before it, or export a save plan with `jointer sac "
+                  "--export recipe`",
+                  pass_of(step), step.edit_refusal);
     edits.insert(edits.end(), step.edits.begin(), step.edits.end());
   }
   const Graph& after = end_of(run, graph);
@@ -203,7 +203,8 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   const auto replayed = replay(again, recipe);
   if (!replayed || replayed->ends_as_recorded == false)
     return fail(Error::Kind::run,
-                "--save-recipe: replaying the edits does not reproduce the graph{}",
+                "option --save-recipe: replaying the recipe does not reproduce the graph{}; this "
+                "is a bug in Jointer, please report it",
                 replayed ? std::string() : ": " + replayed.error().message);
   return write_recipe(recipe);
 }

@@ -161,10 +161,10 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
     if (file.empty()) continue;
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));
     if (!is_native)
-      return fail(
-          Error::Kind::usage,
-          "{}: expected a native capture, the only format that ranks on other machines can read",
-          file);
+      return fail(Error::Kind::usage,
+                  "{}: expected a native capture, the only format that ranks on other machines can "
+                  "read; write one with `jointer apply {} --passes ... -o OUT.json`",
+                  file, file);
   }
   make_absolute(request);
   const std::string line = options.print_command == "slurm"

@@ -36,8 +36,8 @@ Result<int> run(const CaptureCommand& options) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execvp(arguments.front(), arguments.data());
-  return fail(Error::Kind::run, "{}: {}; name another Python with --python", options.python,
-              std::strerror(errno));
+  return fail(Error::Kind::run, "cannot run Python `{}`: {}; specify an interpreter with --python",
+              options.python, std::strerror(errno));
 }
 
 }  // namespace

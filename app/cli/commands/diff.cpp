@@ -265,8 +265,8 @@ Result<void> complete(DiffCommand& options) {
     return fail(Error::Kind::usage, "options --b-backward and --b-graph: need B, the second graph");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
-                "diff needs two graphs, or a log of passes and --graph N to compare graph N with "
-                "the graph before its pass");
+                "diff needs two graphs, or a log of passes with --graph N, which compares graph N "
+                "with the one before its pass");
   JOINTER_TRY(const OpenRequest before, request_before({.path = options.a.file,
                                                         .backward = options.a.backward,
                                                         .index = options.a.graph}));

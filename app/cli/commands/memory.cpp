@@ -154,13 +154,16 @@ Result<int> run(const MemoryCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   if (options.torch_compatible && graph.is_pair())
     return fail(Error::Kind::usage,
-                "torch 2.11 cannot profile the memory of a pair; profile each half");
+                "option --torch-compatible: torch's memory profiler does not support a pair; "
+                "profile each half separately");
   if (options.torch_compatible && options.optimizer != "none")
     return fail(Error::Kind::usage,
-                "torch's memory profile does not cover optimizer state; leave out --optimizer");
+                "option --torch-compatible: torch's memory profiler does not cover optimizer "
+                "state; leave out --optimizer");
   if (options.torch_compatible && options.loop.steps > 0)
     return fail(Error::Kind::usage,
-                "torch's memory profile does not cover a training loop; leave out --loop");
+                "option --torch-compatible: torch's memory profiler does not cover a training "
+                "loop; leave out --loop");
   MemoryOptions memory;
   if (options.torch_compatible) memory.rules = MemoryRules::torch;
   if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;

@@ -65,11 +65,10 @@ Result<double> parse_budget(const std::string& text) {
     for (const auto& [name, factor] : kUnits)
       if (name == unit && number * factor < 9e18) return number * factor;
   }
-  return fail(
-      Error::Kind::usage,
-      "option --budget: expected a number from 0 to 1 (torch's activation budget) or bytes of "
-      "peak memory such as 40GiB, got `{}`",
-      text);
+  return fail(Error::Kind::usage,
+              "option --budget: expected a number from 0 to 1 (torch's activation budget) or a "
+              "peak memory size such as 40GiB, got `{}`",
+              text);
 }
 
 PartitionOptions partition_options(const SacCommand& options) {

@@ -70,8 +70,7 @@ Result<std::int64_t> TargetOptions::free_bytes() const {
   const auto bytes = parse_byte_count(text);
   const bool has_unit = !text.empty() && text.back() == 'B';
   if (!bytes || *bytes < 0)
-    return fail(Error::Kind::usage,
-                "option --free: expected bytes of peak memory such as 5GiB, got `{}`", free);
+    return fail(Error::Kind::usage, "option --free: expected a size such as 5GiB, got `{}`", free);
   if (!has_unit && *bytes < kMinWithoutUnit)
     return fail(Error::Kind::usage, "option --free: `{}` has no unit; add one, such as {}GiB", free,
                 text);
@@ -81,11 +80,12 @@ Result<std::int64_t> TargetOptions::free_bytes() const {
 Result<PlanTarget> TargetOptions::target(const CLI::App& command, bool no_offload) const {
   if (same_in_all_layers && by != "tensor")
     return fail(Error::Kind::usage,
-                "option --same-in-all-layers: is for tensors, but --by {} already changes {}", by,
+                "option --same-in-all-layers: needs --by tensor; --by {} already changes {}", by,
                 by == "layer" ? "whole layers" : "an operator in all layers");
   if (no_recompute && no_offload)
     return fail(Error::Kind::usage,
-                "options --no-recompute and --no-offload leave nothing that could change");
+                "options --no-recompute and --no-offload cannot be used together: they leave "
+                "nothing to change");
   JOINTER_CHECK(
       refuse_options(command, {"--pareto"}, "shows a curve; a list of changes is for one limit"));
   return PlanTarget{

@@ -120,7 +120,7 @@ Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
     if (!id)
       return fail(Error::Kind::usage,
                   "option --why: there is no node {}; the partitioner may have merged it with an "
-                  "equal node",
+                  "identical node (CSE)",
                   name);
     const PlanReason& reason = decided.reasons[id.index()];
     WhyAnswer why{.name = name, .keep = "not needed", .reason = reason.text};

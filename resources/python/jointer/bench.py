@@ -253,8 +253,8 @@ class _Rank:
             if len(unedited) != len(outputs):
                 raise Failure(
                     "verify",
-                    f"the baseline has {counted(len(unedited), 'output')}, but the graph has "
-                    f"{len(outputs)}: their outputs cannot be compared",
+                    f"cannot compare outputs: the baseline has {counted(len(unedited), 'output')}, "
+                    f"but the graph has {len(outputs)}",
                 )
             wanted = dict(enumerate(unedited))
             verdicts.append(compare("baseline", program.output_names, outputs, wanted))

@@ -173,7 +173,7 @@ void StepReport::take(Made& made) {
   body_->setVisible(!steps_.empty());
   notice_gone({});
   changes_->set(differences_);
-  changes_->say(refusal_.isEmpty() ? tr("The step changed no nodes.") : refusal_);
+  changes_->say(refusal_.isEmpty() ? tr("No nodes changed.") : refusal_);
   decisions_->set(std::move(made.decisions));
   add_tables();
   const auto title = [](const QString& name, std::size_t count) {
