@@ -26,7 +26,7 @@ struct PaneKind {
   const char* name;   // of the dock
   const char* title;  // translated in the context "MainWindow"
   PaneColumn column;
-  int tab;  // place among the tabs of the column; the first one is shown
+  int tab;  // position among the tabs of the column; the first one is shown
   QWidget* (*make)(views::Session& session, const PaneHost& host);
 };
 

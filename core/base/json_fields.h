@@ -384,7 +384,7 @@ requires HasJsonFields<T> OrderedJson json_of(const T& object) {
   return json;
 }
 
-// Error (input): the first problem, with its place as a prefix.
+// Error (input): the first problem, prefixed with its location.
 template <HasJsonFields T>
 Result<T> from_json(const OrderedJson& json, std::string place = {}) {
   JsonMembers members(json, std::move(place));

@@ -16,8 +16,8 @@ namespace jointer {
 bool is_native_capture(std::string_view bytes);
 
 // Reads a capture of any kind. A document of kind `pair` becomes one graph with two parts. `name`
-// is the file name for messages. Error (input): the message names the file, the place and what is
-// wrong there. Error (cancelled): `progress` returned false.
+// is the file name for messages. Error (input): the message names the file, the location and what
+// is wrong there. Error (cancelled): `progress` returned false.
 Result<Graph> read_native(std::string_view name, const PaddedBytes& bytes,
                           const Progress& progress = {});
 

@@ -178,7 +178,7 @@ class EditWriter {
       if (stays(before_.node(id)) && !is_read_in(after_, before_, id))
         return refuse(before_, id, "is not in the second graph");
     for (const NodeId id : difference_.moved)
-      if (stays(after_.node(id))) return refuse(after_, id, "is in a different place");
+      if (stays(after_.node(id))) return refuse(after_, id, "is at a different position");
     for (const NodeId id : difference_.changed) {
       const NodeKind kind = after_.node(id).kind;
       if (kind == NodeKind::placeholder || kind == NodeKind::get_attr ||
@@ -203,7 +203,7 @@ class EditWriter {
     return before_.find(after_.node(id).part, after_.name(id));
   }
 
-  // Moves each run of nodes that are adjacent in `after` to the place right before the next node
+  // Moves each run of nodes that are adjacent in `after` to the position right before the next node
   // that stays.
   void write_moves() {
     std::vector<bool> moves(after_.node_count(), false);

@@ -240,7 +240,7 @@ void Editor::State::roll_back() {
   [[maybe_unused]] const auto finished = graph.finish();
 }
 
-// --- Names, places, operators ---
+// --- Names, positions, operators ---
 
 Result<NodeId> Editor::State::find(std::string_view name) const {
   if (const NodeId id = graph.find(name)) return id;

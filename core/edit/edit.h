@@ -26,7 +26,7 @@ namespace jointer {
 
 // --- Changes ---
 
-// Moves the nodes to the place right before `before`, as one block in this order.
+// Moves the nodes to the position right before `before`, as one block in this order.
 struct MoveNodes {
   std::vector<std::string> nodes;
   std::string before;
@@ -123,7 +123,7 @@ using Change = std::variant<MoveNodes, SetPolicy, InsertNode, RemoveNode, Replac
 // --- Edits ---
 
 struct Edit {
-  std::string title;  // "Move all_gather_77 and 2 nodes 412 places earlier"
+  std::string title;  // "Move all_gather_77 and 2 nodes 412 positions earlier"
   std::string by;     // author: a pass, as the pipeline names it; empty for the user
   std::vector<Change> changes;
   std::vector<std::string> notes;  // nodes moved along, what other ranks must do too

@@ -179,7 +179,7 @@ class Merger {
     std::size_t wait = first_use_;
     for (const Member& m : members_)
       if (const std::size_t at = graph_.position(m.wait); at > start) wait = std::min(wait, at);
-    // The node at this place may move or be removed: skip to the first node that stays.
+    // The node at this position may move or be removed: skip to the first node that stays.
     while (wait < first_use_ && behind_.contains(graph_.order()[wait])) ++wait;
     start_place_ = edit_name(graph_, graph_.order()[start]);
     wait_place_ = edit_name(graph_, graph_.order()[wait]);
@@ -213,8 +213,9 @@ class Merger {
         }
   }
 
-  // The place for the bucket's start: where the last member starts or, if a result is used before
-  // that, the first place where all inputs exist, but not before the first member's start.
+  // The position for the bucket's start: where the last member starts or, if a result is used
+  // before that, the first position where all inputs exist, but not before the first member's
+  // start.
   Result<std::size_t> find_start() const {
     const std::size_t last_start = graph_.position(members_.back().start);
     if (last_start < first_use_) return last_start;

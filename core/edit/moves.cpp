@@ -113,7 +113,7 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
                            nodes.size() == 1   ? ""
                            : nodes.size() == 2 ? " and a node"
                                                : fmt::format(" and {} nodes", nodes.size() - 1),
-                           counted(places, "place"), to < from ? "earlier" : "later"),
+                           counted(places, "position"), to < from ? "earlier" : "later"),
       .by = {},
       .changes = {std::move(move)},
       .notes = {}};

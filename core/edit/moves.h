@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// "Move all_gather_77 and 2 nodes 412 places earlier", with a note for each process group whose
+// "Move all_gather_77 and 2 nodes 412 positions earlier", with a note for each process group whose
 // collectives then start in a different order. Does not check whether the nodes may move there:
 // `apply` does. Error (usage): `nodes` is empty or contains `before`.
 Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId before);
@@ -24,8 +24,8 @@ struct Carried {
       sentence;  // "Also moved convert_9 and view_31, which feed it."; empty if no other node moves
 };
 enum class Direction : std::uint8_t { earlier, later };
-// A move to an earlier place includes the chain that feeds the node; a move to a later place, the
-// chain that reads it, up to the first user that computes. A chain consists of cheap nodes that
+// A move to an earlier position includes the chain that feeds the node; a move to a later position,
+// the chain that reads it, up to the first user that computes. A chain consists of cheap nodes that
 // read one node each: views, casts, copies. Without its chain, a collective's start could hardly
 // move earlier, or a wait later. Cost: the chain; for later moves also the graph once.
 Carried carry(const Graph& graph, NodeId node, Direction direction);

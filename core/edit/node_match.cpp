@@ -2,7 +2,7 @@
 //
 // By structure: the signature comes first. Outputs correspond. Placeholders correspond by
 // position if both graphs have equally many, else by name. Every node has a color per radius. At
-// radius 0, it is a hash of the node's call without names, or of its place in the signature; at
+// radius 0, it is a hash of the node's call without names, or of its position in the signature; at
 // radius r + 1, it combines the colors at radius r of the node, of its arguments by position,
 // and of its readers. So nodes have the same color if everything within that distance is the
 // same.
@@ -83,7 +83,8 @@ class Side {
   }
   [[nodiscard]] Color module(NodeId id) const { return modules_[id.index()]; }
 
-  // `places`: indexed by node id, the hash of the node's place in the signature; 0 for other nodes.
+  // `places`: indexed by node id, the hash of the node's position in the signature; 0 for other
+  // nodes.
   void find_colors(const std::vector<Color>& places) {
     std::vector<Color> now(graph_.node_count());
     for (const NodeId id : graph_.order()) now[id.index()] = joined(places[id.index()], own(id));

@@ -21,7 +21,7 @@
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //
-// The result may save less than the budget, as torch documents: the cut finds cheaper places than
+// The result may save less than the budget, as torch documents: the cut finds cheaper points than
 // the saved items. It may also save more: collectives that the knapsack rejected stay saved, and so
 // may values that no item stands for.
 //

@@ -1,8 +1,8 @@
 // Groups equal values: see the header.
 //
-// The place in a layer is the module's path without the layer's number, and the position among the
-// calls of the layer that are otherwise equal: two products of one module need not play the same
-// role.
+// The position in a layer is the module's path without the layer's number, and the position among
+// the calls of the layer that are otherwise equal: two products of one module need not play the
+// same role.
 
 #include "core/partition/equal_values.h"
 

@@ -10,8 +10,8 @@
 
 namespace jointer {
 
-// Values of the forward are equal if the same operator computes them at the same place of their
-// layers, and they have the same bytes, time and FLOPs. Outside layers, the place is the module.
+// Values of the forward are equal if the same operator computes them at the same position in their
+// layers, and they have the same bytes, time and FLOPs. Outside layers, the position is the module.
 class EqualValues {
  public:
   // Cost: O(n log n) in the calls of the forward.
@@ -22,7 +22,7 @@ class EqualValues {
   [[nodiscard]] std::uint32_t group(Place place) const { return group_[place]; }
 
  private:
-  std::vector<std::uint32_t> group_;  // by place
+  std::vector<std::uint32_t> group_;  // by position
 };
 
 }  // namespace jointer

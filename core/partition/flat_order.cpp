@@ -122,11 +122,11 @@ class FlatOrders::Nodes {
  private:
   const FlatOrders& flat_;
   const PairOrders& orders_;
-  std::span<const std::uint8_t> may_recompute_;  // by place
+  std::span<const std::uint8_t> may_recompute_;  // by position
   std::vector<Inserted> inserted_;
   std::vector<Node> order_;  // empty if nothing is inserted
   std::vector<std::uint32_t> position_;
-  std::vector<std::uint32_t> override_of_;  // by place: index in overrides_
+  std::vector<std::uint32_t> override_of_;  // by position: index in overrides_
   std::vector<std::vector<Node>> overrides_;
   std::vector<Node> reloaded_;  // by value
 };

@@ -57,11 +57,11 @@ class FlatOrders {
   Users users_;
   StepOffloads offloads_;
   Recomputable recomputable_;
-  std::vector<StepOffload> readers_;  // by place; empty for values that cannot be offloaded
-  std::vector<bool> owns_storage_;    // by place: it, or the call whose element it is, allocates it
+  std::vector<StepOffload> readers_;  // by position; empty for values that cannot be offloaded
+  std::vector<bool> owns_storage_;    // by position: it, or the call whose element it is, does
   std::vector<OffloadOrder::Node> offload_nodes_;
   std::vector<std::uint32_t>
-      back_;  // by place: of the value that the graph copies back in its place
+      back_;  // by position: of the value that the graph copies back in its place
   std::vector<Place> all_, region_;  // in order
   std::vector<Place> outputs_;
   bool long_forms_ = true;

@@ -8,7 +8,7 @@
 // `Nodes` has
 //   Node                  the type that identifies a node
 //   order()               all nodes, in the joint graph's order
-//   position(node)        the place of a node in that order
+//   position(node)        the position of a node in that order
 //   index(node), count()  its number, and the upper bound of numbers
 //   inputs(node)          the nodes that it reads
 //   has_effect(node)      true if it runs although nothing reads it
@@ -143,8 +143,8 @@ bool has_raised_getitems(const Nodes& nodes, std::span<const NodeOf<Nodes>> call
   return true;
 }
 
-// Moves each getitem, from the last to the first, to the place right after the call that it reads,
-// or to the front if that call is in the other half.
+// Moves each getitem, from the last to the first, to the position right after the call that it
+// reads, or to the front if that call is in the other half.
 template <class Nodes>
 void raise_getitems(const Nodes& nodes, std::vector<NodeOf<Nodes>>& calls) {
   using Item = NodeOf<Nodes>;

@@ -13,7 +13,7 @@
 // too early stalls the compute stream.
 //
 // Layers are stretches of calls of one layer. A call outside any layer belongs to the stretch
-// around it. In a graph without layers, the wait follows its copy directly. At the same place,
+// around it. In a graph without layers, the wait follows its copy directly. At the same position,
 // copies to the host are in the order of the values, and copies back in the order of their first
 // use, so that none queues behind a copy that is needed later.
 //

@@ -15,7 +15,7 @@
 //      of the part together, since equal layers often change together.
 //   3. When a group improved the plan, try all others again. When none did, and `all` is set, also
 //      try each change of the groups in which one exceeded the limit: what a change adds at the
-//      peak depends on its place. If there are few changes, try each change of all groups.
+//      peak depends on its position. If there are few changes, try each change of all groups.
 //
 // In the end no change is better, except for changes that differ from the similar ones around them,
 // if there are many.

@@ -104,14 +104,14 @@ class PlanMemory {
   // Indexed by slot: an earlier slot in the same storage that belongs to an input or to the same
   // node; -1 if there is none.
   std::vector<std::int32_t> aliases_;
-  std::vector<std::uint32_t> first_slot_;       // by place
+  std::vector<std::uint32_t> first_slot_;       // by position
   std::vector<Place> place_;                    // by slot
   std::vector<std::int64_t> storage_bytes_;     // by storage
   std::vector<Place> storage_producer_;         // by storage
   std::vector<std::uint8_t> is_held_;           // by storage
   std::int64_t held_bytes_ = 0;                 // of storages that every plan's forward has
   std::vector<std::uint32_t> results_;          // storages of the forward's results
-  std::vector<std::int64_t> copy_bytes_;        // by place: scratch bytes of a collective (Gloo)
+  std::vector<std::int64_t> copy_bytes_;        // by position: scratch bytes of a collective (Gloo)
   std::vector<std::int64_t> optimizer_states_;  // by tensor of a parameter
 };
 

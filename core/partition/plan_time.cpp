@@ -13,7 +13,7 @@ struct PlanTime::Run {
   const PairOrder& order;
   Clocks now;
   std::vector<std::int64_t> streams;
-  std::vector<std::int64_t> ends;  // of collectives, by place: the forward's, then the backward's
+  std::vector<std::int64_t> ends;  // of collectives, by position: forward, then backward
   std::vector<std::int64_t> copied, reloaded;  // end times of copies, by value
 };
 

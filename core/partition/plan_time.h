@@ -46,8 +46,8 @@ class PlanTime {
   [[nodiscard]] std::vector<std::int64_t> serial_times() const;
 
   const PairOrders& orders_;
-  std::vector<TimedCall> calls_;              // by place
-  std::vector<std::int64_t> flops_, serial_;  // by place
+  std::vector<TimedCall> calls_;              // by position
+  std::vector<std::int64_t> flops_, serial_;  // by position
   std::size_t streams_ = 0;
   TransferCosts transfers_;
 };

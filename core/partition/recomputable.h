@@ -44,7 +44,7 @@ class Recomputable {
   void find_overwritten();
 
   const PairOrders& orders_;
-  std::vector<Why> why_not_;  // by place
+  std::vector<Why> why_not_;  // by position
 };
 
 }  // namespace jointer

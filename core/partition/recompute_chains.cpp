@@ -119,11 +119,11 @@ class Chains {
   const PairOrders& orders_;
   const PlanTime& time_;
   std::span<const std::uint8_t> is_there_;
-  std::vector<Place> members_, base_;          // by place
-  std::vector<std::uint32_t> below_, number_;  // by place: size and first number of the subtree
-  std::vector<std::uint32_t> owners_;          // by place: the first in list_
+  std::vector<Place> members_, base_;          // by position
+  std::vector<std::uint32_t> below_, number_;  // by position: size and first number of the subtree
+  std::vector<std::uint32_t> owners_;          // by position: the first in list_
   std::vector<Owner> list_;
-  std::vector<Place> seen_;  // by place: the last value whose local set contains it
+  std::vector<Place> seen_;  // by position: the last value whose local set contains it
   std::vector<RecomputeChain> sums_;
   std::vector<Place> stack_;
 };

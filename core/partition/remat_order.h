@@ -1,13 +1,13 @@
 #pragma once
 
-// Determines which calls of a flat training step are recomputed and where, given the tags. The rules
-// are the same for the pass that rewrites the graph (core/policy/remat.cpp, which states them) and
-// for plans that are only evaluated (flat_order.cpp).
+// Determines which calls of a flat training step are recomputed and where, given the tags. The
+// rules are the same for the pass that rewrites the graph (core/policy/remat.cpp, which states
+// them) and for plans that are only evaluated (flat_order.cpp).
 //
 // `Nodes` has
 //   Node                  the type that identifies a node
 //   order()               all nodes in program order
-//   position(node)        the place of a node in that order
+//   position(node)        the position of a node in that order
 //   index(node), count()  its number, and the upper bound of numbers
 //   inputs(node)          the nodes that it reads
 //   is_backward_call(node), is_recomputable(node), is_getitem(node), is_call(node)
@@ -187,7 +187,7 @@ class RematOrder {
   };
   [[nodiscard]] std::vector<Raise> raises(std::span<const Standing> order) const {
     std::vector<std::size_t> places(nodes_.count()), copy_places(nodes_.count());
-    std::map<std::size_t, std::vector<std::size_t>> parts;  // by place of the whole
+    std::map<std::size_t, std::vector<std::size_t>> parts;  // by position of the whole
     for (std::size_t i = 0; i < order.size(); ++i)
       if (order[i].constant == 0)
         (order[i].is_copy ? copy_places : places)[nodes_.index(order[i].node)] = i;
@@ -229,7 +229,7 @@ class RematOrder {
   };
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
-  // The place of a call after the moves so far, as a position in the original order.
+  // The position of a call after the moves so far, as a position in the original order.
   [[nodiscard]] std::size_t place_of(Node node) const {
     const std::size_t moved = moved_before_[nodes_.index(node)];
     return moved == kNever ? nodes_.position(node) : moved;
@@ -253,7 +253,7 @@ class RematOrder {
   const Nodes& nodes_;
   std::vector<Node> gathered_;
   std::vector<std::size_t> before_;        // by number
-  std::vector<std::size_t> moved_before_;  // by number: the place that a call was moved to
+  std::vector<std::size_t> moved_before_;  // by number: the position that a call was moved to
   std::vector<std::uint8_t> is_erased_;    // by number
   std::vector<Ahead> ahead_;
   // By position: the nodes inserted before that call, linked by index.

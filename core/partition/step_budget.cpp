@@ -6,12 +6,12 @@
 //           else is recomputed.
 //   item    a storage of the whole that the least does not save.
 //
-// A budget is the part of the items' bytes that may be saved. As for a joint graph, torch's knapsack
-// chooses them: the weight of an item is its part of the bytes, its value the cost of recomputing the
-// call that allocates it. An item that a tag recomputes is never saved.
+// A budget is the part of the items' bytes that may be saved. As for a joint graph, torch's
+// knapsack chooses them: the weight of an item is its part of the bytes, its value the cost of
+// recomputing the call that allocates it. An item that a tag recomputes is never saved.
 //
 // Source: choose_saved_values_set (activation_budget.cpp). Deviations: a flat step has no minimum
-// cut, so the items are the values that the backward reads, not the places at which saving is
+// cut, so the items are the values that the backward reads, not the points at which saving is
 // cheapest; PlanFrontier finds those.
 //
 // Cost: linear in the graph and a knapsack table once; a walk through the table and over the graph

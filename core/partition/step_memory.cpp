@@ -1,5 +1,5 @@
-// Computes the lifetimes of a flat training step under a plan: the rules of lifetimes.cpp, applied to
-// the calls that flat_order.cpp lists.
+// Computes the lifetimes of a flat training step under a plan: the rules of lifetimes.cpp, applied
+// to the calls that flat_order.cpp lists.
 //
 // A node's tensors are in three places: in the memory of the node itself, of its copy, and of the
 // view that is repeated after a reload. A slot that is an alias (plan_memory.cpp) is in the storage

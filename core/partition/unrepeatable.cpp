@@ -5,7 +5,7 @@
 //
 // A functional joint graph writes only to its inputs, by copies at its end, so the rule concerns
 // readers of those inputs. torch has no such rule. Graphs with other writes are not cut at all:
-// with a view of the written memory, nearly every place to cut is wrong.
+// with a view of the written memory, nearly every cut is wrong.
 //
 // Cost: linear in the edges.
 

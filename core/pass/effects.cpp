@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/replacements.h"
 
@@ -55,8 +56,7 @@ class Effects {
     if (is_said_to_move || moved_.contains(is)) {
       const std::int64_t places = place_of(after_.graph, is) - place_of(before_.graph, was);
       if (places != 0)
-        add(fmt::format("{} {} {}", format_count(std::abs(places)),
-                        std::abs(places) == 1 ? "place" : "places",
+        add(fmt::format("{} {}", counted(static_cast<std::size_t>(std::abs(places)), "position"),
                         places > 0 ? "later" : "earlier"));
     }
     if (changed_.contains(is)) {

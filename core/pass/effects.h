@@ -16,7 +16,7 @@ struct JudgedGraph {
   const Simulation& simulation;
 };
 
-// Sets `effect` of each decision that names a node: "412 places earlier; exposed 3.40 ms -> 1.21
+// Sets `effect` of each decision that names a node: "412 positions earlier; exposed 3.40 ms -> 1.21
 // ms", "removed", "policy MUST_SAVE"; empty if the node is unchanged. `difference`: the difference
 // between the two graphs.
 void note_effects(const JudgedGraph& before, const JudgedGraph& after,

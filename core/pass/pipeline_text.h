@@ -28,7 +28,7 @@ struct PipelineStep {
 };
 using Pipeline = std::vector<PipelineStep>;
 
-// Error (usage): one sentence with the place: "after `apply_sac{save=`, at character 15: ...".
+// Error (usage): one sentence with the location: "after `apply_sac{save=`, at character 15: ...".
 // `wrong_at` receives the byte offset of the error; it stays unchanged if there is none.
 Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at = nullptr);
 

@@ -283,8 +283,8 @@ class Rematerializer {
     return {};
   }
 
-  // True if the call or one of its inputs is at an unknown place in the maker's memory, because the
-  // capture does not say which tensors that node returns.
+  // True if the call or one of its inputs is at an unknown offset in the maker's memory, because
+  // the capture does not say which tensors that node returns.
   [[nodiscard]] bool lacks_tensors(NodeId call, NodeId maker) const {
     const auto is_unknown = [&](NodeId id) {
       return makers_[id.index()] == maker && graph_.tensors(id).empty();

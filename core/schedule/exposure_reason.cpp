@@ -1,4 +1,4 @@
-// Explains why a collective is exposed, from its place in the program order.
+// Explains why a collective is exposed, from its position in the program order.
 //
 // Terms
 //   chain     views, and kernels with a single input that compute nothing (casts, copies): they can

@@ -1,7 +1,7 @@
-// Finds the places where a block of nodes may go. Each of its nodes must stay after all nodes that
-// it depends on and before all nodes that depend on it. The remaining nodes keep their order, so
-// only direct dependencies that cross the block's boundary matter: the last node that must precede
-// the block, and the first that must follow it.
+// Finds the positions where a block of nodes may go. Each of its nodes must stay after all nodes
+// that it depends on and before all nodes that depend on it. The remaining nodes keep their order,
+// so only direct dependencies that cross the block's boundary matter: the last node that must
+// precede the block, and the first that must follow it.
 
 #include "core/schedule/legal_range.h"
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Finds the places to which a block of nodes may be moved.
+// Finds the positions to which a block of nodes may be moved.
 //
 // A block is one node or several nodes of one part. Whatever order they are given in, they keep the
-// graph's order among themselves and are adjacent after the move. A gap is a place in the order
+// graph's order among themselves and are adjacent after the move. A gap is a position in the order
 // without the block: gap g is right before remaining node g.
 
 #include <cstddef>

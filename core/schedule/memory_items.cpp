@@ -135,7 +135,8 @@ void MemoryItems::fix_ends(const Graph& graph, const MovableOrder& calls,
         fixed_high[static_cast<std::size_t>(l.last) + 1] -= item.bytes;
     }
   }
-  // Turn changes into sums. A change after the frees of a place also counts at all later places.
+  // Turn changes into sums. A change after the frees of a position also counts at all later
+  // positions.
   std::int64_t high = 0;
   std::vector<std::int64_t> low_changes = fixed_low;
   std::int64_t low = 0;

@@ -38,7 +38,7 @@ struct Lists {
 
 struct MemoryItems {
   // A storage, or a copy that a collective's library allocates. An end is fixed if no move changes
-  // it: the start, the end, or the place of a placeholder or an output.
+  // it: the start, the end, or the position of a placeholder or an output.
   struct Item {
     std::int64_t bytes = 0;
     bool begins_fixed = false, ends_fixed = false;
@@ -57,8 +57,8 @@ struct MemoryItems {
       of_node;  // indexed by call: the items it makes or uses, unless both ends are fixed
   std::vector<std::int64_t> allocated,
       freed;  // indexed by node: bytes of items that begin or end there
-  // Indexed by place: bytes of items with fixed ends, after the allocations of that place and after
-  // its frees.
+  // Indexed by position: bytes of items with fixed ends, after the allocations of that position and
+  // after its frees.
   std::vector<std::int64_t> fixed_high, fixed_low;
   std::int64_t start_bytes = 0;  // before the first call
 

@@ -6,11 +6,11 @@
 //           MemoryTimeline's lifetimes determine which items exist and what else keeps them live.
 //   fixed   an end that no move changes: parameters begin with the step, outputs end with it, a
 //           tangent begins where the backward does. Nothing moves over placeholders and outputs, so
-//           these stay at their place in the order of calls.
+//           these stay at their position in the order of calls.
 //
-// The bytes at a place are a sum over fixed ends before it, which never changes, and over the calls
-// before it: the items that begin and end with each. A move changes these only for items that the
-// moved calls touch; all others move with their call.
+// The bytes at a position are a sum over fixed ends before it, which never changes, and over the
+// calls before it: the items that begin and end with each. A move changes these only for items that
+// the moved calls touch; all others move with their call.
 //
 // A move
 //   1. Subtracts the items that the block touches from the sums of the calls where they begin and

@@ -56,10 +56,10 @@ class MemoryWhatIf {
       items_of_node_;  // indexed by call: the items it makes or uses, unless both ends are fixed
   std::vector<std::int64_t> allocated_,
       freed_;  // indexed by node: bytes of items that begin or end there
-  // Indexed by place: bytes of items with fixed ends, after the allocations of that place and after
-  // its frees.
+  // Indexed by position: bytes of items with fixed ends, after the allocations of that position and
+  // after its frees.
   std::vector<std::int64_t> fixed_high_, fixed_low_;
-  std::vector<std::int64_t> high_, low_;  // indexed by place: all items
+  std::vector<std::int64_t> high_, low_;  // indexed by position: all items
   RangeMaximum highest_;
   std::int64_t start_bytes_ = 0;
   std::vector<std::uint32_t> detached_;

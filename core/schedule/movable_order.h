@@ -1,7 +1,7 @@
 #pragma once
 
-// An order of nodes in which blocks can be moved, and the place of every node. The cost of a move
-// is its distance.
+// An order of nodes in which blocks can be moved, and the position of every node. The cost of a
+// move is its distance.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// The places [first, last) of an order.
+// The positions [first, last) of an order.
 struct Stretch {
   std::size_t first = 0, last = 0;
 };

@@ -5,9 +5,9 @@
 //   waiting  a visited node waits for one of the nodes that it still needs, the last in their
 //            order: inputs come first, then nodes required by edges.
 //
-// Steps. Take the next pending node. If it needs a node that has no place yet, it waits for that
-// node. Otherwise it gets the next place, and the nodes that wait for it are visited next, in the
-// order in which they began to wait. Between two walls this repeats until no node is pending; a
+// Steps. Take the next pending node. If it needs a node that has no position yet, it waits for that
+// node. Otherwise it gets the next position, and the nodes that wait for it are visited next, in
+// the order in which they began to wait. Between two walls this repeats until no node is pending; a
 // node that still waits then can never run.
 
 #include "core/schedule/stable_order.h"

@@ -19,9 +19,9 @@ struct OrderEdge {
 using IgnoredDependency = std::function<bool(const Dependency& dependency, NodeId of)>;
 
 // `order`: the nodes of the graph of `dependencies`, each once, in an order that may break
-// dependencies. The result contains the same nodes. Each node keeps its place or, if it depends on
-// later nodes, follows right after the last of them. Nodes that wait for the same node keep their
-// order. Placeholders and outputs divide the order: nothing crosses them. Error (usage): the
+// dependencies. The result contains the same nodes. Each node keeps its position or, if it depends
+// on later nodes, follows right after the last of them. Nodes that wait for the same node keep
+// their order. Placeholders and outputs divide the order: nothing crosses them. Error (usage): the
 // dependencies and edges form a cycle or cross a placeholder or output; the message names a node.
 // `ignores`: returns true for a node's dependency that does not hold; may be empty.
 // Cost: linear in nodes and dependencies.

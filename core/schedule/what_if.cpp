@@ -53,7 +53,7 @@ struct WhatIf::State {
     return sorted;
   }
 
-  // The current place of remaining node `gap`.
+  // The current position of remaining node `gap`.
   [[nodiscard]] std::size_t place_of_rest(std::span<const NodeId> block, std::size_t gap) const {
     for (const NodeId id : block)
       if (all.place(id) <= gap) ++gap;
@@ -113,7 +113,7 @@ struct WhatIf::State {
       if (may_settle && gap >= home && time.sleeps_from_here(calls, block)) break;
     }
     // Move the block back: first all calls to where the last one was, then each call to its own
-    // place.
+    // position.
     Stretch changed = calls.move(block, places.back() + 1 - block.size());
     for (std::size_t i = 0; i < block.size(); ++i) {
       const Stretch more = calls.move(block.subspan(i, 1), places[i]);

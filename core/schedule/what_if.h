@@ -1,7 +1,7 @@
 #pragma once
 
 // Keeps memory and time of an edited order up to date move by move, and computes the figures for
-// every legal place of a block. The algorithms are described at the top of what_if.cpp.
+// every legal position of a block. The algorithms are described at the top of what_if.cpp.
 
 #include <cstdint>
 #include <memory>
@@ -37,8 +37,8 @@ struct NearPreview {
   std::vector<Figures> at;
 };
 
-// The best gaps of a preview. Ties go to the gap nearest to the block's current place, then to the
-// earlier gap.
+// The best gaps of a preview. Ties go to the gap nearest to the block's current position, then to
+// the earlier gap.
 struct BestGaps {
   std::size_t min_exposed = 0, min_step = 0, min_peak = 0;
   // Among the gaps whose peak is at most the limit, the gap with the shortest step time, then the

@@ -14,12 +14,12 @@ namespace jointer {
 // Tells whether one node needs another, from a triangular bit matrix in execution order.
 class Ancestors {
  public:
-  // `order`: every place once. `more`: additional dependencies, as pairs of a place and a place
-  // that it needs, consistent with the order.
+  // `order`: every position once. `more`: additional dependencies, as pairs of a position and a
+  // position that it needs, consistent with the order.
   Ancestors(const OverlapGraph& graph, std::span<const Place> order,
             std::span<const std::pair<Place, Place>> more);
 
-  // True if `place` needs `other`. No place needs itself.
+  // True if `place` needs `other`. No position needs itself.
   [[nodiscard]] bool has(Place place, Place other) const {
     const std::uint32_t row = rank_[place], bit = rank_[other];
     return bit < row && (bits_[first_[row] + bit / 64] >> (bit % 64) & 1U) != 0;
@@ -27,7 +27,7 @@ class Ancestors {
   [[nodiscard]] std::uint32_t rank(Place place) const { return rank_[place]; }
 
  private:
-  std::vector<std::uint32_t> rank_;  // by place: its index in the order
+  std::vector<std::uint32_t> rank_;  // by position: its index in the order
   std::vector<std::size_t> first_;   // by rank: its row's first word
   std::vector<std::uint64_t> bits_;
 };
@@ -58,10 +58,10 @@ class AugmentedGraph {
 
   const OverlapGraph& graph_;
   const Ancestors& ancestors_;
-  std::vector<std::vector<Place>> more_;  // by place
-  std::vector<std::int32_t> set_;         // by place: the set that it is in, or -1
+  std::vector<std::vector<Place>> more_;  // by position
+  std::vector<std::int32_t> set_;         // by position: the set that it is in, or -1
   std::vector<std::vector<Place>> sets_;
-  std::vector<std::uint32_t> marks_;  // by place: the last search that reached it
+  std::vector<std::uint32_t> marks_;  // by position: the last search that reached it
   std::uint32_t mark_ = 0;
   std::vector<Place> stack_;
 };

@@ -1,6 +1,6 @@
 // Writes the calls of a bucket as torch does.
 //
-// Terms: g ranks, r this rank's place among them; member i has an input of m_i elements.
+// Terms: g ranks, r this rank's position among them; member i has an input of m_i elements.
 //
 // All-gather, in `custom_ops`. `bucketing._pre_bucket_all_gather` allocates the result, [g M],
 // casts and copies the members' inputs to this rank's row of it; the collective gathers in place.
@@ -13,9 +13,9 @@
 // do; results are views of the received tensor. In `coalesced` the collective reads the flattened
 // members as a list, and each has its own wait. All-reduce. Flattened and joined; results are
 // views.
-//
-// Torch names dtypes in these calls by their place among all dtypes in `dir(torch)`; torch 2.15 has
-// one more than 2.11, at the front, and no longer passes the group's name to the packing operator.
+// Torch names dtypes in these calls by their position among all dtypes in `dir(torch)`; torch 2.15
+// has one more than 2.11, at the front, and no longer passes the group's name to the packing
+// operator.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
 // make_fx records them.

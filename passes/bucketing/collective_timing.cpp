@@ -4,9 +4,9 @@
 //   spine    everything except the collectives that may move, the calls that lead only to their
 //            starts, and the views that only read their waits. It keeps its order; its clock is the
 //            compute before it.
-//   release  of a collective: the place of the last thing that it needs. Use: the first reader of
+//   release  of a collective: the position of the last of its inputs. Use: the first reader of
 //            its result. Window: the clock between the two.
-//   stall    time that compute waits: it is added to the clock after the place where it waits.
+//   stall    time that compute waits: it is added to the clock after the position where it waits.
 //   slot     the time on the only stream of collectives that a collective gets.
 //
 // Steps
@@ -279,9 +279,9 @@ class Timer {
 
   const OverlapGraph& g_;
   const TimingBounds& bounds_;
-  std::vector<std::uint32_t> owner_;  // by place: the collective that it moves with, or kNever
+  std::vector<std::uint32_t> owner_;  // by position: the collective that it moves with, or kNever
   std::vector<Parts> parts_;          // by collective
-  std::vector<std::int64_t> clock_;   // by place, and at the end: time at which compute reaches it
+  std::vector<std::int64_t> clock_;   // by position, and at the end: when compute reaches it
   std::vector<Slot> slots_;
 };
 

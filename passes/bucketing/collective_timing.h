@@ -12,13 +12,13 @@ namespace jointer {
 
 // Bounds that the caller sets where memory is short, indexed by collective.
 struct TimingBounds {
-  std::vector<Place> not_before;  // no start before this place
-  std::vector<Place> not_behind;  // no wait after this place
+  std::vector<Place> not_before;  // no start before this position
+  std::vector<Place> not_behind;  // no wait after this position
   explicit TimingBounds(const OverlapGraph& graph)
       : not_before(graph.collectives.size(), 0), not_behind(graph.collectives.size(), kNoPlace) {}
 };
 
-// Returns every place once. If a collective's input comes from another collective, the order may
+// Returns every position once. If a collective's input comes from another collective, the order may
 // still break that dependency; stable_order corrects it.
 std::vector<Place> time_collectives(const OverlapGraph& graph, const TimingBounds& bounds);
 

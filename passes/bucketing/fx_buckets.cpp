@@ -6,7 +6,7 @@
 // inputs is sorted.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), process_collective_bucket.
-// Cost: the stretch, and the places of all nodes.
+// Cost: the stretch, and the positions of all nodes.
 
 #include "passes/bucketing/fx_buckets.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Inserts buckets into a list of nodes, at the same places as torch. fx_buckets.cpp describes the
-// steps.
+// Inserts buckets into a list of nodes, at the same positions as torch. fx_buckets.cpp describes
+// the steps.
 
 #include <span>
 #include <vector>

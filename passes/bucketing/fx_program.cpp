@@ -1,10 +1,10 @@
-// A program as a pass on torch.fx sees it: each node's place, its inputs, its users. A value that
-// is written in place through a view is not an input of its later readers: passes that move nodes
-// by this list alone check the result against core/graph/dependencies.h.
+// A program as a pass on torch.fx sees it: each node's position, its inputs, its users. A value
+// that is written in place through a view is not an input of its later readers: passes that move
+// nodes by this list alone check the result against core/graph/dependencies.h.
 //
 // Sorting. A node that reads something later in the list waits for the last of these arguments;
-// once that has a place, the nodes that wait for it come next, in the order in which they started
-// to wait. So a sorted stretch stays unchanged. Outputs stay at the end.
+// once that has a position, the nodes that wait for it come next, in the order in which they
+// started to wait. So a sorted stretch stays unchanged. Outputs stay at the end.
 //
 // Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which
 // core/schedule/stable_order.h does with all dependencies.

@@ -11,7 +11,7 @@
 
 namespace jointer {
 
-// Finds buckets of collectives of one kind. `order`: all places, each once; it determines which
+// Finds buckets of collectives of one kind. `order`: all positions, each once; it determines which
 // waits are neighbors, and may break dependencies. `cap`: maximum bytes on the larger side of a
 // bucket. `takes`: by collective, true if it may be in a bucket; collectives that may not be do not
 // separate neighbors. Empty: all may be.

@@ -11,8 +11,8 @@
 // Steps
 //   1. For each block and direction, in the plan's order, merge the buckets (bucket_calls.h).
 //      Members are packed in the order of the model's parameters. A bucket starts after all its
-//      inputs and after the place of its first member's start; its wait goes where the first of its
-//      members' waits was.
+//      inputs and after the position of its first member's start; its wait goes where the first of
+//      its members' waits was.
 //   2. Delay reduce-scatters by one block: the wait moves after the start of the next one, with the
 //      calls that only it and they need.
 //   3. Prefetch all-gathers one block ahead, separately for each direction: going backwards, starts

@@ -43,7 +43,7 @@ struct Bucketing {
   std::vector<std::vector<std::uint32_t>> buckets;  // numbers of collectives, the seed first
   std::vector<NoBucket> why;        // by number of collective; none: it is in a bucket
   std::vector<std::uint32_t> with;  // by number: the other collective of `why`; kNever: none
-  // Dependencies that keep everything hidden, as pairs: a place, and the place that it must follow.
+  // Dependencies that keep everything hidden, as pairs: a position, and one that it must follow.
   std::vector<std::pair<Place, Place>> dependencies;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// One half of a graph, prepared for scheduling: nodes numbered by place, dependencies in flat
+// One half of a graph, prepared for scheduling: nodes numbered by position, dependencies in flat
 // arrays, and collectives with their waits.
 
 #include <cstdint>
@@ -23,11 +23,11 @@ using Place = std::uint32_t;
 inline constexpr Place kNoPlace = std::numeric_limits<Place>::max();
 inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
-// A list of places for each place, all stored in one array.
+// A list of positions for each position, all stored in one array.
 class PlaceLists {
  public:
   PlaceLists() = default;
-  // `pairs`: (place, member of its list), in any order; each list keeps the order of its pairs.
+  // `pairs`: (position, member of its list), in any order; each list keeps the order of its pairs.
   PlaceLists(std::size_t count, std::span<const std::pair<Place, Place>> pairs);
   [[nodiscard]] std::span<const Place> of(Place place) const {
     return std::span(members_).subspan(first_[place], first_[place + 1] - first_[place]);
@@ -65,15 +65,15 @@ struct OverlapGraph {
   [[nodiscard]] std::string_view name(Place place) const { return graph->name(nodes[place]); }
 
   const Graph* graph;
-  std::vector<NodeId> nodes;    // by place
+  std::vector<NodeId> nodes;    // by position
   std::vector<Place> place_of;  // by node id; kNoPlace: in the other half
-  PlaceLists inputs;            // by place: what must run before it, inputs or not
+  PlaceLists inputs;            // by position: what must run before it, inputs or not
   PlaceLists users;             // the reverse
   std::size_t leading = 0;      // placeholders and constants before the first call: they stay
-  std::vector<bool> is_compute, is_cheap, is_communication;  // by place
-  std::vector<std::int64_t> ns;                              // by place: 0 for collectives
-  std::vector<std::int32_t> start_of;          // by place: the collective that it starts, or -1
-  std::vector<std::int32_t> wait_of;           // by place: the collective that it waits for, or -1
+  std::vector<bool> is_compute, is_cheap, is_communication;  // by position
+  std::vector<std::int64_t> ns;                              // by position: 0 for collectives
+  std::vector<std::int32_t> start_of;          // by position: the collective that it starts, or -1
+  std::vector<std::int32_t> wait_of;  // by position: the collective that it waits for, or -1
   std::vector<OverlapCollective> collectives;  // in the order of their waits
   std::vector<std::string> groups;             // labels, by number
   // By group: true if its first all-gather, in the order of the waits, is computed from a single
@@ -81,10 +81,10 @@ struct OverlapGraph {
   // machines.
   std::vector<bool> gathers_parameters;
   std::vector<Place> compute;  // compute nodes, in order
-  // By place: the number of the node if it is a compute node, else of the first compute node that
-  // needs it; kNever if none does.
+  // By position: the number of the node if it is a compute node, else of the first compute node
+  // that needs it; kNever if none does.
   std::vector<std::uint32_t> first_compute;
-  std::vector<bool> feeds_reduce_scatter;  // by place: including itself
+  std::vector<bool> feeds_reduce_scatter;  // by position: including itself
 
  private:
   void find_edges(const Dependencies& dependencies);

@@ -161,7 +161,7 @@ class Builder {
   // The nodes at `places`, with the new nodes inserted.
   [[nodiscard]] std::vector<NodeId> half_order(const std::vector<Place>& places,
                                                bool in_program) const {
-    std::vector<std::vector<std::size_t>> starts, waits;  // of buckets, by place
+    std::vector<std::vector<std::size_t>> starts, waits;  // of buckets, by position
     if (!merged_.empty()) {
       starts.resize(from_.size());
       waits.resize(from_.size());
@@ -204,8 +204,8 @@ class Builder {
   OverlapPlan& plan_;
   BucketDtypes dtypes_;
   Graph graph_;
-  std::vector<NodeId> stands_for_;   // by place: itself, or the bucket that contains it
-  std::vector<std::uint32_t> rank_;  // by place: index in the schedule
+  std::vector<NodeId> stands_for_;   // by position: itself, or the bucket that contains it
+  std::vector<std::uint32_t> rank_;  // by position: index in the schedule
   std::vector<Placed> merged_;
 };
 

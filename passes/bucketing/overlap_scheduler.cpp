@@ -12,7 +12,7 @@
 //      these, one that leads straight to a collective goes first and an exposed wait last; then the
 //      original order decides. Nodes off the path run in between: a wait once it is hidden (or
 //      memory is short), collectives of one key once they add up to `off_bucket_bytes`, as many
-//      together, and what a reduce-scatter needs as soon as the order has passed its old place.
+//      together, and what a reduce-scatter needs as soon as the order has passed its old position.
 //   3. A node that takes time hides as much as possible of what is in flight, for each process
 //      group. The remaining time starts collectives early: those that the earliest compute node
 //      needs, together with those that could share a bucket, if they need no compute, no other
@@ -122,7 +122,7 @@ class Scheduler {
  private:
   using Number = std::uint32_t;  // of a collective
   struct Tried {
-    std::uint32_t first_by = 0;  // urgency, or the place of its group
+    std::uint32_t first_by = 0;  // urgency, or the position of its group
     std::uint64_t need = 0;
     Number number = 0;
   };
@@ -627,8 +627,8 @@ class Scheduler {
   std::unordered_map<std::uint32_t, std::int64_t> ready_bytes_;  // by key
   std::vector<bool> is_done_;
   std::vector<bool> is_held_;               // running now: what starts early must not need it
-  std::vector<std::uint32_t> waiting_for_;  // by place: inputs that have not run
-  std::vector<std::uint32_t> marks_;        // by place: the last search that reached it
+  std::vector<std::uint32_t> waiting_for_;  // by position: inputs that have not run
+  std::vector<std::uint32_t> marks_;        // by position: the last search that reached it
   std::uint32_t mark_ = 0;
   std::vector<Place> path_;
 

@@ -55,7 +55,7 @@ struct OverlapFate {
 };
 
 struct OverlapSchedule {
-  std::vector<Place> order;        // every place once
+  std::vector<Place> order;        // every position once
   std::vector<OverlapFate> fates;  // by number of collective
   std::int64_t limit_bytes = 0;    // limit of live memory
 };

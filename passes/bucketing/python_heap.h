@@ -52,7 +52,7 @@ class PythonHeap {
   }
 
   // Like heapq: moves the smaller child up until a leaf is free, puts the item there, and sifts it
-  // up to its place.
+  // up to its position.
   void sift_from(std::size_t at) {
     const std::size_t start = at, end = items_.size();
     const std::uint64_t item = items_[at];

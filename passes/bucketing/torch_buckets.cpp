@@ -14,7 +14,7 @@
 // that nothing reads, and places readers of the results before that call; here they stay after it.
 // A collective that something else writes to joins no bucket.
 //
-// Cost: for each bucket, the nodes between it and its inputs, and the places of all nodes.
+// Cost: for each bucket, the nodes between it and its inputs, and the positions of all nodes.
 
 #include "passes/bucketing/torch_buckets.h"
 

@@ -12,14 +12,14 @@
 
 namespace jointer {
 
-// Allocations and reads by place, computed once per graph and shared by all its orders.
+// Allocations and reads by position, computed once per graph and shared by all its orders.
 struct TorchStorages {
   explicit TorchStorages(const OverlapGraph& graph);
 
   std::vector<std::int64_t> bytes;     // by storage
   std::vector<std::uint32_t> readers;  // by storage: number of nodes that read it
   std::vector<bool> is_released;       // by storage: after its last reader
-  PlaceLists allocated, read;          // by place: storages
+  PlaceLists allocated, read;          // by position: storages
   std::int64_t at_start = 0;
 };
 

@@ -183,7 +183,7 @@ class Deduplicator {
   PassContext& context_;
   Substitution changes_;
   std::vector<bool> chain_;                       // by node
-  std::vector<std::vector<std::size_t>> writes_;  // by storage: places of its writers, ascending
+  std::vector<std::vector<std::size_t>> writes_;  // by storage: positions of its writers, ascending
   std::map<Key, std::vector<NodeId>> seen_;
 };
 

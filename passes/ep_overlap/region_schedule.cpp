@@ -319,7 +319,7 @@ class Planner {
                        [this](NodeId need) { return is_emitted_[need.index()]; });
   }
 
-  // Emits the candidates that are ready, level by level. `candidates`: by place in order().
+  // Emits the candidates that are ready, level by level. `candidates`: by position in order().
   bool emit_ready(std::span<const std::vector<NodeId>> candidates, bool with_collectives, Why why,
                   std::size_t exchange) {
     bool is_any = false;

@@ -14,7 +14,7 @@
 namespace jointer {
 
 struct RegionSchedule {
-  // Why a node is at its place.
+  // Why a node is at its position.
   struct Place {
     NodeId node;
     enum class Why : std::uint8_t {

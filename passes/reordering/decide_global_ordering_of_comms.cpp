@@ -5,8 +5,8 @@
 // Cost: linear in the calls and their dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py. Deviation: upstream adds false dependencies that
-// last until the scheduler is done; a graph has no place for them. So nothing changes here, and the
-// passes that reorder calls (sink_waits, raise_comms, reorder_compute_for_overlap,
+// last until the scheduler is done; a graph has no room for them. So nothing changes here, and
+// the passes that reorder calls (sink_waits, raise_comms, reorder_compute_for_overlap,
 // reorder_for_peak_memory) keep this order themselves.
 
 #include <fmt/core.h>

@@ -76,7 +76,7 @@ class GroupMover {
   LiveOrder& order_;
   OverlapEstimate estimate_;
   Stretch stretch_;
-  std::size_t first_ = 0;  // place of the group's first call
+  std::size_t first_ = 0;  // position of the group's first call
   CollectiveMove move_;
 
  private:

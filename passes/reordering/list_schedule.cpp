@@ -42,7 +42,7 @@ class PlaceExplainer {
     const auto was = static_cast<std::int64_t>(call);
     const auto is = static_cast<std::int64_t>(places_[call]);
     const std::string where = is == was
-                                  ? "In its place"
+                                  ? "In its original position"
                                   : fmt::format("{} {}", calls_text(is > was ? is - was : was - is),
                                                 is > was ? "later" : "earlier");
     context.decide(graph_, calls_.node(call), is == was ? "kept" : "moved",

@@ -12,8 +12,8 @@
 //     now frees it;
 //   - the call was the last user of an item and moves before the group: the last user in the group
 //     now frees it, if there is one.
-// Loose items are computed from scratch. Then the live bytes are summed again over the places that
-// changed; after them the same calls have run as before, so nothing changes.
+// Loose items are computed from scratch. Then the live bytes are summed again over the positions
+// that changed; after them the same calls have run as before, so nothing changes.
 //
 // Cost of a change: the group; what the call uses; in the second case the users of what it freed.
 // Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations: upstream

@@ -26,8 +26,8 @@ class LiveOrder {
   [[nodiscard]] std::int64_t peak(Stretch stretch) const;
 
   // Lets the `count` calls from `first` change places with the call directly before them (raise) or
-  // directly after them (sink), where neither may depend on the other. Returns the maximum of live
-  // bytes at these places afterward; other places do not change. Each function undoes the other.
+  // directly after them (sink), where neither may depend on the other. Returns the peak of live
+  // bytes at these positions afterward; no others change. Each function undoes the other.
   // Cost: linear in the group and in what the single call uses.
   std::int64_t raise(std::size_t first, std::size_t count);
   std::int64_t sink(std::size_t first, std::size_t count);
@@ -52,7 +52,7 @@ class LiveOrder {
   bool any_loose_ = false;
   std::vector<Call> order_;
   std::vector<std::uint32_t> places_;     // by call
-  std::vector<std::int64_t> high_, low_;  // by place: after the call allocates, after it frees
+  std::vector<std::int64_t> high_, low_;  // by position: after the call allocates, after it frees
 };
 
 }  // namespace jointer

@@ -40,7 +40,7 @@ class ItemUse {
   MemoryItems found_;
   std::vector<std::int64_t> allocated_, unused_;  // by call
   Lists<std::uint32_t> used_;                     // by call
-  std::vector<std::int64_t> high_, low_;          // by place, in the graph's order
+  std::vector<std::int64_t> high_, low_;          // by position, in the graph's order
 };
 
 // Each function appends the calls of a stretch to `order`. `size_threshold`: if every ready call

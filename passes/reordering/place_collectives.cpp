@@ -1,11 +1,11 @@
-// place_collectives: moves each exposed collective to the place where the step is shortest.
+// place_collectives: moves each exposed collective to the position where the step is shortest.
 //
 // Terms
 //   exposed  the time of a collective that no compute hides, by the simulation of the current
 //            order.
 //   block    a collective's start with the chain of cheap calls that feeds it, or its wait with the
 //            chain that reads it (core/edit/moves.h): without them it could hardly move.
-//   gap      a place that dependencies allow for the block (core/schedule/legal_range.h).
+//   gap      a position that dependencies allow for the block (core/schedule/legal_range.h).
 //
 // Steps of each round
 //   1. Simulate the order. List the exposed collectives, longest first, and after each of them the
@@ -73,7 +73,7 @@ class Placing {
       JOINTER_CHECK(run_round(round));
       if (moved_ == before) break;
     }
-    if (moved_ == 0) context_.decide("kept", "No collective has a better place.");
+    if (moved_ == 0) context_.decide("kept", "No collective has a better position.");
     return std::move(ordered_);
   }
 
@@ -169,7 +169,7 @@ class Placing {
     return std::find(block.begin(), block.end(), id) != block.end();
   }
 
-  // Converts a place in the order to a gap in the order without the block.
+  // Converts a position in the order to a gap in the order without the block.
   [[nodiscard]] std::size_t gap_of(std::span<const NodeId> block, std::size_t place) const {
     return place -
            static_cast<std::size_t>(std::count_if(block.begin(), block.end(), [&](NodeId id) {
@@ -192,7 +192,7 @@ class Placing {
     return sum;
   }
 
-  // The place of the node that follows a gap.
+  // The position of the node that follows a gap.
   [[nodiscard]] std::size_t place_of_rest(std::span<const NodeId> block, std::size_t gap) const {
     std::vector<std::size_t> places;
     for (const NodeId id : block) places.push_back(ordered_.position(id));
@@ -276,8 +276,9 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass place_collectives_pass() {
   return {
       .info = {.name = "place_collectives",
-               .summary = "Moves exposed collectives one at a time to the place where the step is "
-                          "shortest. Each move is an edit.",
+               .summary =
+                   "Moves exposed collectives one at a time to the position where the step is "
+                   "shortest. Each move is an edit.",
                .source = "ours",
                .stage = PassStage::reordering,
                .parameters =

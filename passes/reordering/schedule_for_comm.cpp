@@ -4,7 +4,7 @@
 //   1. the number of the first collective that needs it (its own, if it is one), if collectives are
 //      raised; calls that no collective needs come last;
 //   2. whether it is a wait, if waits are sunk;
-//   3. its place in the original order.
+//   3. its position in the original order.
 // raise_comms uses 1 and 3, sink_waits 2 and 3. reorder_compute_for_overlap uses all, and once a
 // collective has started, it runs calls that neither communicate nor wait, lowest score first,
 // until they take as long as the collective.

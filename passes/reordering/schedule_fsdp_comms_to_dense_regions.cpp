@@ -14,11 +14,11 @@
 //   1. Choose the region. A forward all-gather of block I starts in the dense forward of I-1; a
 //      backward one in the dense backward of I+1, or, for the last block, in the one of norm and
 //      lm_head; a reduce-scatter of block I in the dense backward of I-1. Those of norm and lm_head
-//      start in the last block's. The place is before the first node of the region after all inputs
-//      of the chain.
+//      start in the last block's. The position is before the first node of the region after all
+//      inputs of the chain.
 //   2. Move waits of reduce-scatters, with what reads nothing else, to the end.
-//   3. Move the chains. A call of a chain stays if one of its inputs comes after the place, or one
-//      of its readers before it.
+//   3. Move the chains. A call of a chain stays if one of its inputs comes after the position, or
+//      one of its readers before it.
 // `strict` refuses a graph if a step fails, or if its blocks differ in the number of buckets per
 // direction, before anything moves.
 //

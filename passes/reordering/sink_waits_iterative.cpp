@@ -7,7 +7,7 @@
 //
 // Steps. Waits from right to left, in each stretch between placeholders and outputs (so in each
 // half of a pair) separately:
-//   1. A candidate that is a collective ends it, so that buckets keep their place, unless
+//   1. A candidate that is a collective ends it, so that buckets keep their position, unless
 //      sink_waits_iterative_swap_with_collectives is set.
 //   2. A candidate that needs the group joins it, unless it is a wait, a collective, or, without
 //      run-time estimates, a matrix product.

@@ -20,8 +20,8 @@
 //      dimension needs 1,024 columns per rank or more, unscaled matmuls, and no other reader of r;
 //      along any other dimension, prims.inductor_force_stride_order gives x the strides that make
 //      its parts dense. The fused call takes the place of the all-gather. Operands b_i that are
-//      computed after that place move before it. The call returns r only if something still reads
-//      it.
+//      computed after that position move before it. The call returns r only if something still
+//      reads it.
 //   3. Fuse reduce-scatters, in program order, with the matmul that nothing else reads; along the
 //      last dimension it must be unscaled. a gets dense strides as x does. The fused call takes the
 //      place of the wait.
@@ -188,7 +188,7 @@ class Fusion {
     return id.index() < given_count_ && is_returned_[id.index()];
   }
 
-  // --- Nodes that a fused call needs before its place ---
+  // --- Nodes that a fused call needs before its position ---
 
   // The nodes after `start` on which `roots` depend, including the roots. With `writes`, also the
   // nodes that must precede any of these because of a write, although they are not inputs.

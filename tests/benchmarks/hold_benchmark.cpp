@@ -1,7 +1,7 @@
 // Response times while a user drags a collective: 1600 x 1000, offscreen. Prints one JSON object
 // per capture with the times, in milliseconds,
 //   take:   from picking up a wait or a start until its whole legal range is on screen, including
-//           the figures of every place but not the work done once when a graph opens,
+//           the estimates of every position but not the work done once when a graph opens,
 //   frame:  of a frame while it moves over its range: all work of the window's thread,
 //   follow: from a mouse move until the curve and the lanes show it,
 //   drop:   from the drop until every pane has received the edited graph,

@@ -186,7 +186,7 @@ def what_if_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         small, large = (best[f"{size} move_{distance} memory_us"] for size in ("small", "large"))
         rows.append(
             Row(
-                f"a move by {distance} places: memory of 671B compared with 8B",
+                f"a move by {distance} positions: memory of 671B compared with 8B",
                 f"{large:.2f} us, {large / small:.2f} times, its time {best[f'large move_{distance} time_us']:.2f} us",
                 "under 1.5 times",
                 large / small < 1.5,

@@ -174,7 +174,7 @@ void KeysTest::the_best_place_is_found_wherever_the_focus_is() {
   auto* focused = window_->findChild<QWidget*>(widget);
   focused->setFocus();
   QCOMPARE(QApplication::focusWidget(), focused);
-  // If there is no better place, the planner says why.
+  // If there is no better position, the planner says why.
   QSignalSpy refused(&editing().planner(), &MovePlanner::refused);
   QTest::keyClick(focused, Qt::Key_B, modifiers);
   QTRY_VERIFY_WITH_TIMEOUT(editing().step_count() == 1 || refused.count() == 1, kPatienceMs);

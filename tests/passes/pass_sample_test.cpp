@@ -120,7 +120,7 @@ const std::map<std::string, std::string>& why_not_idempotent() {
       {"min_cut_partition", "its result is a pair, which it refuses"},
       {"multiplex_fw_bw_graph", "its result is one graph, and it takes a pair"},
       {"partition_joint_graph", "its result is a pair, which it refuses"},
-      {"place_collectives", "a collective that moved leaves others better places"},
+      {"place_collectives", "a collective that moved leaves others better positions"},
       {"reorder_communication_preserving_peak_memory",
        "its budget is relative to the current peak"},
       {"reorder_compute_and_comm_for_overlap", "the passes that it runs are not idempotent"},
@@ -128,7 +128,7 @@ const std::map<std::string, std::string>& why_not_idempotent() {
       {"schedule_fsdp_comms_to_dense_regions", "the regions are those of the current order"},
       {"sink_waits_iterative", "its budget is relative to the current peak"},
       {"split_backward_fsdp_collectives", "its result has nothing left to take out"},
-      {"split_di_dw_graph", "gradients of inputs are in the place of those of parameters"},
+      {"split_di_dw_graph", "gradients of inputs replace those of parameters"},
       {"split_forward_fsdp_collectives", "its result has nothing left to take out"},
       {"transformer_block_bucketing", "buckets that start earlier leave others room to move"},
   };

@@ -95,7 +95,7 @@ TEST_F(CppPluginTest, ReturnsEdits) {
   EXPECT_EQ(step.graph->find("b"), b);
   ASSERT_EQ(step.decisions.size(), 1U);
   EXPECT_EQ(step.decisions[0],
-            (Decision{"swap", "b", "moved", "Requested by the test.", "1 place earlier"}));
+            (Decision{"swap", "b", "moved", "Requested by the test.", "1 position earlier"}));
 }
 
 TEST_F(CppPluginTest, IsDeterministic) {

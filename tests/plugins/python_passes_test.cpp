@@ -133,8 +133,8 @@ TEST_F(PythonPassTest, DeclaresParametersAndReturnsEdits) {
   EXPECT_EQ(moved.edit.changes.size(), 1U);
   EXPECT_EQ(moved.graph->find("b"), b);
   ASSERT_EQ(moved.decisions.size(), 1U);
-  EXPECT_EQ(moved.decisions[0],
-            (Decision{"well_behaved", "b", "moved", "Requested by the test.", "1 place earlier"}));
+  EXPECT_EQ(moved.decisions[0], (Decision{"well_behaved", "b", "moved", "Requested by the test.",
+                                          "1 position earlier"}));
   EXPECT_EQ(order_of(*inserted.graph), "x b a s w exp_default c output");
   EXPECT_EQ(inserted.added, 1U);
   EXPECT_EQ(inserted.changed, 1U);

@@ -34,7 +34,7 @@ CHANGES = [
 ]
 
 DECISIONS = [
-    {"node": "mm", "action": "moved", "reason": "t does not read it.", "effect": "1 place later"},
+    {"node": "mm", "action": "moved", "reason": "t does not read it.", "effect": "1 position later"},
     {"action": "kept", "score": 0.5},
 ]
 

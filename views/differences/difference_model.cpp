@@ -12,7 +12,7 @@ DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
       {.title = tr("shift"),
        .unit = Unit::step,
        .meaning =
-           tr("Number of places that the node moved: positive if later, negative if earlier.")},
+           tr("Number of positions that the node moved: positive if later, negative if earlier.")},
       {.title = tr("details"),
        .meaning = tr("Where an added node comes from, what replaces a removed one, and how the "
                      "others changed.")},

@@ -47,7 +47,7 @@ std::vector<int> TableView::selected_rows() const {
   for (const QModelIndex& index : selectionModel()->selectedRows())
     rows.push_back(TableModel::row_at(index));
   if (rows.size() < 2) return rows;
-  // Top to bottom: compare places level by level, parents first.
+  // Top to bottom: compare positions level by level, parents first.
   std::vector<std::pair<std::vector<int>, int>> placed;
   placed.reserve(rows.size());
   for (const int row : rows) {

@@ -68,8 +68,8 @@ QString MoveStrip::headline() const {
   const Figures& is = held_.figures();
   const std::size_t from = held_.preview.current();
   const std::size_t places = std::max(from, held_.gap) - std::min(from, held_.gap);
-  const QString moved = places == 1 ? tr("1 place") : tr("%1 places").arg(count_text(places));
-  const QString where = places == 0        ? tr("original place")
+  const QString moved = places == 1 ? tr("1 position") : tr("%1 positions").arg(count_text(places));
+  const QString where = places == 0        ? tr("original position")
                         : held_.gap < from ? tr("%1 earlier").arg(moved)
                                            : tr("%1 later").arg(moved);
   const QString name = to_qstring(held_.from->graph.name(held_.handle));
@@ -171,7 +171,7 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
   painter.setPen(theme_.text);
   const bool two = row.area.height() >= 2 * metrics.height() - 4;
   const QString range = most == least
-                            ? tr("the same at every place")
+                            ? tr("the same at every position")
                             : QStringLiteral("%1 … %2").arg(row.text(least), row.text(most));
   painter.drawText(gutter, Qt::AlignLeft | (two ? Qt::AlignTop : Qt::AlignVCenter), row.name);
   painter.setPen(theme_.muted_text);
@@ -182,9 +182,9 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
 
 QString MoveStrip::why_flat() const {
   if (!held_.preview.is_flat()) return {};
-  if (held_.preview.first() == held_.preview.last()) return tr("This is the only legal place.");
-  return held_.carries ? tr("No legal place changes the figures.")
-                       : tr("No legal place changes the figures; C moves its chain with it.");
+  if (held_.preview.first() == held_.preview.last()) return tr("This is the only legal position.");
+  return held_.carries ? tr("No legal position changes the estimates.")
+                       : tr("No legal position changes the estimates; C moves its chain with it.");
 }
 
 void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect& rows) const {

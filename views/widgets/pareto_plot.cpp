@@ -292,7 +292,7 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
                                                       : tr("peak memory →   step time ↑"));
 }
 
-// Marks at the same place share a label, which is shown at the first of them.
+// Marks at the same position share a label, which is shown at the first of them.
 QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
   QStringList names;
   const QPointF at = s.place(marks_[index]);
@@ -329,8 +329,8 @@ std::vector<QRectF> ParetoPlot::label_places() const {
   return places;
 }
 
-// A place to the right or left of a mark, or above or below it: the first one without overlap, or
-// else the one with the smallest overlap.
+// A position to the right or left of a mark, or above or below it: the first one without overlap,
+// or else the one with the smallest overlap.
 QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
                               const std::vector<QRectF>& labels) const {
   const QPointF at = s.place(marks_[index]);

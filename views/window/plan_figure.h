@@ -6,7 +6,7 @@
 namespace jointer::views {
 
 // Peak memory and step time under the plan: of a joint graph as partitioned, or of a flat training
-// step with its tags applied. The figures of a joint graph have their place from the start, even
+// step with its tags applied. The estimates of a joint graph are shown from the start, even
 // while they are computed. They are those of the SAC pane.
 class PlanFigure : public FigureBox {
   Q_OBJECT

@@ -94,7 +94,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       tr("Choose the estimator, the GPUs per node, and where the ranks of process "
          "groups run that the capture does not describe"));
   settings->addWidget(estimate_, 0, Qt::AlignRight);
-  // In the place of the estimator's name: both open its settings.
+  // Takes the place of the estimator's name: both open its settings.
   auto* guess = new GuessNote(document, this);
   settings->addWidget(guess, 0, Qt::AlignRight);
   connect(guess, &GuessNote::appeared, estimate_, &QWidget::setHidden);
@@ -191,8 +191,9 @@ void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t 
     figure.hide_change();
 }
 
-// Shows the figures of the graph, with a held block at its current place. Those that are not part
-// of a preview are grayed out until the graph has been analyzed with the block at that place.
+// Shows the figures of the graph, with a held block at its current position. Those that are not
+// part of a preview are grayed out until the graph has been analyzed with the block at that
+// position.
 void Scoreboard::show_figures() {
   const HeldMove* held = planner_.held();
   const Snapshot& shown = held == nullptr ? document_.snapshot() : *held->shown;

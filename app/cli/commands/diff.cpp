@@ -164,7 +164,7 @@ class Printer {
     if (is_other_rank(answer_))
       fmt::print("The computation differs only in rank-specific constants.\n\n");
     table(fmt::format("moved {} of {}", d.moved.size(), d.common),
-          {{"node", left}, {"operator", left}, {"place in A", right}, {"in B", right}}, d.moved,
+          {{"node", left}, {"operator", left}, {"position in A", right}, {"in B", right}}, d.moved,
           [&](NodeId id) -> std::vector<std::string> {
             return {name(id), target(answer_.b, id), place(answer_.a, in_a(answer_, id)),
                     place(answer_.b, id)};
@@ -174,7 +174,8 @@ class Printer {
         return {edit_name(graph, id), target(graph, id), place(graph, id)};
       };
     };
-    const std::vector<Table::Column> columns{{"node", left}, {"operator", left}, {"place", right}};
+    const std::vector<Table::Column> columns{
+        {"node", left}, {"operator", left}, {"position", right}};
     table(fmt::format("added {}", d.added.size()), columns, d.added, whole(answer_.b));
     table(fmt::format("removed {}", d.removed.size()), columns, d.removed, whole(answer_.a));
     table(fmt::format("changed {}", d.changed.size()),

@@ -78,7 +78,7 @@ class GraphEditor:
         self._assumptions = Assumptions(head.get("symbols") or {})
         self._values = NodeValues(gm.graph, self.node, self._assumptions, self._is_loaded)
         self._undo: list[Callable[[], None]] = []
-        #: Since the last mark: nodes whose neighbors may have changed; former places of moved
+        #: Since the last mark: nodes whose neighbors may have changed; former positions of moved
         #: nodes.
         self._touched: set[fx.Node] = set()
         self._stood: dict[fx.Node, tuple[Any, fx.Node, fx.Node]] = {}

@@ -3,14 +3,14 @@
 Two nodes keep their order if one writes to memory that the other uses (``effects``), or if both
 draw random numbers.
 
-Terms. Span: all nodes between the outermost former and current places of moved nodes. Only nodes in
+Terms. Span: all nodes between the outermost former and current positions of moved nodes. Only nodes in
 it change places, and at least one of such two has moved. Group: nodes of the span that use the same
 bytes of a storage in the same way, or all that draw random numbers.
 
 Steps. Only storages that a moved node uses and that a node of the span writes to matter; their uses
-are grouped. Every moved node is compared with whole groups. A group is sorted by former place and
-knows the last current place of its first n nodes and the first of its last n, so one binary search
-tells whether the node changed places with any of them.
+are grouped. Every moved node is compared with whole groups. A group is sorted by former position and
+knows the last current position of its first n nodes and the first of its last n, so one binary
+search tells whether the node changed places with any of them.
 
 Cost: linear in the span, and for each moved node a binary search per group that it conflicts with,
 or one for all of them if they have few nodes. Many regions of one storage that overlap each other
@@ -203,7 +203,7 @@ class _Check:
 
 
 def _span(stood: Stood) -> list[fx.Node]:
-    """All nodes between the outermost former and current places of moved nodes."""
+    """All nodes between the outermost former and current positions of moved nodes."""
     places = {*stood}
     for _, before, after in stood.values():
         places |= {each for each in (before, after) if each.op != "root" and not each._erased}

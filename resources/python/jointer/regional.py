@@ -1,7 +1,7 @@
 """Finds the regions of a graph that Inductor compiles; the rest runs operator by operator.
 
 Nodes are marked by ``custom["compile_with_inductor"]`` (upstream's ``regional_inductor``) or by a
-selector. Terms: a *region* is a set of marked nodes that one package computes. It runs at the place
+selector. Terms: a *region* is a set of marked nodes that one package computes. It runs at the position
 of its last node; all other nodes keep their order.
 
 Steps, in one walk over the program with one open region:

@@ -228,14 +228,14 @@ TEST(Carry, TheChainsBeforeAStartAndAfterAWait) {
   EXPECT_TRUE(carry(graph, graph.find("r"), Direction::earlier).sentence.empty());
   const auto edit = move_edit(graph, reads.block, graph.find("mm"));
   ASSERT_TRUE(edit);
-  EXPECT_EQ(edit->title, "Move wt and 2 nodes 0 places later");
+  EXPECT_EQ(edit->title, "Move wt and 2 nodes 0 positions later");
 }
 
 TEST(Moves, ReorderingWithinAGroupIsFlagged) {
   Graph graph = parse(kGathers);
   const auto edit = move_edit(graph, nodes(graph, {"ag_b"}), graph.find("ag_a"));
   ASSERT_TRUE(edit);
-  EXPECT_EQ(edit->title, "Move ag_b 2 places earlier");
+  EXPECT_EQ(edit->title, "Move ag_b 2 positions earlier");
   EXPECT_THAT(edit->notes, ElementsAre("Every rank must do the same: the collectives of group dp "
                                        "then start in a different order."));
   const auto starts = collective_starts(graph);

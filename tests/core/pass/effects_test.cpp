@@ -56,7 +56,7 @@ class Effects : public testing::Test {
 
 TEST_F(Effects, AMoveReportsItsDistanceAndHiddenTime) {
   const auto effects = of(edit_of(MoveNodes{{"v1"}, "z"}), {"v1", "g1", "a", "", "absent"});
-  EXPECT_THAT(effects[0], MatchesRegex("2 places later; exposed .* -> .*"));
+  EXPECT_THAT(effects[0], MatchesRegex("2 positions later; exposed .* -> .*"));
   EXPECT_THAT(effects[1], StartsWith("exposed ")) << "its collective did not move";
   EXPECT_EQ(effects[2], "") << "it did not change";
   EXPECT_EQ(effects[3], "") << "a decision about the whole graph";

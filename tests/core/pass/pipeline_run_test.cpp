@@ -87,7 +87,7 @@ TEST_F(PipelineRunTest, ReportsEachStep) {
   ASSERT_EQ(first.decisions.size(), 1U);
   const Decision& decision = first.decisions[0];
   EXPECT_EQ(decision, (Decision{"sink", "v", "moved", "a does not read it.", decision.effect}));
-  EXPECT_THAT(decision.effect, HasSubstr("1 place later; exposed "));
+  EXPECT_THAT(decision.effect, HasSubstr("1 position later; exposed "));
   EXPECT_EQ(first.edit.by, "sink");
   // The edit has them for as long as it is kept, and names the pass itself.
   EXPECT_EQ(first.edit.decisions, kept_decisions(first.decisions));

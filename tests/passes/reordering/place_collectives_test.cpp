@@ -51,7 +51,7 @@ TEST(PlaceCollectives, MovesNothingBelowTheMinimumGain) {
       run_pass(parse(kLayers), "place_collectives{peak_memory_budget=1,least_gain_us=1000000}");
   EXPECT_EQ(step.moved, 0U);
   EXPECT_TRUE(step.edits.empty());
-  EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("No collective has a better place"));
+  EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("No collective has a better position"));
 }
 
 // There is no memory for an earlier start.

@@ -25,7 +25,7 @@ class WhyHereTest : public ::testing::Test {
 
 TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
   apply(test::reported(graph_, "sink_waits_iterative")[0].result->edit);
-  apply({.title = "Move v1 1 place earlier",
+  apply({.title = "Move v1 1 position earlier",
          .by = {},
          .changes = {MoveNodes{{"v1"}, "y"}},
          .notes = {}});
@@ -33,14 +33,14 @@ TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
   ASSERT_EQ(reasons.size(), 2U);
   EXPECT_EQ(reasons[0].edit, 2U);
   EXPECT_TRUE(reasons[0].by.isEmpty());
-  EXPECT_EQ(reasons[0].action, "Move v1 1 place earlier");
+  EXPECT_EQ(reasons[0].action, "Move v1 1 position earlier");
   EXPECT_EQ(reasons[1].by, "sink_waits_iterative");
   EXPECT_EQ(reasons[1].action, "moved");
   EXPECT_FALSE(reasons[1].reason.isEmpty());
   EXPECT_TRUE(reasons[1].effect.contains("later; exposed ")) << reasons[1].effect.toStdString();
   const InspectorSection section = why_section(reasons);
   ASSERT_EQ(section.rows.size(), 2U);
-  EXPECT_EQ(section.rows[0].value, "by hand: Move v1 1 place earlier");
+  EXPECT_EQ(section.rows[0].value, "by hand: Move v1 1 position earlier");
   EXPECT_TRUE(section.rows[1].value.startsWith("moved by sink_waits_iterative. "));
 }
 

@@ -63,7 +63,7 @@ class StepReport : public QWidget {
   // The graph after this number of steps; 0 means before the first.
   [[nodiscard]] const Graph& state(std::size_t after) const;
   [[nodiscard]] std::size_t adding_step(const std::string& name) const;
-  // The place of that state in the document's history, or -1.
+  // The position of that state in the document's history, or -1.
   [[nodiscard]] int place_of(std::size_t after) const;
 
   Document& document_;
@@ -84,7 +84,7 @@ class StepReport : public QWidget {
   std::vector<PassTablePane*> tables_;
 
   std::string gone_;     // the node in the notice
-  int gone_place_ = -1;  // its place in the history
+  int gone_place_ = -1;  // its position in the history
   std::string awaited_;  // selected once the document shows it
 };
 

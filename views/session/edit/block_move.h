@@ -30,13 +30,13 @@ NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 
-// The figures at every place that a block could move to.
+// The figures at every position that a block could move to.
 struct MovePreview {
   RangePreview range;
   BestGaps best;
 
   MovePreview() = default;
-  // `peak_limit`: the best places may not exceed this peak memory.
+  // `peak_limit`: the best positions may not exceed this peak memory.
   MovePreview(RangePreview preview, std::int64_t peak_limit);
 
   [[nodiscard]] std::size_t first() const { return range.range.first; }
@@ -44,7 +44,7 @@ struct MovePreview {
   [[nodiscard]] std::size_t current() const { return range.range.current; }
   [[nodiscard]] const Figures& at(std::size_t gap) const { return range.at[gap - first()]; }
   [[nodiscard]] std::size_t clamp(std::size_t gap) const;
-  // True if all places have the same figures.
+  // True if all positions have the same figures.
   [[nodiscard]] bool is_flat() const;
   // The nearest gap in that direction whose figures differ from those at `gap`, or the last gap in
   // that direction if there is none.

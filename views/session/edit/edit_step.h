@@ -32,8 +32,8 @@ std::size_t replaced_edits(const EditStep& step);
 // Makes the history entry for a single edit.
 EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
 
-// The entries of an edit history and the current place in it: entries before the place are applied,
-// and those after it have been undone.
+// The entries of an edit history and the current position in it: entries before the position are
+// applied, and those after it have been undone.
 class StepStack {
  public:
   StepStack() = default;
@@ -45,7 +45,7 @@ class StepStack {
     return steps_[static_cast<std::size_t>(index)];
   }
   [[nodiscard]] EditStep& step(int index) { return steps_[static_cast<std::size_t>(index)]; }
-  // The entries right before and right after the place, or null.
+  // The entries right before and right after the position, or null.
   [[nodiscard]] const EditStep* undoable() const {
     return place_ == 0 ? nullptr : &step(place_ - 1);
   }
@@ -53,7 +53,7 @@ class StepStack {
     return place_ == count() ? nullptr : &step(place_);
   }
 
-  // Removes the entries after the place and adds this one, which counts as applied.
+  // Removes the entries after the position and adds this one, which counts as applied.
   void push(EditStep step) {
     steps_.erase(steps_.begin() + place_, steps_.end());
     steps_.push_back(std::move(step));

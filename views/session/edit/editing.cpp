@@ -55,7 +55,7 @@ void Editing::pump() {
   if (is_working_ || target_ == history_) return;
   follow(target_, [this] {
     if (history_ != target_) {
-      // The transition was refused: return to the place that is shown.
+      // The transition was refused: return to the position that is shown.
       for (int place = steps_.count(); place >= 0; --place)
         if (history_at(place) == history_) steps_.go_to(place);
       target_ = history_;

@@ -44,7 +44,7 @@ class Editing : public QObject {
   [[nodiscard]] int step_count() const { return steps_.count(); }
   [[nodiscard]] int place() const { return steps_.place(); }
   [[nodiscard]] const EditStep& step(int index) const { return steps_.step(index); }
-  // The edits that lead to this place.
+  // The edits that lead to this position.
   [[nodiscard]] EditHistory history_at(int place) const;
   // The entries that undo and redo would act on, or null.
   [[nodiscard]] const EditStep* undoable() const { return steps_.undoable(); }
@@ -67,8 +67,8 @@ class Editing : public QObject {
   // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
   // that are not legal. Emits `applied_all`.
   void apply_all(std::vector<Edit> edits);
-  // The same, starting from an earlier place in the history. The entries after that place stay, and
-  // undoing the first of the new ones returns to the state shown now.
+  // The same, starting from an earlier position in the history. The entries after that position
+  // stay, and undoing the first of the new ones returns to the state shown now.
   void apply_all_from(int place, std::vector<Edit> edits);
   // Replaces the history with one from a workspace. Emits `applied_all`.
   void restore(History history);
@@ -84,7 +84,7 @@ class Editing : public QObject {
   void go_to_state(std::size_t index);
 
  signals:
-  // The history, the place in it or the named states have changed.
+  // The history, the position in it or the named states have changed.
   void changed();
   // An edit was applied: its title and notes.
   void applied(const QString& sentence);
@@ -114,7 +114,7 @@ class Editing : public QObject {
   void do_all(std::vector<Edit> edits, const EditHistory& before);
   void do_restore(const History& history);
   void push_steps(const Batch& batch, EditHistory before);
-  // Sets the place in the history; the graph follows.
+  // Sets the position in the history; the graph follows.
   void set_place(int place);
   // Takes the graph from the shown state to that of another history.
   void follow(const EditHistory& history, std::function<void()> done);
@@ -128,7 +128,7 @@ class Editing : public QObject {
   StateQueue& queue_;
   StepStack steps_;
   EditHistory history_;  // of the shown graph
-  EditHistory target_;   // of the current place in the history
+  EditHistory target_;   // of the current position in the history
   std::deque<Request> requests_;
   std::vector<NamedState> named_;
   bool is_working_ = false;

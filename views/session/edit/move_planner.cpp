@@ -129,8 +129,9 @@ void MovePlanner::take(NodeId node) {
   if (held_ && held_->is_dropped) return;
   if (!can_move(node)) {
     if (open_.has(node))
-      emit refused(tr("%1 cannot be moved: placeholders, constants and outputs have fixed places.")
-                       .arg(to_qstring(open_.graph().name(node))));
+      emit refused(
+          tr("%1 cannot be moved: placeholders, constants and outputs have fixed positions.")
+              .arg(to_qstring(open_.graph().name(node))));
     return;
   }
   taking_ =
@@ -315,7 +316,8 @@ void MovePlanner::nudge(int direction) {
     return direction < 0 ? std::max(range.current, range.first + 1) - 1
                          : std::min(range.current + 1, range.last);
   };
-  move_selected({direction, direction < 0 ? tr("one place earlier") : tr("one place later"), next});
+  move_selected(
+      {direction, direction < 0 ? tr("one position earlier") : tr("one position later"), next});
 }
 
 void MovePlanner::to_end(int direction, bool is_toggled) {
@@ -359,7 +361,7 @@ void MovePlanner::to_best(bool is_toggled) {
     const Result<RangePreview> preview = what_if.preview(block);
     return preview ? best_gap(MovePreview(*preview, allowed)) : range.current;
   };
-  move_selected({0, tr("to the best place"), best, is_toggled, true});
+  move_selected({0, tr("to the best position"), best, is_toggled, true});
 }
 
 // Moves nodes one at a time on a worker thread, each in the graph left by the previous moves, and
@@ -447,7 +449,7 @@ void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
   if (plan->edit) return editing_.apply(*plan->edit);
   const QString why = QString::fromStdString(plan->refusal);
   if (command.is_best)
-    emit refused(tr("No other place is better. %1").arg(why).trimmed());
+    emit refused(tr("No other position is better. %1").arg(why).trimmed());
   else
     emit refused(why.isEmpty() ? tr("The selected nodes are already there.") : why);
   prepare();

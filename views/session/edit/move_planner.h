@@ -20,7 +20,7 @@ namespace jointer::views {
 class Editing;
 class OpenGraph;
 
-// The block being moved, and the figures at each place that it could move to.
+// The block being moved, and the figures at each position that it could move to.
 struct HeldMove {
   NodeId handle;              // the node that the user picked up
   std::vector<NodeId> nodes;  // picked up: the handle or the whole selection
@@ -28,21 +28,21 @@ struct HeldMove {
   std::vector<NodeId> block;  // including nodes that move with it, in program order
   bool carries = false;
   MovePreview preview;
-  std::size_t gap = 0;         // current place
+  std::size_t gap = 0;         // current position
   QString earliest, latest;    // the constraint at each end, or empty
   QString carried, reordered;  // nodes that move with it; notes on other ranks; or empty
   SnapshotPtr from;            // the graph before the move
   SnapshotPtr shown;           // the graph with the block at shown_gap
-  std::size_t shown_gap = 0;   // the current place, or the one before it
+  std::size_t shown_gap = 0;   // the current position, or the one before it
   bool is_dropped = false;     // the edit has been requested
 
   [[nodiscard]] const Figures& figures() const { return preview.at(gap); }
-  // Returns true once `shown` has the block at its current place.
+  // Returns true once `shown` has the block at its current position.
   [[nodiscard]] bool is_shown() const { return shown_gap == gap; }
 };
 
-// Moves selected nodes: by dragging, with the effect of every place on screen, or by commands that
-// act on the whole selection. Both result in one edit.
+// Moves selected nodes: by dragging, with the effect of every position on screen, or by commands
+// that act on the whole selection. Both result in one edit.
 //
 // What-if figures are prepared on a worker thread whenever the graph changes, so that they are
 // ready when a drag starts. Requests wait for them, and for pending edits. They apply to the nodes
@@ -58,7 +58,7 @@ class MovePlanner : public QObject {
 
   // Null while nothing is held.
   [[nodiscard]] const HeldMove* held() const { return held_.get(); }
-  // Returns true if a node was picked up and its places are being computed.
+  // Returns true if a node was picked up and its positions are being computed.
   [[nodiscard]] bool is_taking() const { return taking_ != nullptr; }
   [[nodiscard]] bool is_ready() const;
   // Returns false for placeholders, constants and outputs.
@@ -84,10 +84,10 @@ class MovePlanner : public QObject {
   // The start and the wait of a collective move with their chains (core/edit/moves.h), and other
   // nodes alone. `is_toggled`: the other way round. A held block has its own setting.
   //
-  // Moves to the best place; for a collective, first the start and then the wait, whichever is
+  // Moves to the best position; for a collective, first the start and then the wait, whichever is
   // selected, unless `is_toggled`.
   void to_best(bool is_toggled = false);
-  void to_end(int direction, bool is_toggled = false);  // the earliest or the latest place
+  void to_end(int direction, bool is_toggled = false);  // the earliest or the latest position
   void cancel();                                        // stops a running command
 
   // Prepares the what-if figures unless they are ready.
@@ -112,7 +112,7 @@ class MovePlanner : public QObject {
     QString how;
     PlannedMoves::Target target;
     bool is_toggled = false;
-    bool is_best = false;  // the target is the best place
+    bool is_best = false;  // the target is the best position
   };
   struct Plan {
     std::optional<Edit> edit;  // none if nothing moves

@@ -32,7 +32,7 @@ class PlannedMoves {
   [[nodiscard]] bool empty() const { return changes_.empty(); }
   // Why the first refused nodes stay in place, and what to move first; empty if none was refused.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  // `how`: "one place earlier", "to the best place". `asked`: the number of nodes to move.
+  // `how`: "one position earlier", "to the best position". `asked`: the number of nodes to move.
   [[nodiscard]] Edit edit(const std::string& how, std::size_t asked) const;
 
  private:

@@ -169,7 +169,7 @@ class PipelineSession : public QObject {
   PassService& service_;
   PipelineDraft draft_;
   std::optional<std::int64_t> peak_limit_;
-  std::vector<QString> mistakes_;  // by place
+  std::vector<QString> mistakes_;  // by position
   std::vector<RanStep> ran_;       // in the order of execution
   EditHistory start_history_;      // of the document before the first step
   std::shared_ptr<const Graph> start_graph_;

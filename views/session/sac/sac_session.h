@@ -22,7 +22,7 @@ namespace jointer::views {
 class Editing;
 class OpenGraph;
 
-// The policies of a document's graph (saved, recomputed, offloaded) at the current place in the
+// The policies of a document's graph (saved, recomputed, offloaded) at the current position in the
 // history. Computed on a worker thread once started and whenever the document changes. Ticks are
 // shown as soon as they are computed, and then become edits of the document.
 class SacSession : public QObject {
@@ -39,9 +39,9 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_started() const { return is_started_; }
   // Null until it is computed.
   [[nodiscard]] SacStatePtr state() const { return state_; }
-  // The figures of the plan at the current place in the history: those of the state, or, while the
-  // state is still that of another place, those remembered from an earlier visit. nullopt until they
-  // are known.
+  // The figures of the plan at the current position in the history: those of the state, or, while
+  // the state is still that of another position, those remembered from an earlier visit. nullopt
+  // until they are known.
   [[nodiscard]] const std::optional<PlanFigures>& figures() const { return figures_; }
   // Why there is no state, in one sentence; empty if there is one.
   [[nodiscard]] const QString& problem() const { return problem_; }

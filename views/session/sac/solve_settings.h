@@ -1,8 +1,8 @@
 #pragma once
 
 // Settings for partitioning a joint graph, represented as an edit. Solving changes no nodes, but
-// the place in the history determines which plan is shown, so it is an ordinary history entry: an
-// edit whose `by` ends with a partitioner, in pipeline syntax:
+// the position in the history determines which plan is shown, so it is an ordinary history entry:
+// an edit whose `by` ends with a partitioner, in pipeline syntax:
 //
 //   min_cut_partition{activation_budget=0.5,ignore_tags=true,solver=greedy}
 //   tag_with_memory_policy{preset=full},min_cut_partition

@@ -34,7 +34,7 @@ Result<PlanOutcome> outcome_of(const Graph& graph, const Analysis& analysis,
   return outcome;
 }
 
-// Nodes added by applying tags have no place in the original step.
+// Nodes added by applying tags have no position in the original step.
 std::vector<double> places_of(const MemoryTimeline& memory, const Snapshot& tagged) {
   std::vector<NodeId> steps(memory.steps().begin(), memory.steps().end());
   for (NodeId& id : steps)

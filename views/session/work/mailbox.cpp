@@ -26,7 +26,7 @@ void Mailbox::Address::post(std::function<void()> call) const {
   const std::scoped_lock lock(shared_->mutex);
   if (shared_->mailbox == nullptr) return;
   shared_->calls.push_back(std::move(call));
-  // Post one event per call, so that calls keep their place among the thread's other events.
+  // Post one event per call, so that calls keep their position among the thread's other events.
   QCoreApplication::postEvent(shared_->mailbox, new QEvent(kCall));
 }
 

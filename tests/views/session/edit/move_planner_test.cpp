@@ -178,7 +178,7 @@ TEST_F(MovePlannerTest, BestPlaceIsThatOfTheWholeCollective) {
     run_all();
     EXPECT_EQ(editing().step_count(), 0);
     ASSERT_EQ(refusals.size(), 1);
-    EXPECT_TRUE(refusals.front().startsWith("No other place is better. Held by "));
+    EXPECT_TRUE(refusals.front().startsWith("No other position is better. Held by "));
     EXPECT_TRUE(refusals.front().endsWith(" first."));
     planner().to_best();
     run_all();
