@@ -13,7 +13,7 @@ class GraphMenu : public QObject {
  public:
   explicit GraphMenu(const MenuContext& context);
 
-  // Shows the figures of a profiler trace or a memory snapshot next to the estimates.
+  // Shows the measurements of a profiler trace or a memory snapshot next to the estimates.
   void import_measurement(const QString& path);
 
  private:

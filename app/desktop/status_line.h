@@ -11,7 +11,7 @@
 namespace jointer::desktop {
 
 // The status line: a summary of the current graph with its derived facts, which temporary messages
-// cover, and the figures of the selection. Failures go to the message bar, where they stay.
+// cover, and the totals of the selection. Failures go to the message bar, where they stay.
 class StatusLine : public QObject {
   Q_OBJECT
  public:

@@ -93,7 +93,7 @@ struct RankMeasured {
   // The peak of requested bytes between calls: memory that the graph itself holds, without scratch.
   // It includes all that compiled blocks allocate.
   std::int64_t resident_peak_bytes = 0;
-  // Workspaces that libraries (cuBLAS) keep on the device. Not part of the other figures.
+  // Workspaces that libraries (cuBLAS) keep on the device. Not part of the other numbers.
   std::int64_t workspace_bytes = 0;
   // From a profiled run: requested bytes at the start, then after each call's allocations and after
   // its frees (as in MemoryTimeline::profile), for the calls of a compiled block its peak; the time

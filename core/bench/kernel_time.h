@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures of the kernels that a GPU ran.
+// Statistics of the kernels that a GPU ran.
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The result of a benchmark: the figures of every rank, and the prediction.
+// The result of a benchmark: the measurements of every rank, and the prediction.
 
 #include <cstdint>
 #include <optional>
@@ -80,8 +80,8 @@ struct BenchmarkResult {
   // The notes of all ranks, in order, without duplicates.
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  // Computes the summary from the ranks' figures, and fills in the graph's name and hash if they
-  // are empty. `analysis` describes the graph that ran.
+  // Computes the summary from the ranks' measurements, and fills in the graph's name and hash if
+  // they are empty. `analysis` describes the graph that ran.
   void conclude(const Graph& graph, const Analysis& analysis);
 };
 

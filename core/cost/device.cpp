@@ -48,7 +48,7 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
 // The minimum of a divisor: with zero or nearly zero, times would be infinite.
 constexpr double kAboveZero = 1e-9;
 
-// A field of a device. All fields are required, and figures have limits.
+// A field of a device. All fields are required, and numbers have limits.
 template <class Struct, class Value>
 struct Figure {
   std::string_view key;

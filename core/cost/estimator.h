@@ -60,7 +60,7 @@ class Estimator {
   Estimator(const Estimator&) = delete;
   Estimator& operator=(const Estimator&) = delete;
 
-  // The description shown with the figures: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs per node".
+  // The description shown with the estimates: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs per node".
   [[nodiscard]] virtual std::string description() const = 0;
   // The description, plus facts about `costs`, the estimates it made, such as how many are
   // measured.

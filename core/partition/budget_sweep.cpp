@@ -3,13 +3,13 @@
 // torch bisects the budgets in order of position, down to 1/1000 (visualize_memory_budget_pareto),
 // which takes up to a thousand cuts. Here the next gap is the one that promises most: the largest
 // area between its two points in peak and step time, each relative to the whole. As in torch, a gap
-// whose ends have the same figures is not divided. The curve thus exists after a few cuts and
+// whose ends have the same estimates is not divided. The curve thus exists after a few cuts and
 // becomes finer, and a cancelled search still leaves a complete curve.
 //
 // A budget without a legal plan (everything is to be recomputed, and something cannot be) leaves a
 // gap with one end, which is halved toward the other.
 //
-// Cost: per budget, a cut, a walk over the graph and the figures of a plan.
+// Cost: per budget, a cut, a walk over the graph and the estimates of a plan.
 
 #include "core/partition/budget_sweep.h"
 
@@ -137,7 +137,7 @@ Result<void> BudgetSweep::run() {
     if (same_figures(low, high)) return 0;
     const Figures& a = figures(low);
     const Figures& b = figures(high);
-    // A gap with no extent in one of the figures is still divided, but last.
+    // A gap with no extent in one of the metrics is still divided, but last.
     constexpr double kMin = 1e-9;
     return std::max(part(a.peak_bytes, b.peak_bytes, std::max(a.peak_bytes, b.peak_bytes)) *
                         part(a.step_ns, b.step_ns, std::max(a.step_ns, b.step_ns)),

@@ -1,6 +1,6 @@
 #pragma once
 
-// Solves plans under many activation budgets and computes their figures. The Pareto curve and the
+// Solves plans under many activation budgets and computes their estimates. The Pareto curve and the
 // searches within a limit build on these plans.
 
 #include <memory>
@@ -52,7 +52,7 @@ class BudgetSweep {
   bool cancelled_ = false;
 };
 
-// The points that no other point beats in both figures, by ascending peak; among equal points, the
+// The points that no other point beats in both metrics, by ascending peak; among equal points, the
 // first.
 std::vector<ParetoPoint> pareto_front(std::vector<ParetoPoint> points);
 

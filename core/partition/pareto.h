@@ -21,7 +21,7 @@ struct ParetoPoint {
   std::string name;   // of a preset or of a plan that the user has kept
   SavePlan plan;
   PlanFigures figures;
-  // The partitioner whose pair has these figures; nullopt for a captured pair in another order.
+  // The partitioner whose pair has these estimates; nullopt for a captured pair in another order.
   std::optional<Partitioner> partitioner = Partitioner::min_cut;
   // No plan with this peak has a shorter step (plan_relaxation.cpp); 0 if not computed.
   std::int64_t bound_ns = 0;
@@ -45,8 +45,8 @@ struct ParetoRequest {
   // Options for min_cut; the budget is ignored. Cancelling ends the search with the points found so
   // far.
   PartitionOptions partition;
-  // Presets and plans that the user has kept. The search computes their figures, except for pairs
-  // of another partitioner or in another order, whose figures must be given.
+  // Presets and plans that the user has kept. The search computes their estimates, except for pairs
+  // of another partitioner or in another order, whose estimates must be given.
   std::vector<ParetoPoint> given;
   // Maximum number of budgets to try as long as wide gaps between points remain.
   std::size_t max_budgets = 64;
@@ -68,7 +68,7 @@ struct ParetoCurve {
 };
 
 // The best plans found from the lowest peak to the shortest step, by ascending peak, so that step
-// time never increases: points that no other point beats in both figures. `joint`: the graph of
+// time never increases: points that no other point beats in both metrics. `joint`: the graph of
 // `what_if` (Partition::joint), possibly with other tags.
 // Deterministic. Error (usage): as for partition, unless only some budgets have no legal plan.
 // Error (cancelled): cancelled before any point was found.

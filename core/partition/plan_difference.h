@@ -20,7 +20,7 @@ using KeptAs = std::optional<Keep>;
 // "saved", "recomputed", "offloaded" or "not needed".
 std::string_view to_text(KeptAs kept);
 
-// The second plan's figures minus those of the first.
+// The second plan's estimates minus those of the first.
 struct PlanAmounts {
   std::int64_t saved_bytes = 0, offloaded_bytes = 0, recompute_ns = 0;
 
@@ -64,7 +64,7 @@ struct PlanChangeLayers {
 
 struct PlanDifference {
   // The values that are kept in another way or whose bytes or time changed, in program order of the
-  // second graph. The sums over these rows are the differences between the plans' figures. Values
+  // second graph. The sums over these rows are the differences between the plans' estimates. Values
   // of one storage, such as a tensor and its views, are one row: that of the first that a plan
   // saves or offloads. Values that are free and that neither plan saves, and free views of inputs,
   // are left out.

@@ -49,7 +49,7 @@ class PlanFrontier {
   Result<EvaluatedPlan> best(const PlanLimit& limit, std::size_t effort);
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
 
-  // The plans found that no other beats in both figures, by ascending peak.
+  // The plans found that no other beats in both metrics, by ascending peak.
   [[nodiscard]] std::vector<EvaluatedPlan> points() const;
   // No plan with this peak has a shorter step.
   [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const;
@@ -82,7 +82,7 @@ class PlanFrontier {
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_of_peak(const SavePlan& plan) const;
   // Counts a plan to evaluate; false if the search was cancelled.
   bool go_on();
-  // Computes the figures; nullopt if the search was cancelled.
+  // Computes the estimates; nullopt if the search was cancelled.
   std::optional<Result<EvaluatedPlan>> evaluate(SavePlan plan);
   // The best plan so far; nullptr if there is none.
   [[nodiscard]] const EvaluatedPlan* best_so_far(const PlanLimit& limit) const;
@@ -99,7 +99,7 @@ class PlanFrontier {
     double cost_ns = 0;
   };
   std::vector<Bound> bounds_;
-  std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; no other beats them in both figures
+  std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; no other beats them in both metrics
   std::size_t evaluated_ = 0;
   bool is_cancelled_ = false;
 };

@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// The figure that is limited, and the figure to minimize.
+// The metric that is limited, and the metric to minimize.
 struct PlanLimit {
   std::int64_t Figures::*limited;
   std::int64_t Figures::*minimized;
@@ -20,7 +20,7 @@ struct PlanLimit {
     return {&Figures::step_ns, &Figures::peak_bytes, ns};
   }
   [[nodiscard]] bool holds(const Figures& figures) const { return figures.*limited <= value; }
-  // Plans within the limit come first, ordered by the figure to minimize; then the others, by their
+  // Plans within the limit come first, ordered by the metric to minimize; then the others, by their
   // distance from the limit.
   [[nodiscard]] bool is_better(const Figures& a, const Figures& b) const {
     const auto key = [&](const Figures& f) {

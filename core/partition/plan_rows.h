@@ -1,7 +1,7 @@
 #pragma once
 
 // Lists what becomes of each value of the forward under a plan, so that the sums over the rows are
-// the figures of the plan.
+// the estimates of the plan.
 
 #include <cstdint>
 #include <span>

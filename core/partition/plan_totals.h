@@ -33,7 +33,7 @@ class PlanTotals {
     friend bool operator==(const Sum&, const Sum&) = default;
   };
   // `candidates`: nodes of candidates of the plan, each at most once. For one candidate, its own
-  // figures. Cost: linear in the calls of their chains, and in the nodes to clear a mark.
+  // estimates. Cost: linear in the calls of their chains, and in the nodes to clear a mark.
   [[nodiscard]] Sum of(std::span<const NodeId> candidates) const;
 
  private:

@@ -11,7 +11,7 @@
 // gives, since the peak may have moved. For as long as a limit holds: find the longest prefix for
 // which it holds, skip the value that broke it, and continue with the rest of the list.
 //
-// A longer prefix is not always better (a chain may need what was freed). The figures of every
+// A longer prefix is not always better (a chain may need what was freed). The estimates of every
 // accepted plan are therefore computed, and the best plan found is returned: a limit reported as
 // met is met.
 //

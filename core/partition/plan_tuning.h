@@ -18,7 +18,7 @@ class PlanTuning {
  public:
   struct Options {
     bool offload = true;  // values may be offloaded
-    // Computes the figures of a plan; nullopt ends the tuning with the best plan so far.
+    // Computes the estimates of a plan; nullopt ends the tuning with the best plan so far.
     std::function<std::optional<Result<EvaluatedPlan>>(SavePlan)> evaluate;
   };
   // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. MUST_SAVE and
@@ -38,7 +38,7 @@ class PlanTuning {
   [[nodiscard]] EvaluatedPlan speed_up_while(EvaluatedPlan from, const Holds& allowed);
 
  private:
-  // A kind of change: the candidates, best first, and the figure that the change should lower.
+  // A kind of change: the candidates, best first, and the metric that the change should lower.
   struct Move {
     Keep from, to;
     std::int64_t Figures::*aim;

@@ -1,4 +1,5 @@
-// Computes the figures of a pair from its joint graph and a plan, or those of a flat training step.
+// Computes the estimates of a pair from its joint graph and a plan, or those of a flat training
+// step.
 //
 // The pair's calls are the joint graph's, some of them twice; only their positions depend on the
 // plan. The time and memory of each call are therefore stored in dense arrays once, by position in
@@ -6,7 +7,7 @@
 //   1. the calls that each half runs, and their order (pair_order.cpp, flat_order.cpp);
 //   2. live bytes, by the rules of lifetimes.cpp (plan_memory.cpp, step_memory.cpp);
 //   3. time, by the model of clocks.h (plan_time.cpp).
-// Nothing is cached between plans: a change affects the figures of everything after it, and a
+// Nothing is cached between plans: a change affects the estimates of everything after it, and a
 // complete walk is linear, over arrays in the order of the walk.
 //
 // plan_candidates.cpp lists the values to decide about; plan_change.cpp turns decisions into a
@@ -36,7 +37,7 @@ void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
             [&](const TransferCall& call) { add(order.offloaded[call.value]); });
 }
 
-// The figures without those of the recomputed calls.
+// The estimates without those of the recomputed calls.
 PlanFigures figures_of(const PlanMemory::Result& memory, const StepTime& time) {
   return {.figures = {.peak_bytes = memory.peak_bytes,
                       .step_ns = time.step_ns,
@@ -45,7 +46,7 @@ PlanFigures figures_of(const PlanMemory::Result& memory, const StepTime& time) {
           .offloaded_bytes = memory.offloaded_bytes};
 }
 
-// Adds the recomputed calls to the figures, and visits each.
+// Adds the recomputed calls to the estimates, and visits each.
 template <class Visit>
 void add_recomputed(const PlanWhatIf::State& s, const PairOrder& order, PlanFigures& figures,
                     Visit visit) {

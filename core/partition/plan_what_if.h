@@ -1,7 +1,7 @@
 #pragma once
 
 // Computes peak memory, step time and recomputation of a joint graph under a save plan, without
-// building the pair: the figures that MemoryTimeline and Simulation compute for the graph that
+// building the pair: the estimates that MemoryTimeline and Simulation compute for the graph that
 // emit_pair returns. The top of plan_what_if.cpp describes how.
 
 #include <cstdint>
@@ -91,7 +91,7 @@ class PlanWhatIf {
 
   // Error (usage): as for emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
-  // The figures of a plan whose step and peak are at most those of `most`; of another plan, the
+  // The estimates of a plan whose step and peak are at most those of `most`; of another plan, the
   // bound that it exceeds, in a part of the time. Error (usage): as for emit_pair.
   enum class Exceeds : std::uint8_t { nothing, step, peak };
   struct Bounded {
@@ -105,7 +105,7 @@ class PlanWhatIf {
   // The bytes that torch's caching allocator reserves for the pair (simulate_reserved); on devices
   // without one, its peak. Error (usage): as for emit_pair.
   [[nodiscard]] Result<std::int64_t> reserved_bytes(const SavePlan& plan) const;
-  // Figures and profile, for little more than the cost of one. Error (usage): as for emit_pair.
+  // Estimates and profile, for little more than the cost of one. Error (usage): as for emit_pair.
   struct Outcome {
     PlanFigures figures;
     std::vector<std::int64_t> profile;

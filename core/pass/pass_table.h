@@ -1,6 +1,6 @@
 #pragma once
 
-// A table that a pass reports along with its decisions: the same figures for each item that it
+// A table that a pass reports along with its decisions: the same columns for each item that it
 // examined, for users to sort and programs to read.
 
 #include <cstdint>

@@ -37,7 +37,7 @@ std::size_t merged_collectives(const Graph& before, const Graph& after,
   return starts(after, difference.added) > 0 ? starts(before, difference.removed) : 0;
 }
 
-// A graph's figures, and the simulation that they come from.
+// A graph's estimates, and the simulation that they come from.
 struct Judgment {
   StepFigures figures;
   Simulation simulation;

@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// The figures of a graph by which a step is judged.
+// The metrics of a graph by which a step is judged.
 struct StepFigures {
   Figures figures;
   std::int64_t communication_ns = 0;  // collectives, summed

@@ -19,7 +19,7 @@
 // Source: apply_sac of torchtitan's compiler toolkit (pull request 2377); the counter by layer is
 // that of the graph trainer's memory policy `eager` (pull request 3397). Deviations: n may be any
 // positive number, the rule may apply to any operator (upstream: 2 and aten.mm), and selectors may
-// name modules. One of upstream's defects is reproduced, because upstream's figures depend on it:
+// name modules. One of upstream's defects is reproduced, because upstream's numbers depend on it:
 // values that are written back to inputs come first among the outputs. In a mixture of experts, the
 // first is a count of tokens in the first such layer, so the walk ends there, and most of the
 // forward is left to the partitioner (DeepSeek-V3 debug: the walk visits 385 of 1,937 calls).

@@ -20,7 +20,7 @@
 // For a limit on the step, the smallest plan with the hidden share gives the lowest peak to expect.
 // If the fastest plan with that peak misses the limit in its order, bisection finds a peak between
 // this one and that of the smallest plan at full cost.
-// Plans that earlier searches found are used with the figures found then.
+// Plans that earlier searches found are used with the estimates found then.
 // The curve has the plans of both curves in the orders found. Budgets, presets and the current
 // plan keep their own order: they show what torch does.
 //

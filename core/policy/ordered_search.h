@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// An order of a graph: the passes that lead to it, and the figures after them.
+// An order of a graph: the passes that lead to it, and the estimates after them.
 struct PlanOrder {
   std::string passes;  // as a pipeline; empty: the order of the graph
   Figures figures;
@@ -33,8 +33,8 @@ struct OrderLimit {
 using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const OrderLimit& limit)>;
 
 // TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be reordered. The
-// points have the figures after reordering; ParetoPoint::order has the passes. The figures of
-// TradeOff::known must be such figures, too. Deterministic.
+// points have the estimates after reordering; ParetoPoint::order has the passes. The estimates of
+// TradeOff::known must be such estimates, too. Deterministic.
 // Errors: as for those functions.
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order);

@@ -2,7 +2,7 @@
 //
 //   - The search runs on the graph as min_cut sees it, with the tags in effect: budgets are
 //     min_cut's, and a chosen point is partitioned by min_cut.
-//   - So every plan is judged by min_cut's pair. Only the current plan has the figures of the
+//   - So every plan is judged by min_cut's pair. Only the current plan has the estimates of the
 //     pair that its partitioner made, since the user sees those.
 //   - "Slower" means compared with the step time of the current plan, which the user sees before
 //     starting a search, not with that of the joint graph, which no pair may reach.
@@ -132,7 +132,7 @@ auto TradeOff::with_hidden(double hidden, const Search& search) const {
   return search(*what_if_for(costs));
 }
 
-// Replaces the figures of a search with a hidden share by those of the full time.
+// Replaces the estimates of a search with a hidden share by those of the full time.
 Result<void> TradeOff::restore_figures(ParetoPoint& point) const {
   if (point.partitioner != Partitioner::min_cut) return {};
   JOINTER_TRY(point.figures, what_if_->figures(point.plan));

@@ -27,7 +27,7 @@ namespace jointer {
 struct TradeOffOptions {
   // Options for tags, the solver and its rounding. Budgets are always solved by min_cut.
   PartitionOptions partition;
-  // The current plan: its name, its figures, and the partitioner of its pair.
+  // The current plan: its name, its estimates, and the partitioner of its pair.
   ParetoPoint now;
   // The step time that "slower" is relative to; 0: that of `now`.
   std::int64_t reference_ns = 0;
@@ -67,15 +67,15 @@ class TradeOff {
   void set_now(ParetoPoint now);
 
   // The following searches take `hidden`, the share of the collectives' time that an order found
-  // later is expected to hide (ordered_search.cpp), 0 to 1. The plans are chosen by it; the figures
-  // of their points are those of the full time. Thread-safe unless `found` is set.
+  // later is expected to hide (ordered_search.cpp), 0 to 1. The plans are chosen by it; the
+  // estimates of their points are those of the full time. Thread-safe unless `found` is set.
 
   // The best plans found from the lowest peak to the shortest step. Budgets, presets and the current
   // plan are on it unless a plan beats them.
   [[nodiscard]] Result<ParetoCurve> curve(double hidden = 0) const;
-  // Those of upstream's presets that fit the graph, with their figures.
+  // Those of upstream's presets that fit the graph, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
-  // Plans that earlier searches found, with the figures found then.
+  // Plans that earlier searches found, with the estimates found then.
   [[nodiscard]] const std::vector<ParetoPoint>& known() const { return options_.known; }
 
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes, double hidden = 0) const;

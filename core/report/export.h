@@ -21,7 +21,7 @@ std::string export_perfetto(const Graph& graph, const Analysis& analysis);
 // edges.
 std::string export_dot(const Graph& graph, const Analysis& analysis);
 
-// A report for an issue or a pull request: figures, memory at the peak, exposed collectives.
+// A report for an issue or a pull request: estimates, memory at the peak, exposed collectives.
 std::string export_markdown(const Graph& graph, const Analysis& analysis);
 
 // The graph as torch's GraphModule.print_readable prints it, with strides and devices; a pair has

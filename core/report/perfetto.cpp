@@ -151,7 +151,7 @@ class TraceWriter {
     }
   }
 
-  // Writes a counter event for each memory event that changes a figure. A node's memory is
+  // Writes a counter event for each memory event that changes a value. A node's memory is
   // allocated when the node starts on the compute stream, and released when it ends. A collective's
   // buffer is allocated when the collective is launched.
   void memory_counters() {

@@ -25,7 +25,7 @@
 // loss and the gradients, which become the parameters' own) stay until the next step begins, as in
 // torchtitan's graph_trainer without gradient accumulation.
 //
-// The figures cover all steps. The second and later ones determine them, because they allocate
+// The estimates cover all steps. The second and later ones determine them, because they allocate
 // around the optimizer state. Left out: NCCL's buffers and the CUDA context, which the allocator
 // does not see; scratch memory inside kernels other than cuBLAS's.
 //

@@ -73,8 +73,8 @@ struct WhatIf::State {
     return calls.size() - block.size();
   }
 
-  // The figures for the gaps from `first` to `last`, as far as `peaks` and `times` reach. The gaps
-  // on both sides of a node that does not run are the same gap of `calls`.
+  // The estimates for the gaps from `first` to `last`, as far as `peaks` and `times` reach. The
+  // gaps on both sides of a node that does not run are the same gap of `calls`.
   [[nodiscard]] std::vector<Figures> figures(std::span<const NodeId> block, std::size_t first,
                                              std::size_t last, std::span<const std::int64_t> peaks,
                                              std::span<const StepTime> times) const {

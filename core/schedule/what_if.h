@@ -1,6 +1,6 @@
 #pragma once
 
-// Keeps memory and time of an edited order up to date move by move, and computes the figures for
+// Keeps memory and time of an edited order up to date move by move, and computes the estimates for
 // every legal position of a block. The algorithms are described at the top of what_if.cpp.
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Figures {
   friend bool operator==(const Figures&, const Figures&) = default;
 };
 
-// The figures for every gap of a legal range; those for gap g are at[g - range.first].
+// The estimates for every gap of a legal range; those for gap g are at[g - range.first].
 struct RangePreview {
   LegalRange range;
   std::vector<Figures> at;
@@ -31,7 +31,7 @@ struct RangePreview {
   [[nodiscard]] const Figures& current() const { return at[range.current - range.first]; }
 };
 
-// The figures for gaps of a legal range from `first` on; those for gap g are at[g - first].
+// The estimates for gaps of a legal range from `first` on; those for gap g are at[g - first].
 struct NearPreview {
   std::size_t first = 0;
   std::vector<Figures> at;
@@ -59,7 +59,7 @@ class WhatIf {
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
 
-  // The figures of the current order, which equal those of MemoryTimeline and Simulation.
+  // The estimates of the current order, which equal those of MemoryTimeline and Simulation.
   [[nodiscard]] Figures figures() const;
   // Live bytes at every point, as in MemoryTimeline::profile.
   [[nodiscard]] std::vector<std::int64_t> profile() const;
@@ -67,7 +67,7 @@ class WhatIf {
   [[nodiscard]] std::span<const NodeId> order() const;
   // Error: see legal_range.
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
-  // The figures for each gap are those that figures() would return after a move to that gap.
+  // The estimates for each gap are those that figures() would return after a move to that gap.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
   // The same for the gaps [first, last] of its legal range. Leaves out gaps at the end that differ
   // from the last one before them only in distance, and have no lower peak. If few gaps remain, the

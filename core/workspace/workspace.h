@@ -30,7 +30,7 @@ struct CaptureReference {
   friend bool operator==(const CaptureReference&, const CaptureReference&) = default;
 };
 
-// Options for computing figures, as written on the command line. Empty: the default.
+// Options for computing estimates, as written on the command line. Empty: the default.
 struct WorkspaceOptions {
   std::string device, estimator, optimizer;
   std::string gpus_per_node = {};

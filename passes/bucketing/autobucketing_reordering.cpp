@@ -105,7 +105,7 @@ std::vector<Foreign> foreign_parameters() {
        false,
        {},
        "Logs estimates of the final graph.",
-       "the figures of each step include the time of its collectives"},
+       "the numbers of each step include the time of its collectives"},
       {"collective_estimator",
        std::string("analytical"),
        {"analytical", "benchmark"},

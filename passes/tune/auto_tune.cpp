@@ -5,7 +5,8 @@
 //   1. Search (passes/tune/tuner.h) orders, buckets and, if the graph is not partitioned yet,
 //      policies and partitioners, all together. Each candidate is simulated and its memory counted.
 //   2. Run the winner's steps on the graph. This takes time beyond `seconds`, since the search
-//      keeps figures but no decisions. The result has the decisions of these steps, and an edit for
+//      keeps estimates but no decisions. The result has the decisions of these steps, and an edit
+//      for
 //      each step, or for each move of a step that moves single collectives.
 // If nothing is within the budget, the graph stays unchanged, and a decision reports the lowest
 // peak found.
@@ -103,7 +104,7 @@ PassTable steps_table(const TuneResult& result) {
   return table;
 }
 
-// Reports how each step changes the figures of the previous graph, and what the winner would lose
+// Reports how each step changes the estimates of the previous graph, and what the winner would lose
 // without it.
 void decide_steps(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {

@@ -10,7 +10,7 @@
 // prefixes shorter than its own, so no two threads wait for each other.
 //
 // The kept graphs change how long an evaluation takes, never its result: passes are deterministic.
-// Cost: the steps whose graphs are not kept; figures take 10 ms on Llama3-8B.
+// Cost: the steps whose graphs are not kept; estimates take 10 ms on Llama3-8B.
 
 #include "passes/tune/evaluator.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Computes the figures of pipelines on one graph. Pipelines with a common prefix share the prefix's
+// Computes the estimates of pipelines on one graph. Pipelines with a common prefix share its
 // work, because the most recently used intermediate graphs are kept, as far as memory allows.
 
 #include <atomic>

@@ -5,7 +5,7 @@
 //   candidate  a pipeline in sections (candidate.h); its step time and peak are its point.
 //   better     of two candidates within the budget: the one with the shorter step, then the lower
 //              peak, then fewer steps in the pipeline, then the smaller text.
-//   elite      the best candidates with different figures, and those of the frontier.
+//   elite      the best candidates with different estimates, and those of the frontier.
 //
 // Steps
 //   1. Without a given budget, the peak of the graph as it is becomes the budget. Passes run with
@@ -25,7 +25,7 @@
 // including the ones that are taken apart: more evaluations never give a worse winner.
 //
 // Cost: an evaluation runs the passes of the candidate after its longest known prefix, and takes
-// 10 ms for figures on Llama3-8B; tests/benchmarks/tune_benchmark.cpp measures candidates per
+// 10 ms for estimates on Llama3-8B; tests/benchmarks/tune_benchmark.cpp measures candidates per
 // second.
 //
 // Source: Jointer's own.
@@ -299,7 +299,7 @@ class Search {
     for (const Entry& each : frontier_) result_.frontier.push_back(each.point);
   }
 
-  // Keeps one entry for each pair of figures, because candidates with equal figures usually have
+  // Keeps one entry for each pair of metrics, because candidates with equal metrics usually have
   // the same graph.
   void add_to_elite(const Entry& entry) {
     for (Entry& other : elite_)

@@ -27,7 +27,7 @@ struct TuneOptions {
   std::optional<std::size_t> kept_graphs;  // see Evaluator; none: as many as fit into memory
 };
 
-// A pipeline and its figures.
+// A pipeline and its estimates.
 struct TunePoint {
   std::string name;  // a preset's, or empty
   Pipeline pipeline;
@@ -48,7 +48,7 @@ struct TuneResult {
 
   TunePoint unedited;
   std::optional<std::int64_t> budget;
-  // The points that no other point beats in both figures, by ascending peak. The unedited graph
+  // The points that no other point beats in both metrics, by ascending peak. The unedited graph
   // counts as a point if it can run as it is.
   std::vector<TunePoint> frontier;
   std::vector<TunePoint> presets;  // those that fit the graph, in the order of pipeline_presets()

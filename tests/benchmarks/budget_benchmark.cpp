@@ -1,6 +1,6 @@
 // Budgets on real joint graphs: prints one JSON object with, for each capture, in ms of CPU time
 //   budget_ms     one activation budget of 0.5, from the graph to the plan with its reasons
-//   pareto_ms     a sweep over 64 budgets with their figures, and the number of points on the curve
+//   pareto_ms     a sweep over 64 budgets with their numbers, and the number of points on the curve
 //   fastest_ms    the fastest plan within the middle of the curve's peaks; `gain_ms` is the step
 //                 time that it saves compared with the best budget that fits
 //   smallest_ms   the smallest plan at most 3% slower than the fastest

@@ -1,10 +1,10 @@
 // Plans of real joint graphs: prints one JSON object with, for each capture, in ms of CPU time
 //   nodes, candidates   their number
 //   prepare_ms          the arrays that are computed once per graph
-//   evaluate_*_ms       figures and profile of torch's minimum cut; with everything recomputed that
+//   evaluate_*_ms       numbers and profile of torch's minimum cut; with everything recomputed that
 //                       can be; with every second saved value offloaded
 //   candidates_*_ms     the values that can be decided, for the first two
-//   tick_*_ms           changing the decision on one candidate: the plan, its figures and profile;
+//   tick_*_ms           changing the decision on one candidate: the plan, its numbers and profile;
 //                       median and maximum over candidates from the whole graph
 //   memory_timeline_ms, simulation_ms   of the minimum cut's pair, which a tick avoids
 //

@@ -2,10 +2,10 @@
 // timeline with the plan's curve, offscreen. Prints one JSON object per joint graph, with times in
 // milliseconds:
 //   start:       from requesting a plan until it is on screen, including the partitioner,
-//   tick:        from a key press until the new figures are painted,
+//   tick:        from a key press until the new numbers are painted,
 //   preview:     from hovering over a tensor until its preview is shown,
-//   undo, redo:  from the request until the figures of that state are shown,
-//   solve:       from requesting a new partition until its figures are shown,
+//   undo, redo:  from the request until the numbers of that state are shown,
+//   solve:       from requesting a new partition until its numbers are shown,
 //   budget:      from moving the budget's slider until its preview is painted, also over the
 //                timeline's curve.
 // Medians and 95th percentiles. `cpu` is the CPU time of all threads, which other work on the

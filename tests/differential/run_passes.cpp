@@ -4,7 +4,7 @@
 //
 // runs the pipeline with one communication stream, writes the graph as a native capture to OUT, and
 // prints one JSON object: each step's time (`ns` by the wall clock, `cpu_ns` of this thread's CPU),
-// figures and decisions.
+// numbers and decisions.
 
 #include <cmath>
 #include <cstdio>

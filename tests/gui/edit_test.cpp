@@ -159,7 +159,7 @@ void EditTest::drag_shows_every_place_and_adds_one_edit() {
   QCOMPARE(held->handle, wait);
   QVERIFY(held->preview.last() > held->preview.first());
   QVERIFY(held->earliest.startsWith("Held by "));  // held by its collective
-  // The scoreboard's figures follow before the drop.
+  // The scoreboard's numbers follow before the drop.
   const auto* board = window_->findChild<Scoreboard*>();
   const Figures promised = held->figures();
   QStringList shown;
@@ -385,7 +385,7 @@ void EditTest::keys_move_the_selection() {
   QVERIFY(last > from);
   QVERIFY(press(Qt::Key_Home, Qt::AltModifier, 4));
   QVERIFY(place() <= from);
-  // Moves to the next place with different figures.
+  // Moves to the next place with different numbers.
   const Metrics early = metrics();
   QVERIFY(press(Qt::Key_Right, Qt::AltModifier | Qt::ShiftModifier, 5));
   QVERIFY(metrics() != early);

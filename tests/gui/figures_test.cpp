@@ -1,4 +1,4 @@
-// Tests that figures in the window belong to the graph on screen, and agree with each other.
+// Tests that numbers in the window belong to the graph on screen, and agree with each other.
 
 #include <QSignalSpy>
 #include <QTest>
@@ -55,7 +55,7 @@ class FiguresTest : public test::AppWindow {
     qFatal("no figure is named %s", qPrintable(name));
   }
   [[nodiscard]] QString shown(const QString& name) const { return box(name)->value().text(); }
-  // Compares the figures with a graph's.
+  // Compares the numbers with a graph's.
   void compare_with(const Snapshot& snapshot) const;
 };
 
@@ -81,7 +81,7 @@ void FiguresTest::follow_a_drag_and_undo() {
       test::TimelineHand(document(), timeline())
           .drag(test::exposed_wait(document()), [](const MovePreview& p) { return p.last(); });
   QVERIFY(at.has_value());
-  // The parts add up for every place, and other figures are gray until they are known for it.
+  // The parts add up for every place, and other numbers are gray until they are known for it.
   const Figures& promised = planner().held()->figures();
   QVERIFY(promised.step_ns != opened->analysis.simulation.step_ns());
   QCOMPARE(

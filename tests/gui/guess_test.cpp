@@ -1,4 +1,5 @@
-// Tests what the window says about guesses that move its figures, and the controls that replace them.
+// Tests what the window says about guesses that move its numbers, and the controls that replace
+// them.
 
 #include <QComboBox>
 #include <QDialogButtonBox>

@@ -1,4 +1,4 @@
-// Tests the figures and the timeline of a joint graph as partitioned.
+// Tests the numbers and the timeline of a joint graph as partitioned.
 
 #include <QSignalSpy>
 #include <QTest>

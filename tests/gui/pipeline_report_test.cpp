@@ -118,7 +118,7 @@ class PipelineReportTest : public QObject {
     QVERIFY(figures.contains(
         time_difference_text(step.before.figures.exposed_ns, step.after.figures.exposed_ns)));
     QCOMPARE(pages().tabText(0), QString("Changes (%1)").arg(step.moved));
-    // In a low pane the figures are one line.
+    // In a low pane the numbers are one line.
     report_->resize(380, 360);
     QTRY_COMPARE(label("brief").text(),
                  QStringList({figures_difference_text(step.before.figures, step.after.figures),

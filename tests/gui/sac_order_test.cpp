@@ -1,4 +1,4 @@
-// Tests plans that are found together with an order: their figures, the history, the pair and the
+// Tests plans that are found together with an order: their numbers, the history, the pair and the
 // flat training step that they lead to.
 
 #include <limits>
@@ -50,7 +50,7 @@ class SacOrderTest : public test::SacWindow {
     return QTest::qWaitFor([this] { return !session().pareto().is_running(); }, kSearchMs) &&
            settle_order();
   }
-  // The figures shown for the order; empty if there is none.
+  // The numbers shown for the order; empty if there is none.
   [[nodiscard]] QString order_shown() const {
     const auto& label = child<QLabel>(figures_row(), "in_order");
     return label.parentWidget()->isHidden() ? QString() : label.text();
@@ -78,7 +78,7 @@ void SacOrderTest::the_plan_found_has_an_order() {
   QVERIFY(ordered_figures().step_ns < figures().figures.step_ns);
   QVERIFY(ordered_figures().step_ns < opened.step_ns);
   QVERIFY(order_shown().contains("ms"));
-  // Also in the line that replaces the figures in a low pane.
+  // Also in the line that replaces the numbers in a low pane.
   QVERIFY(child<QLabel>(figures_row(), "what_if").text().contains("order"));
 }
 
@@ -107,7 +107,7 @@ void SacOrderTest::the_order_follows_the_history() {
   QTRY_COMPARE_WITH_TIMEOUT(session().state()->order, order, kPatienceMs);
   QVERIFY(settle_order());
   QCOMPARE(ordered_figures(), found);
-  // A tick keeps the order, and the figures are those of the new plan in it.
+  // A tick keeps the order, and the numbers are those of the new plan in it.
   pages().setCurrentWidget(&table());
   const int row = largest(Keep::save);
   QVERIFY(row >= 0);
@@ -119,7 +119,7 @@ void SacOrderTest::the_order_follows_the_history() {
   // Solving again makes another plan, which is in its own order.
   bar().solve();
   QTRY_VERIFY_WITH_TIMEOUT(session().state()->order.empty(), kPatienceMs);
-  // The named state has the figures that it had.
+  // The named state has the numbers that it had.
   editing().go_to(1);
   QVERIFY(settle());
   editing().keep_state("found");

@@ -271,7 +271,7 @@ void SacSolveTest::reserved_memory_is_limited() {
   QTRY_VERIFY_WITH_TIMEOUT(
       session().reserved().bytes() && *session().reserved().bytes() != reserved, kPatienceMs);
   QVERIFY(static_cast<double>(*session().reserved().bytes()) <= gib * kGib);
-  // The message and the figures have both.
+  // The message and the numbers have both.
   const QString said = messages.last().front().toString();
   QVERIFY2(said.contains(bytes_text(*session().reserved().bytes())) &&
                said.contains(bytes_text(figures().figures.peak_bytes)),

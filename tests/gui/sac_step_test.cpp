@@ -31,7 +31,7 @@ using namespace views;
 using test::kPatienceMs;
 using test::kStep;
 
-// Core's figures of a step.
+// Core's numbers of a step.
 PlanFigures figures_of(const Graph& step, const AnalysisOptions& options) {
   const Analysis analysis = analyze(step, options).value();
   PlanFigures figures =
@@ -221,7 +221,7 @@ void SacStepTest::a_refused_tick_changes_nothing() {
   QCOMPARE(session().state(), before);
   QCOMPARE(editing().step_count(), 0);
   QVERIFY(write_native(document().graph()) == text);
-  // The preview shows the same figures.
+  // The preview shows the same numbers.
   move_pointer(switch_of(model().row_of(random), Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(figures_row().what_if().contains("draws random numbers"), kPatienceMs);
 }

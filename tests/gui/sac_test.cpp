@@ -425,7 +425,7 @@ void SacTest::opens_as_a_pair() {
   const Graph& pair = document().graph();
   QVERIFY(pair.is_pair());
   QVERIFY(validate(pair));
-  // The pair has the figures that the pane predicted.
+  // The pair has the numbers that the pane predicted.
   QCOMPARE(document().analysis().memory.peak_bytes(), promised.figures.peak_bytes);
   QCOMPARE(document().analysis().simulation.step_ns(), promised.figures.step_ns);
 }

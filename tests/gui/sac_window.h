@@ -94,12 +94,12 @@ class SacWindow : public AppWindow {
   [[nodiscard]] views::SacFigures& figures_row() const { return child<views::SacFigures>(pane()); }
   [[nodiscard]] views::SacModel& model() const { return table().model(); }
   [[nodiscard]] PlanFigures figures() const { return session().state()->figures; }
-  // Waits for the figures of the plan in the order that a search found for it.
+  // Waits for the numbers of the plan in the order that a search found for it.
   bool settle_order() {
     return QTest::qWaitFor(
         [this] { return session().is_settled() && session().ordered().is_settled(); }, kPatienceMs);
   }
-  // Those figures; without an order, the plan's own.
+  // Those numbers; without an order, the plan's own.
   [[nodiscard]] Figures ordered_figures() const {
     const views::PlanOrdered& ordered = session().ordered();
     return ordered.figures() ? ordered.figures()->figures : figures().figures;

@@ -6,7 +6,7 @@
 //   offload    every second saved value is offloaded
 //   random     twenty decisions about random candidates, with the seed SEED
 //
-// Prints the figures of the plan, as JSON.
+// Prints the numbers of the plan, as JSON.
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// torch 2.11's own figures for the shared captures (JOINTER_SHARED/reference).
+// torch 2.11's own numbers for the shared captures (JOINTER_SHARED/reference).
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace jointer::test {
 
-// The captures with figures per node, such as "llama3_8b_tp2_fsdp2.joint".
+// The captures with numbers per node, such as "llama3_8b_tp2_fsdp2.joint".
 std::vector<std::string> referenced_graphs();
 
 nlohmann::json load_reference(const std::string& graph);

@@ -309,7 +309,7 @@ TEST_P(TotalsOfCaptures, Sac) {
   const SacState& state = **made;
   SacModel model;
   model.set_state(*made);
-  // The rows of the plan add up to its figures.
+  // The rows of the plan add up to its numbers.
   std::vector<int> all, saved, offloaded;
   std::vector<NodeId> recomputable;
   for (std::size_t i = 0; i < state.tensors.size(); ++i) {

@@ -6,9 +6,9 @@
 
 namespace jointer::views {
 
-// Describes one benchmark: why it failed, the figures of all ranks, the causes of the difference
-// between measured and predicted peak, the nodes with the largest estimation errors, notes, and
-// settings. Node names are links.
+// Describes one benchmark: why it failed, the measurements of all ranks, the causes of the
+// difference between measured and predicted peak, the nodes with the largest estimation errors,
+// notes, and settings. Node names are links.
 InspectorContent describe_benchmark(const BenchmarkResult& result, const Snapshot& snapshot);
 
 }  // namespace jointer::views

@@ -61,7 +61,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   column->addLayout(row);
   metrics_ = new QTextBrowser(this);
   metrics_->setFrameShape(QFrame::NoFrame);
-  metrics_->setAccessibleName(tr("Figures for both states"));
+  metrics_->setAccessibleName(tr("Numbers for both states"));
   metrics_->document()->setDocumentMargin(kMargin);
   metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   metrics_->setMinimumSize(120, 40);  // the pane may be low; the table scrolls

@@ -46,7 +46,7 @@ void add_plan_rows(const Comparison& comparison, std::vector<MetricRow>& rows) {
                                     : tr("Plan: %1"))
         .arg(figure);
   };
-  // The figures of a pair are those of its plan; they follow below.
+  // The numbers of a pair are those of its plan; they follow below.
   if (kind != SacKind::partitioned) {
     rows.push_back(
         bytes_row(name(tr("peak memory")), was.figures.peak_bytes, is.figures.peak_bytes));
@@ -151,7 +151,7 @@ QString comparison_markdown(const Comparison& comparison) {
 }
 
 QString comparison_tsv(const Comparison& comparison) {
-  QString text = joined({tr("figure"), comparison.from.name, comparison.to.name, tr("difference"),
+  QString text = joined({tr("metric"), comparison.from.name, comparison.to.name, tr("difference"),
                          tr("share")},
                         QStringLiteral("\t")) +
                  u'\n';

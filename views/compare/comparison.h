@@ -1,6 +1,6 @@
 #pragma once
 
-// Compares the figures and nodes of two states of a graph. Uses no Qt widgets.
+// Compares the numbers and nodes of two states of a graph. Uses no Qt widgets.
 
 #include <QString>
 #include <vector>
@@ -29,10 +29,10 @@ struct Comparison {
 Result<Comparison> compare_states(ComparedState from, ComparedState to,
                                   Matching matching = Matching::by_name);
 
-// The figures of both states, those of their plans first.
+// The numbers of both states, those of their plans first.
 std::vector<MetricRow> metric_rows(const Comparison& comparison);
 
-// The figures, the changes of the plan, and the differing nodes as text.
+// The numbers, the changes of the plan, and the differing nodes as text.
 QString comparison_markdown(const Comparison& comparison);
 QString comparison_tsv(const Comparison& comparison);
 

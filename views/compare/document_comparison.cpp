@@ -7,7 +7,7 @@
 namespace jointer::views {
 namespace {
 
-// The figures of states that were analyzed with different options could not be compared.
+// The numbers of states that were analyzed with different options could not be compared.
 Result<void> analyze_with(const AnalysisOptions& options, StateOfDocument& state) {
   if (same_options(state.snapshot->analysis.options, options)) return {};
   const bool is_baseline = state.baseline == state.snapshot;

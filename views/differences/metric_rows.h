@@ -1,6 +1,6 @@
 #pragma once
 
-// The figures of two states as text and as a table.
+// The metrics of two states as text and as a table.
 
 #include <QString>
 #include <span>

@@ -28,7 +28,7 @@ class HistoryModel : public TableModel {
     QString place, title, by;
     QStringList notes;
     std::optional<Figures> figures, before;  // before: base of the differences
-    QString about;                           // a note on the figures, or why there are none
+    QString about;                           // a note on the numbers, or why there are none
     bool is_current = false, is_undone = false;
   };
 

@@ -134,8 +134,8 @@ void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history
   }
   row.figures = **found;
   row.about = sac_kind(document_.graph()) == SacKind::joint
-                  ? tr("Figures of the pair that the partitioner makes with this state's plan.")
-                  : tr("Figures of the training step with this state's tags applied.");
+                  ? tr("Estimates for the pair that the partitioner makes with this state's plan.")
+                  : tr("Estimates for the training step with this state's tags applied.");
 }
 
 void HistoryPane::fill_steps() {

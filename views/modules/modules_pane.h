@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// The modules with their figures. Selecting a row selects all nodes in its subtree.
+// The modules with their totals. Selecting a row selects all nodes in its subtree.
 class ModulesPane : public TablePane {
   Q_OBJECT
  public:

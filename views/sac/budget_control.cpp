@@ -68,7 +68,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   fit(0);
   slider_->setAccessibleName(tr("Budget"));
   slider_->setToolTip(
-      tr("Drag to preview the figures and curves of the new plan. Release the slider or press "
+      tr("Drag to preview the numbers and curves of the new plan. Release the slider or press "
          "Enter to use it."));
   auto* style = new JumpingStyle;
   style->setParent(slider_);

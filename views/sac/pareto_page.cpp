@@ -229,7 +229,7 @@ void ParetoPage::refresh_marks() {
   std::optional<std::int64_t> reserved_at_start;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ParetoPoint& point = points[i];
-    if (point.name == ParetoSearch::kNow) {  // shown below, with its current figures
+    if (point.name == ParetoSearch::kNow) {  // shown below, with its current numbers
       reserved_at_start = point.reserved_bytes;
       continue;
     }
@@ -263,7 +263,7 @@ void ParetoPage::refresh_marks() {
   status_->setText(status_text());
 }
 
-// Requests the figures of all named states.
+// Requests the numbers of all named states.
 void ParetoPage::request_named_figures() {
   const std::size_t asked = ++asked_;
   named_.clear();

@@ -84,7 +84,7 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
 }
 
 // Shows the change from the plan as solved, or from the step without tags. The tooltip has the
-// joint graph's figure.
+// joint graph's number.
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
                       QString (*difference)(std::int64_t, std::int64_t)) {
@@ -120,7 +120,8 @@ void SacFigures::refresh() {
   show_ordered();
 }
 
-// The step and the peak in the order that a search found; other figures are of the plan's own order.
+// The step and the peak in the order that a search found; other numbers are of the plan's own
+// order.
 void SacFigures::show_ordered() {
   const SacStatePtr state = session_.state();
   if (!state) return;
@@ -180,7 +181,7 @@ void SacFigures::explain(const SacState& state) {
                          : tr("The maximum of allocated bytes."));
   reserved_->setProperty(
       "how", state.base ? tr("Memory that the caching allocator would reserve on the device for "
-                             "these two graphs. Appears shortly after the other figures.")
+                             "these two graphs. Appears shortly after the other numbers.")
              : state.is_step()
                  ? tr("Memory that the caching allocator would reserve on the device for "
                       "the step with its "
@@ -261,7 +262,7 @@ void SacFigures::set_compact(bool compact) {
 QString SacFigures::summary() const {
   const SacStatePtr state = session_.state();
   if (!state) return {};
-  // Figures that the scoreboard also shows come last; offloaded bytes are left out if they are
+  // Numbers that the scoreboard also shows come last; offloaded bytes are left out if they are
   // zero.
   QStringList parts{tr("peak %1").arg(peak_->value().text()),
                     tr("step %1").arg(step_->value().text())};
@@ -277,7 +278,7 @@ QString SacFigures::summary() const {
     return line_->fontMetrics().boundingRect(room, Qt::TextWordWrap, text).height() <=
            room.height();
   };
-  // Use non-breaking spaces within figures, so that lines break only between them.
+  // Use non-breaking spaces within numbers, so that lines break only between them.
   for (QString& part : parts) part.replace(u' ', QChar(QChar::Nbsp));
   QString text = parts.join(kBetween);
   for (; parts.size() > 1 && !fits(text); text = parts.join(kBetween)) parts.removeLast();

@@ -9,9 +9,9 @@
 
 namespace jointer::views {
 
-// The figures of the plan, compared with the plan as solved and with the joint graph. For a flat
-// training step: the figures with its tags applied, compared with the step without tags. Below
-// them, the predicted figures for the switch under the pointer or with keyboard focus.
+// The numbers of the plan, compared with the plan as solved and with the joint graph. For a flat
+// training step: the numbers with its tags applied, compared with the step without tags. Below
+// them, the predicted numbers for the switch under the pointer or with keyboard focus.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:
@@ -35,7 +35,7 @@ class SacFigures : public QWidget {
   void show_preview();
   [[nodiscard]] QString fit_difference(const Fit& fit) const;
   [[nodiscard]] QString reserved_difference(std::optional<std::int64_t> reserved) const;
-  // As many figures as fit in two lines, most important first.
+  // As many numbers as fit in two lines, most important first.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;
 

@@ -46,7 +46,7 @@ class SacModel : public TableModel {
 
   explicit SacModel(QObject* parent = nullptr);
 
-  // Keeps the rows and only updates the figures if the tensors are the same.
+  // Keeps the rows and only updates the numbers if the tensors are the same.
   void set_state(SacStatePtr state);
   void set_grouping(SacGrouping grouping);
   // Shows only these tensors; nullopt shows all.
@@ -91,7 +91,7 @@ class SacModel : public TableModel {
   void explain_columns();
   void make_rows();
   void sum_up();
-  // The figures of a row: its tensor's own, or those of a group's tensors together.
+  // The numbers of a row: its tensor's own, or those of a group's tensors together.
   [[nodiscard]] const PlanTotals::Sum& total(int row) const;
   [[nodiscard]] const SacRow& row(int index) const {
     return rows_.rows[static_cast<std::size_t>(index)];

@@ -11,7 +11,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 16;
-// Below this height, the curve and the reasons are hidden and the figures are shown as text, to
+// Below this height, the curve and the reasons are hidden and the numbers are shown as text, to
 // leave space for the table.
 constexpr int kMinWithCurve = 460;
 // Below this height, the line about the last change is hidden; the page of changes has the same.

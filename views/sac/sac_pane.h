@@ -21,7 +21,7 @@
 
 namespace jointer::views {
 
-// The pane for selective activation checkpointing: figures, settings, the memory curve, a table of
+// The pane for selective activation checkpointing: numbers, settings, the memory curve, a table of
 // tensors with their policies and the reasons for them, and the trade-off between memory and time.
 class SacPane : public QWidget {
   Q_OBJECT

@@ -107,7 +107,7 @@ void TableView::fit_columns() {
                       kSortMark + 12;
     const bool is_text = model_.columns()[static_cast<std::size_t>(c)].unit == Unit::text;
     const int content = sizeHintForColumn(c) + 8 + (c == 0 ? indentation() : 0);
-    // Leave space for figures at other moments and in other graphs.
+    // Leave space for numbers at other moments and in other graphs.
     const int figure =
         is_text ? 0 : fontMetrics().horizontalAdvance(QStringLiteral("1,000 MiB")) + kSortMark;
     const int own_limit = model_.columns()[static_cast<std::size_t>(c)].max_width;

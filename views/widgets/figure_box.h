@@ -5,12 +5,12 @@
 
 namespace jointer::views {
 
-// A figure with its name above it. Once the graph is edited, it also shows the original value and
+// A number with its name above it. Once the graph is edited, it also shows the original value and
 // the change.
 class FigureBox : public QWidget {
   Q_OBJECT
  public:
-  // `how` explains how the figure is computed and is shown as a tooltip.
+  // `how` explains how the number is computed and is shown as a tooltip.
   FigureBox(const QString& name, const QString& how, QWidget* parent);
 
   void set_name(const QString& name);

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The source of a figure.
+// The source of a number.
 enum class Provenance : std::uint8_t {
   captured,   // recorded in the capture
   computed,   // computed from the capture

@@ -24,7 +24,7 @@ struct ParetoScale {
 
 // Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line. A
 // line connects the front of the plans, another one that of the pipelines.
-// Hovering shows a mark's figures and clicking chooses it; the arrow keys move between marks and
+// Hovering shows a mark's numbers and clicking chooses it; the arrow keys move between marks and
 // Enter chooses. The axes stay as they are while marks come, move and go; they only grow for a mark
 // beyond them.
 class ParetoPlot : public QWidget {

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// Says next to the figures how much the step depends on a guess: where the ranks of process groups
+// Says next to the numbers how much the step depends on a guess: where the ranks of process groups
 // run that the capture does not describe. Hidden if that changes the step by at most 1 %. A click
 // asks for the settings. Computed on a worker thread.
 class GuessNote : public QToolButton {

@@ -30,7 +30,7 @@ bool PlanFigure::is_step() const {
   return sac_kind(session_.open_graph().graph()) == SacKind::step;
 }
 
-// Without tags, a training step's plan would repeat the other figures.
+// Without tags, a training step's plan would repeat the other numbers.
 bool PlanFigure::has_plan() const {
   const SacKind kind = sac_kind(session_.open_graph().graph());
   if (kind != SacKind::step) return kind == SacKind::joint;
@@ -42,11 +42,11 @@ bool PlanFigure::has_plan() const {
 QString PlanFigure::how() const {
   return is_step()
              ? tr("The training step with its tags applied: peak memory, step time, exposed "
-                  "communication and reserved memory. The other figures describe the step "
+                  "communication and reserved memory. The other numbers describe the step "
                   "without its tags.")
              : tr("The pair that the partitioner produces from this joint graph under the SAC "
                   "pane's plan, including recomputation: peak memory, step time, exposed "
-                  "communication and reserved memory. The other figures describe the joint "
+                  "communication and reserved memory. The other numbers describe the joint "
                   "graph itself.");
 }
 
@@ -64,7 +64,7 @@ void PlanFigure::refresh() {
   emit refreshed();
 }
 
-// The figures of the previous plan, if any, stay on screen in gray, so that nothing moves.
+// The numbers of the previous plan, if any, stay on screen in gray, so that nothing moves.
 void PlanFigure::show_missing() {
   const bool is_coming = session_.problem().isEmpty() || session_.is_working();
   if (!session_.state()) value().setText(is_coming ? tr("computing...") : QStringLiteral("\u2013"));
@@ -84,7 +84,7 @@ void PlanFigure::show_remembered() {
   setToolTip(how());
 }
 
-// Next to the figures are those of the plan as solved, if they differ. A preview is shown next to
+// Next to the numbers are those of the plan as solved, if they differ. A preview is shown next to
 // the current plan.
 void PlanFigure::show_plan(const SacState& state) {
   const auto& preview = session_.shown_preview();

@@ -15,7 +15,7 @@ class PlanFigure : public FigureBox {
   explicit PlanFigure(SacSession& session, QWidget* parent = nullptr);
 
  signals:
-  // The figures may have appeared or disappeared.
+  // The numbers may have appeared or disappeared.
   void refreshed();
 
  private:

@@ -175,7 +175,7 @@ void Scoreboard::resizeEvent(QResizeEvent* event) {
   fit_width();
 }
 
-// The plan's figures need space, for which the throughput makes room in a narrow window.
+// The plan's numbers need space, for which the throughput makes room in a narrow window.
 void Scoreboard::fit_width() {
   const bool is_narrow = width() < kNarrow, has_plan = !planned_->isHidden();
   layout()->setSpacing(is_narrow || has_plan ? kNarrowSpacing : kMetricSpacing);
@@ -191,7 +191,7 @@ void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t 
     figure.hide_change();
 }
 
-// Shows the figures of the graph, with a held block at its current position. Those that are not
+// Shows the numbers of the graph, with a held block at its current position. Those that are not
 // part of a preview are grayed out until the graph has been analyzed with the block at that
 // position.
 void Scoreboard::show_figures() {

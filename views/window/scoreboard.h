@@ -15,9 +15,9 @@ namespace jointer::views {
 
 class MovePlanner;
 
-// The row of figures above a document: memory, time, throughput, and the device that they are
-// estimated for. Tooltips explain how each is computed. For an edited graph, the original figures
-// are shown too, and all figures follow a move as it is dragged.
+// The row of numbers above a document: memory, time, throughput, and the device that they are
+// estimated for. Tooltips explain how each is computed. For an edited graph, the original numbers
+// are shown too, and all numbers follow a move as it is dragged.
 class Scoreboard : public QWidget {
   Q_OBJECT
  public:

@@ -177,7 +177,7 @@ void add_apply_command(CLI::App& program, int& exit_code) {
   command
       ->add_option("-o,--output", common.output,
                    "Write the edited graph as a native capture, compressed if the name ends in "
-                   ".zst; `-` is standard output, without the figures")
+                   ".zst; `-` is standard output, and nothing else is printed")
       ->type_name("FILE");
   const auto of_passes = [&](CLI::Option* option) { return option->excludes(recipe); };
   CLI::Option* saved = of_passes(command->add_option(

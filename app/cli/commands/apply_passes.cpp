@@ -296,7 +296,8 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
                                   {"--save-pipeline", options.saved_pipeline},
                                   {"--save-graph-trainer", options.graph_trainer}};
   const bool prints_figures = !fills_standard_output(outputs);
-  outputs.push_back({"--reproducer", options.reproducer});  // written on failure, without figures
+  outputs.push_back({"--reproducer",
+                     options.reproducer});  // written only on failure, when nothing else is printed
   JOINTER_CHECK(check_outputs(
       outputs, {options.graph.file, options.graph.backward, options.pipeline.file()}));
   if (!prints_figures)

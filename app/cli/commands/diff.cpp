@@ -1,4 +1,4 @@
-// jointer diff A B: compares two graphs, node by node, and their figures.
+// jointer diff A B: compares two graphs, node by node, and their estimates.
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -354,12 +354,11 @@ void add_diff_command(CLI::App& program, int& exit_code) {
   }
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
-  CLI::Option* recipe =
-      command
-          ->add_option(
-              "--save-recipe", options->recipe,
-              "Write a recipe that turns A into B; `-` is standard output, without the figures")
-          ->type_name("FILE");
+  CLI::Option* recipe = command
+                            ->add_option("--save-recipe", options->recipe,
+                                         "Write a recipe that turns A into B; `-` is standard "
+                                         "output, and nothing else is printed")
+                            ->type_name("FILE");
   command
       ->add_flag("--ignore-names", options->ignores_names,
                  "Compare nodes by operator and arguments, not by name; graphs that differ only in "

@@ -1,4 +1,4 @@
-// jointer export FILE --format FORMAT -o OUT: writes the graph and its figures in other programs'
+// jointer export FILE --format FORMAT -o OUT: writes the graph and its estimates in other programs'
 // formats.
 
 #include <algorithm>
@@ -34,7 +34,7 @@ constexpr std::array kFormats{
     Format{"markdown", export_markdown, true},
 };
 
-// Refuses options that change figures if the format contains none.
+// Refuses options that change estimates if the format contains none.
 Result<void> check_options(const CLI::App& command, const std::string& name) {
   const auto* format = std::ranges::find(kFormats, name, &Format::name);
   if (format == kFormats.end() || format->has_figures) return {};
@@ -68,7 +68,7 @@ Result<int> run(const ExportCommand& options, const CLI::App& command) {
 void add_export_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<ExportCommand>();
   CLI::App* command =
-      program.add_subcommand("export", "Exports the graph and its figures for other programs");
+      program.add_subcommand("export", "Exports the graph and its estimates for other programs");
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);

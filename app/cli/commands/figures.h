@@ -1,6 +1,6 @@
 #pragma once
 
-// The figures of a graph that commands compare, as JSON and as a table.
+// The metrics of a graph that commands compare, as JSON and as a table.
 
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
@@ -26,7 +26,7 @@ Figures figures_of(const Graph& graph, const Estimator& estimator, const std::st
 Json to_json(const Figures& figures);
 // {"peak_bytes": [a, b], ...}
 Json to_json(const Figures& a, const Figures& b);
-// A table of figures before and after, and their differences.
+// A table of metrics before and after, and their differences.
 class ComparedFigures {
  public:
   ComparedFigures(const std::string& first, const std::string& second);
@@ -41,7 +41,7 @@ class ComparedFigures {
 
   Table table_;
 };
-// One row per figure.
+// One row per metric.
 Table compare_table(const Figures& a, const Figures& b, const std::string& first,
                     const std::string& second);
 

@@ -36,7 +36,7 @@ Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions
 // Error (usage): no value of one plan has the name of a node of the other graph.
 Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 
-// The figures of a graph that already has its plan. `kept`: its kept_values.
+// The estimates of a graph that already has its plan. `kept`: its kept_values.
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
                              std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 

@@ -183,7 +183,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->add_option("-o,--output", options->output,
                    "Write the forward and backward as one native capture (`pair`), or the flat "
                    "training step with its tags applied; compressed if the name ends in .zst; `-` "
-                   "is standard output, without the figures")
+                   "is standard output, and nothing else is printed")
       ->type_name("FILE");
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);

@@ -48,7 +48,7 @@ struct LimitAnswer {
   bool is_of_any_order = false;  // the bound; otherwise of plans in their own order
 };
 
-// The passes that reorder the graph of a plan, and the figures that it has without them.
+// The passes that reorder the graph of a plan, and the estimates that it has without them.
 struct OrderAnswer {
   std::string passes;
   jointer::Figures without;

@@ -33,7 +33,7 @@ Result<Graph> ordered_pair(const SacCommand& options, const Solved& solved) {
   return in_order(pair, solved.order, built_in_passes(), analysis_options(options));
 }
 
-// Replaces the figures of a plan in its own order by those of its pair after reordering.
+// Replaces the estimates of a plan in its own order by those of its pair after reordering.
 Result<void> add_order(const SacCommand& options, const std::string& order, const Graph& pair,
                        SacAnswer& answer) {
   answer.order = OrderAnswer{.passes = order, .without = answer.figures.figures};

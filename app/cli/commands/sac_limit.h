@@ -27,7 +27,7 @@ struct Solved {
   std::span<const NodeCost> costs;
   TransferCosts transfers;
   std::string order;  // the passes that reorder the plan's graph; may be empty
-  // The plan of the pair that was opened, with its figures there. No plan within a limit is worse.
+  // The plan of the pair that was opened, with its estimates. No plan within a limit is worse.
   std::optional<ParetoPoint> own = std::nullopt;
   bool is_own = false;  // the plan is this one
 
@@ -47,7 +47,7 @@ Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
 Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
 // The trade-off, with orders unless the options say otherwise.
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);
-// The plan and its figures, for comparison with other plans. Error (usage): as for emit_pair.
+// The plan and its estimates, for comparison with other plans. Error (usage): as for emit_pair.
 Result<ParetoPoint> point_of(const Solved& solved);
 
 }  // namespace jointer::cli

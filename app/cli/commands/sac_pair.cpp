@@ -1,9 +1,9 @@
 // `jointer sac` for pairs: without options that change the plan, what the pair saves is shown as
 // captured. Otherwise the pair is joined, and its own plan is where changes start.
 //
-// The figures of that plan are those of the pair as it is. Passes may have reordered it since it
+// The estimates of that plan are those of the pair as it is. Passes may have reordered it since it
 // was partitioned, while every other plan is judged in its partitioner's order. If the pair has the
-// figures that a partitioner's order gives, its plan is treated like any other.
+// estimates that a partitioner's order gives, its plan is treated like any other.
 
 #include "app/cli/commands/sac_pair.h"
 
@@ -35,7 +35,7 @@ Result<PlanFigures> figures_of_pair(const SacCommand& options, const Graph& pair
   return captured_figures(pair, costs, kept, memory_options(options.optimizer));
 }
 
-// Finds the partitioner whose order gives the plan the pair's figures, and the point.
+// Finds the partitioner whose order gives the plan the pair's estimates, and the point.
 Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found) {
   JOINTER_TRY(const PlanFigures captured, figures_of_pair(options, found.pair));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(found.joint));
@@ -74,7 +74,7 @@ Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found
   if (!is_same && is_described)
     found.notes.push_back(
         fmt::format("The pair is not in the order in which a partitioner leaves it. `{}` has the "
-                    "figures of the pair as it is; changed plans are in a partitioner's order.",
+                    "estimates of the pair as it is; changed plans are in a partitioner's order.",
                     kThisPlan));
   return {};
 }
@@ -110,7 +110,7 @@ Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_an
                   options.graph.file, kThisPlan));
   if (joined->undescribed > 0)
     found.notes.push_back(fmt::format(
-        "The pair does not tell what {} through random states {}; the figures count their memory "
+        "The pair does not tell what {} through random states {}; the estimates count their memory "
         "and time, unlike those of the pair as captured.",
         counted(joined->undescribed, "call"), joined->undescribed == 1 ? "returns" : "return"));
   JOINTER_CHECK(judge(options, joined->undescribed == 0, found));

@@ -18,7 +18,7 @@ struct PairPlan {
   SavePlan plan;  // of `joint`: what the pair saves and offloads
   // The partitioner that orders a pair of this plan as this one, or nearest to it.
   Partitioner partitioner = Partitioner::min_cut;
-  ParetoPoint point;               // the plan with the figures of the pair as it is
+  ParetoPoint point;               // the plan with the estimates of the pair as it is
   std::vector<std::string> notes;  // for the user
 };
 

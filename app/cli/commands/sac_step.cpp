@@ -46,7 +46,7 @@ Result<void> take_plan(PlannedStep& planned, const SavePlan& plan, std::string w
   return {};
 }
 
-// The figures of the step with its tags applied, and its plan.
+// The estimates of the step with its tags applied, and its plan.
 Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged) {
   Graph step = tagged;
   JOINTER_CHECK(apply_step_tags(step));

@@ -11,9 +11,9 @@
 
 namespace jointer::cli {
 
-// Why options that change figures are refused if no figures are printed.
+// Why options that change other output are refused if there is none.
 inline constexpr std::string_view kNoFigures =
-    "`-` writes the file to standard output, without figures; give a path instead";
+    "`-` writes the file to standard output and nothing else; give a path instead";
 
 // Error (usage): one of `options` was given to `command`. The message names the first one and ends
 // with `why`.

@@ -59,7 +59,7 @@ RC_GTEST_PROP(EditProperty, LegalEditsAreSoundAndUndone, (std::uint64_t seed, bo
 }
 
 // Erased nodes take no memory and no time, and a graph that is written and read again has the same
-// figures.
+// numbers.
 RC_GTEST_PROP(EditProperty, FiguresSurviveWritingAndReading, (std::uint64_t seed, bool pair)) {
   Graph graph = random_graph(seed, {.calls = 40, .pair = pair});
   RandomEdits random(seed, {.reach = 15});

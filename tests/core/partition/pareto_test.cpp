@@ -87,7 +87,7 @@ RC_GTEST_PROP(ParetoProperty, PlansThatFitAreWithinTheLimit, (std::uint64_t seed
   }
 }
 
-// True if the point is at least as good as these figures.
+// True if the point is at least as good as these numbers.
 bool reaches(const ParetoPoint& point, const Figures& other) {
   const Figures& own = point.figures.figures;
   return own.peak_bytes <= other.peak_bytes && own.step_ns <= other.step_ns;

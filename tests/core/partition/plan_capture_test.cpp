@@ -1,4 +1,4 @@
-// Compares the figures of a plan on a real joint graph with those of the pair that torch made of
+// Compares the numbers of a plan on a real joint graph with those of the pair that torch made of
 // it.
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Attention that is tagged for recomputation draws from generators of the caller. Torch's graphs do
 // not tell what such a call returns, so their memory and time cannot be compared; PlanOfCapture
-// compares the figures with those of the emitted pair.
+// compares the numbers with those of the emitted pair.
 TEST(PlanCapture, CallsEqualThoseOfTorchsPairWithGenerators) {
   JOINTER_NEEDS_SHARED();
   const std::string base = shared_directory() + "/captures/llama3_8b_tp2_fsdp2_eager_sac";

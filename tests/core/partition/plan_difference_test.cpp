@@ -1,5 +1,5 @@
 // Differences between plans of one joint graph, between a joint graph and its pair, and between
-// flat training steps. The sums over the rows are the differences of the plans' figures.
+// flat training steps. The sums over the rows are the differences of the plans' numbers.
 
 #include "core/partition/plan_difference.h"
 
@@ -252,7 +252,7 @@ TEST(PlanDifference, OfAJointGraphAndItsPairIsEmpty) {
 
 // --- Totals ---
 
-// Sums over rows and groups are the differences of the figures, for random plans.
+// Sums over rows and groups are the differences of the numbers, for random plans.
 RC_GTEST_PROP(PlanDifferenceProperty, SumsAreThoseOfTheFigures, (std::uint64_t seed)) {
   std::mt19937_64 chance(seed);
   const Graph graph = random_graph(seed, {.calls = 10 + chance() % 60,

@@ -187,7 +187,7 @@ TEST(PlanMargin, OnlyValuesOfThePlanHaveOne) {
   }
 }
 
-// Each value of a plan has a margin; the current decision has the plan's figures, and the others
+// Each value of a plan has a margin; the current decision has the plan's numbers, and the others
 // those of a plan that is changed in the same way.
 void check_margins(const Judged& judged, std::size_t every) {
   const Graph& joint = judged.partition.joint;

@@ -1,5 +1,5 @@
 // Compares plans with the pairs emitted from them: whatever is decided, the pair is sound, computes
-// what the joint graph computes, and has the predicted figures. On random joint graphs;
+// what the joint graph computes, and has the predicted numbers. On random joint graphs;
 // plan_capture_test.cpp uses real ones.
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ class Deciding {
   [[nodiscard]] const Graph& joint() const { return partition_.joint; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return what_if_; }
 
-  // Describes what is wrong with the plan, its pair or its figures; empty if nothing is.
+  // Describes what is wrong with the plan, its pair or its numbers; empty if nothing is.
   [[nodiscard]] std::string complaint() const {
     const auto outcome = what_if_.evaluate(plan_);
     if (!outcome) return outcome.error().message;
@@ -112,7 +112,7 @@ class Deciding {
       return fmt::format("a step of {} ns instead of {}", simulation.step_ns(), figures.step_ns);
     if (figures.exposed_ns != simulation.exposed_ns()) return "exposed time differs";
     if (what_if_.figures(plan_) != outcome->figures) return "figures differ from evaluate";
-    // What-if on the pair's order gives the same figures, including copies to the host.
+    // What-if on the pair's order gives the same numbers, including copies to the host.
     const Dependencies dependencies(*pair);
     const WhatIf editing(*pair, dependencies, costs, options_.memory, options_.simulation);
     if (editing.figures() != figures) return "what-if of the pair's order differs";

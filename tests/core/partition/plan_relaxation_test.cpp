@@ -156,7 +156,7 @@ TEST(PlanFrontier, NoSingleChangeIsBetter) {
   EXPECT_GT(tried, 100U);
 }
 
-// The quick figures agree with the complete ones.
+// The quick numbers agree with the complete ones.
 RC_GTEST_PROP(PlanWhatIfProperty, BoundedFiguresAreThoseOfThePlan, (std::uint64_t seed)) {
   const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
   RC_PRE(static_cast<bool>(judged));

@@ -74,7 +74,7 @@ TEST_F(PlanTotalsTest, AStorageOfSeveralValuesCountsOnce) {
   EXPECT_EQ(sum({"b", "v"}, {"b", "c", "v"}).bytes, 2 * kBytes);
 }
 
-// A candidate alone has its own figures; all saved ones have the plan's bytes; and no sum exceeds
+// A candidate alone has its own numbers; all saved ones have the plan's bytes; and no sum exceeds
 // the sum of its parts.
 RC_GTEST_PROP(PlanTotalsProperty, AgreeWithCandidatesAndFigures, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();

@@ -1,5 +1,5 @@
-// Compares the figures of a plan on a flat training step with those of the step that the plan's tags
-// make of it: the same calls in the same order, the same memory, the same time.
+// Compares the numbers of a plan on a flat training step with those of the step that the plan's
+// tags make of it: the same calls in the same order, the same memory, the same time.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-// The figures of points on a trade-off, the baseline of a slowdown, and the start of a search.
+// The numbers of points on a trade-off, the baseline of a slowdown, and the start of a search.
 
 #include "core/policy/trade_off.h"
 
@@ -68,7 +68,7 @@ class TradeOffOf : public testing::TestWithParam<Partitioner> {};
 INSTANTIATE_TEST_SUITE_P(Partitioners, TradeOffOf,
                          testing::Values(Partitioner::min_cut, Partitioner::default_partition));
 
-// The figures of a point are those of its plan under the partitioner that would make its pair.
+// The numbers of a point are those of its plan under the partitioner that would make its pair.
 TEST_P(TradeOffOf, PointsHaveTheFiguresOfTheirPair) {
   JOINTER_SLOW_TEST();
   Asked asked(GetParam());

@@ -156,7 +156,7 @@ void expect_near(Editing& editing, std::span<const NodeId> block, const LegalRan
   }
 }
 
-// Moves blocks around. After each move the figures must equal full recomputation, and after every
+// Moves blocks around. After each move the numbers must equal full recomputation, and after every
 // `previews_every` moves so must those of a preview, in at most `gaps` of its gaps.
 std::size_t edit(Editing& editing, std::size_t moves, std::size_t previews_every,
                  std::size_t gaps) {

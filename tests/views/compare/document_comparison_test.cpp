@@ -80,7 +80,7 @@ TEST(DocumentComparison, PlansOfPairsAreCompared) {
   EXPECT_EQ(made->plan->to.saved_bytes, saved_bytes(b));
   EXPECT_EQ(made->plan->difference.total().saved_bytes,
             made->plan->to.saved_bytes - made->plan->from.saved_bytes);
-  // The figures of a pair are those of its plan: each is listed once.
+  // The numbers of a pair are those of its plan: each is listed once.
   std::size_t peaks = 0;
   for (const MetricRow& row : metric_rows(*made))
     if (row.name.contains("peak", Qt::CaseInsensitive)) ++peaks;
@@ -113,7 +113,7 @@ TEST(DocumentComparison, OtherNamesAreMatchedByStructure) {
   EXPECT_EQ(made->plan, nullptr);
 }
 
-// Otherwise the figures would differ because of the options.
+// Otherwise the numbers would differ because of the options.
 TEST(DocumentComparison, BothAreAnalyzedWithTheSameOptions) {
   const SnapshotPtr a = tagged(MemoryPolicy::none);
   AnalysisOptions options;

@@ -1,4 +1,4 @@
-// Compares the totals of a ladder's rungs under a plan with the plan's own figures.
+// Compares the totals of a ladder's rungs under a plan with the plan's own numbers.
 
 #include "views/graph/ladder_rungs.h"
 

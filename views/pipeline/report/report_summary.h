@@ -1,6 +1,6 @@
 #pragma once
 
-// Summarizes the results of pipeline steps as figures and counts. Plain functions.
+// Summarizes the results of pipeline steps as metrics and counts. Plain functions.
 
 #include <QString>
 #include <span>

@@ -228,7 +228,7 @@ void StepReport::show_figures() {
   brief_->setText(figures_difference_text(steps_.front().result->before.figures,
                                           steps_.back().result->after.figures) +
                   kDot + report_effort(steps_));
-  // If the pane is low, replace the figures with a single line to leave space for the rows.
+  // If the pane is low, replace the numbers with a single line to leave space for the rows.
   for (QLabel* each : {title_, effort_, counts_, figures_}) each->setVisible(!is_low_);
   brief_->setVisible(is_low_);
   changes_->show_footer(!is_low_);

@@ -14,7 +14,7 @@
 
 namespace jointer::views {
 
-// The result of a pipeline step or a whole run: figures before and after, changed nodes, the
+// The result of a pipeline step or a whole run: numbers before and after, changed nodes, the
 // decisions with their reasons, and tables reported by passes.
 //
 // Rows refer to nodes by their names in edits and select them in the document, whatever state it
@@ -70,7 +70,7 @@ class StepReport : public QWidget {
   std::vector<ReportedStep> steps_;
   NodeDifferencesPtr differences_;
   QString refusal_;      // why nodes are not compared
-  bool is_low_ = false;  // the figures are shown as one line, to leave space for the tables
+  bool is_low_ = false;  // the numbers are shown as one line, to leave space for the tables
   Task<std::shared_ptr<Made>> making_;
 
   QLabel* empty_ = nullptr;

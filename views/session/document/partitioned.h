@@ -11,7 +11,7 @@
 namespace jointer::views {
 
 // A joint graph as partitioned: the pair that the plan gives, as another document, to be looked at
-// and not to be edited. Its figures are those of the plan. It is built on a worker thread, only
+// and not to be edited. Its estimates are those of the plan. It is built on a worker thread, only
 // on request, and follows the plan. Nodes selected in one of the two documents are selected
 // in the other too, by name.
 class Partitioned : public QObject {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A move of a block of nodes to another gap in the program order, and the figures at every gap that
-// it could move to. No Qt.
+// A move of a block of nodes to another gap in the program order, and the estimates at every gap
+// that it could move to. No Qt.
 
 #include <cstdint>
 #include <span>
@@ -30,7 +30,7 @@ NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 
-// The figures at every position that a block could move to.
+// The estimates at every position that a block could move to.
 struct MovePreview {
   RangePreview range;
   BestGaps best;
@@ -44,10 +44,10 @@ struct MovePreview {
   [[nodiscard]] std::size_t current() const { return range.range.current; }
   [[nodiscard]] const Figures& at(std::size_t gap) const { return range.at[gap - first()]; }
   [[nodiscard]] std::size_t clamp(std::size_t gap) const;
-  // True if all positions have the same figures.
+  // True if all positions have the same estimates.
   [[nodiscard]] bool is_flat() const;
-  // The nearest gap in that direction whose figures differ from those at `gap`, or the last gap in
-  // that direction if there is none.
+  // The nearest gap in that direction whose estimates differ from those at `gap`, or the last gap
+  // in that direction if there is none.
   [[nodiscard]] std::size_t next_change(std::size_t gap, int direction) const;
 };
 

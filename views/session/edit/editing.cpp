@@ -273,7 +273,7 @@ void Editing::make_state(const EditHistory& history, QObject* context, Made done
   run_in_background(context, make, done);
 }
 
-// --- Figures of the history ---
+// --- Estimates of the history ---
 
 // The estimates or sizes have changed, so all metrics are recomputed.
 void Editing::forget_old_metrics() {

@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// The figures of a graph that edits aim to improve.
+// The metrics of a graph that edits aim to improve.
 struct Metrics {
   std::int64_t peak_bytes = 0, reserved_bytes = 0;
   std::int64_t step_ns = 0, compute_ns = 0, communication_ns = 0, exposed_ns = 0;
@@ -21,7 +21,7 @@ Metrics metrics_of(const Graph& graph, const Analysis& analysis);
 
 // Returns true if both mean the same device and the same rules.
 bool same_options(const AnalysisOptions& a, const AnalysisOptions& b);
-// Returns true if the figures of both are comparable: same device, rules and sizes.
+// Returns true if the metrics of both are comparable: same device, rules and sizes.
 bool same_estimates(const Snapshot& a, const Snapshot& b);
 
 inline Figures figures_of(const Metrics& metrics) {

@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// The what-if that computes figures. Commands apply their moves to it too, so that an edit does not
-// require a new one.
+// The what-if that computes estimates. Commands apply their moves to it too, so that an edit does
+// not require a new one.
 struct MovePlanner::Basis {
   SnapshotPtr origin;    // graph that `what_if` refers to
   SnapshotPtr snapshot;  // graph with the same order as `what_if`

@@ -20,7 +20,7 @@ namespace jointer::views {
 class Editing;
 class OpenGraph;
 
-// The block being moved, and the figures at each position that it could move to.
+// The block being moved, and the estimates at each position that it could move to.
 struct HeldMove {
   NodeId handle;              // the node that the user picked up
   std::vector<NodeId> nodes;  // picked up: the handle or the whole selection
@@ -44,7 +44,7 @@ struct HeldMove {
 // Moves selected nodes: by dragging, with the effect of every position on screen, or by commands
 // that act on the whole selection. Both result in one edit.
 //
-// What-if figures are prepared on a worker thread whenever the graph changes, so that they are
+// What-if estimates are prepared on a worker thread whenever the graph changes, so that they are
 // ready when a drag starts. Requests wait for them, and for pending edits. They apply to the nodes
 // that were selected at the time of the request, as far as these still exist.
 class MovePlanner : public QObject {
@@ -90,7 +90,7 @@ class MovePlanner : public QObject {
   void to_end(int direction, bool is_toggled = false);  // the earliest or the latest position
   void cancel();                                        // stops a running command
 
-  // Prepares the what-if figures unless they are ready.
+  // Prepares the what-if estimates unless they are ready.
   void prepare();
   // Call this when an edit was refused: releases the dropped block.
   void take_refusal();
@@ -128,7 +128,7 @@ class MovePlanner : public QObject {
     std::vector<std::function<void()>> commands;  // for the block once it is held
   };
 
-  // What-if figures.
+  // What-if estimates.
   void take_basis(Result<std::shared_ptr<Basis>> basis);
   [[nodiscard]] bool is_basis_of(const SnapshotPtr& snapshot) const;
   void take_graph();

@@ -22,7 +22,7 @@ class BudgetTrial {
                                                    const SolveSettings& settings);
 
   // The outcome of solving with `budget`. Error (usage): the budget has no legal plan. Cost: one
-  // cut or knapsack, and the figures of one plan.
+  // cut or knapsack, and the estimates of one plan.
   Result<PlanOutcomePtr> at(double budget);
   Result<SavePlan> plan(double budget);
   // The outcome of another plan of min_cut's pair or of the step. Error (usage): as for emit_pair.

@@ -24,7 +24,7 @@ struct OrderedFigures {
   std::optional<std::int64_t> reserved_bytes;  // nullopt if the device has no caching allocator
   friend bool operator==(const OrderedFigures&, const OrderedFigures&) = default;
 };
-// The figures of that graph. Errors: as above.
+// The estimates of that graph. Errors: as above.
 Result<OrderedFigures> ordered_figures(const SacState& state);
 
 // The edits that apply the tags of a flat training step and then the passes of `order`, an entry for

@@ -297,7 +297,7 @@ const ParetoPoint* ParetoSearch::fastest_known(const SacStatePtr& state,
   for (const ParetoPoint& point : points_) {
     const auto bytes = bytes_of(point, settings_.memory);
     // A search under the user's policy does not start from presets, and other partitioners' pairs
-    // have other figures.
+    // have other estimates.
     const bool is_own = point.name.empty() || point.name == kNow;
     if (!is_own || point.partitioner != Partitioner::min_cut || !bytes || *bytes > limit_bytes ||
         (!settings_.offload && !point.plan.offloaded.empty()))

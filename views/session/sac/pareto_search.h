@@ -70,7 +70,7 @@ class ParetoSearch : public QObject {
   [[nodiscard]] const ParetoPoint* fastest_known(const SacStatePtr& state,
                                                  std::int64_t limit_bytes) const;
   // Finds the plan with the smallest peak that is at most `percent` percent slower than the state's
-  // own plan. `ordered`: the figures of that plan in its order, if it has one.
+  // own plan. `ordered`: the estimates of that plan in its order, if it has one.
   void find_smallest(const SacStatePtr& state, double percent,
                      const std::optional<OrderedFigures>& ordered = {});
   void cancel();

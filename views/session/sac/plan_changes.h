@@ -12,7 +12,7 @@ namespace jointer::views {
 
 struct PlanChanges {
   PlanFigures from, to;
-  PlanDifference difference;  // its sums are the differences of the figures
+  PlanDifference difference;  // its sums are the differences of the estimates
 };
 using PlanChangesPtr = std::shared_ptr<const PlanChanges>;
 

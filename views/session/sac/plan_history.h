@@ -12,16 +12,16 @@ namespace jointer::views {
 
 class SacSession;
 
-// The figures of the plan at each state of a joint graph or of a flat training step, whose own
-// figures ignore it. Computed in the background, one state at a time, and remembered.
+// The estimates of the plan at each state of a joint graph or of a flat training step, whose own
+// estimates ignore it. Computed in the background, one state at a time, and remembered.
 class PlanHistory : public QObject {
   Q_OBJECT
  public:
   // `session` must outlive this object.
   explicit PlanHistory(SacSession& session, QObject* parent = nullptr);
 
-  // True if the figures of states are those of plans: some entry of the history or some named state
-  // sets policies or requests a plan.
+  // True if the estimates of states are those of plans: some entry of the history or some named
+  // state sets policies or requests a plan.
   [[nodiscard]] bool has_plans() const;
   // Peak, step and exposed time with the plan at this state, or why it has no plan. None while it is
   // being computed; `changed` follows.
@@ -34,7 +34,7 @@ class PlanHistory : public QObject {
   void pump();
 
   SacSession& session_;
-  SnapshotPtr baseline_;  // the figures belong to estimates like this one's
+  SnapshotPtr baseline_;  // the numbers belong to estimates like this one's
   std::map<EditHistory, Result<Figures>> known_;
   std::deque<EditHistory> wanted_;
   bool is_asking_ = false;

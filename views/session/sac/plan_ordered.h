@@ -11,7 +11,7 @@
 
 namespace jointer::views {
 
-// The figures of the current plan in the order that a search found for it: the same as after
+// The estimates of the current plan in the order that a search found for it: the same as after
 // opening its pair, or after applying the tags of a flat training step. Passes must run to find
 // them, so they are computed on another thread and arrive later than those of the plan.
 class PlanOrdered : public QObject {
@@ -26,7 +26,7 @@ class PlanOrdered : public QObject {
   void follow(SacStatePtr state);
   // True if the current plan has an order.
   [[nodiscard]] bool has_order() const { return state_ && !state_->order.empty(); }
-  // The figures in that order; nullopt until they are known.
+  // The estimates in that order; nullopt until they are known.
   [[nodiscard]] const std::optional<OrderedFigures>& figures() const { return figures_; }
   // Why they cannot be computed, in one sentence; empty if they can.
   [[nodiscard]] const QString& problem() const { return problem_; }

@@ -13,8 +13,8 @@ namespace jointer::views {
 
 // The memory that the caching allocator would reserve under the current plan: the same value as
 // after saving and opening the plan's pair. Computing it requires building the pair, so it happens
-// on another thread, and the value arrives later than the other figures. For a flat training step,
-// the value is known immediately.
+// on another thread, and the value arrives later than the other estimates. For a flat training
+// step, the value is known immediately.
 class PlanReserved : public QObject {
   Q_OBJECT
  public:

@@ -8,11 +8,11 @@
 
 namespace jointer::views {
 
-// The figures of the plans at history entries that were computed before, so that undo and redo show
-// them at once.
+// The estimates of the plans at history entries that were computed before, so that undo and redo
+// show them at once.
 class RememberedFigures {
  public:
-  // `baseline`: the graph as opened, with its estimates. The figures for another one are forgotten.
+  // `baseline`: the graph as opened, with its estimates. Those for another one are forgotten.
   void add(const SnapshotPtr& baseline, const EditHistory& history, const PlanFigures& figures);
   [[nodiscard]] std::optional<PlanFigures> find(const SnapshotPtr& baseline,
                                                 const EditHistory& history) const;

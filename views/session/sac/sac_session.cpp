@@ -114,7 +114,7 @@ void SacSession::pump() {
   SacRequest request = this->request();
   std::optional<Preview> preview;
   std::optional<PolicyTick> tick;
-  // The document may have changed since ticks, previews and figures were requested.
+  // The document may have changed since ticks, previews and estimates were requested.
   if (is_stale_) {
     is_stale_ = false;
     set_working(true);

@@ -39,7 +39,7 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_started() const { return is_started_; }
   // Null until it is computed.
   [[nodiscard]] SacStatePtr state() const { return state_; }
-  // The figures of the plan at the current position in the history: those of the state, or, while
+  // The estimates of the plan at the current position in the history: those of the state, or, while
   // the state is still that of another position, those remembered from an earlier visit. nullopt
   // until they are known.
   [[nodiscard]] const std::optional<PlanFigures>& figures() const { return figures_; }
@@ -53,7 +53,7 @@ class SacSession : public QObject {
   [[nodiscard]] Editing& editing() const { return editing_; }
   // Memory that the caching allocator would reserve under the state's plan.
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
-  // The figures of the state's plan in the order that a search found for it.
+  // The estimates of the state's plan in the order that a search found for it.
   [[nodiscard]] const PlanOrdered& ordered() const { return ordered_; }
   // The reasons for one tensor's policy, with its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
@@ -89,15 +89,15 @@ class SacSession : public QObject {
   void clear_preview();
   [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
 
-  // Computes the figures at another history entry. `use` is called on this thread, unless `context`
-  // is destroyed first. Error (usage): the entry has no plan. Error (cancelled).
+  // Computes the estimates at another history entry. `use` is called on this thread, unless
+  // `context` is destroyed first. Error (usage): the entry has no plan. Error (cancelled).
   using UseFigures = std::function<void(const Result<PlanFigures>&)>;
   void find_figures(const EditHistory& history, QObject* context, UseFigures use);
   // Computes the memory that the caching allocator would reserve there. The same applies to `use`.
   using UseReserved = std::function<void(const Result<std::int64_t>&)>;
   void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
-  // Computes the figures there in the order that a search found; without one, those of the plan. The
-  // same applies to `use`.
+  // Computes the estimates there in the order that a search found; without one, those of the plan.
+  // The same applies to `use`.
   using UseOrdered = std::function<void(const Result<OrderedFigures>&)>;
   void find_ordered(const EditHistory& history, QObject* context, UseOrdered use);
   // Compares the plans at two history entries. The same applies to `use`.

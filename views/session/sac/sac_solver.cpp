@@ -9,8 +9,8 @@
 //
 // A few bases and many states are cached, so that moving through the history finds them again. A
 // cached state costs a copy of its rows. A new state costs one PlanWhatIf plan, in two parts:
-// figures and curve, which are shown immediately, and the recomputation cost of each tensor. A new
-// base costs a partition.
+// estimates and curve, which are shown immediately, and the recomputation cost of each tensor. A
+// new base costs a partition.
 
 #include "views/session/sac/sac_solver.h"
 
@@ -152,7 +152,7 @@ void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) 
     state.tensor_by_node[state.tensors[i].node.index()] = static_cast<std::int32_t>(i);
 }
 
-// Computes the plan, figures and curve under these policies, but no rows.
+// Computes the plan, estimates and curve under these policies, but no rows.
 Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
                                       const std::vector<MemoryPolicy>& policies) {
   auto state = std::make_shared<SacState>();

@@ -35,19 +35,19 @@ class SacSolver {
   // Error (usage), with the reason: no legal cut exists, nothing that the last tick requests is
   // possible, or that tick prevents the tags of a flat training step from being applied.
   Result<SacStatePtr> state(const SacRequest& request);
-  // A quick version of `state`: the figures and the curve are correct, but the tensors'
+  // A quick version of `state`: the estimates and the curve are correct, but the tensors'
   // recomputation costs are still those in `shown`, unless `is_complete` is set.
   struct Glimpse {
     SacStatePtr state;
     bool is_complete = false;
   };
   Result<Glimpse> glimpse(const SacRequest& request, const SacState& shown);
-  // Computes only figures and curve.
+  // Computes only estimates and curve.
   Result<PlanOutcomePtr> outcome(const SacRequest& request);
   // The memory that the caching allocator would reserve under the plan.
   Result<std::int64_t> reserved_bytes(const SacRequest& request);
 
-  // The figures in the order that a search found; without one, those of the plan.
+  // The estimates in the order that a search found; without one, those of the plan.
   Result<OrderedFigures> ordered(const SacRequest& request);
 
   // Settings to solve with, or a plan.
@@ -81,7 +81,7 @@ class SacSolver {
                                         const std::vector<MemoryPolicy>& policies);
   Result<SacStatePtr> state_of(const SacBasePtr& base, const std::vector<MemoryPolicy>& policies);
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
-  // A state whose plan, figures and curve are valid.
+  // A state whose plan, estimates and curve are valid.
   Result<SacStatePtr> plan_state(const SacRequest& request);
   // Leaves out who decided.
   Result<SacStatePtr> state_of_step(const SacRequest& request);

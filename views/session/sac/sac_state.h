@@ -1,6 +1,6 @@
 #pragma once
 
-// Which tensors of a graph are saved, recomputed or offloaded, and the resulting figures. States
+// Which tensors of a graph are saved, recomputed or offloaded, and the resulting estimates. States
 // are created on a worker thread and are immutable; panes share them. No Qt.
 
 #include <memory>
@@ -49,7 +49,7 @@ struct SacStep : PlanOutcome {
 };
 using SacStepPtr = std::shared_ptr<const SacStep>;
 
-// The result of applying a flat training step's tags, in addition to its figures.
+// The result of applying a flat training step's tags, in addition to its estimates.
 struct AppliedTags {
   bool any = false;     // the step has tags that are not applied yet
   std::string refusal;  // why they cannot be applied; if set, everything is as without tags
@@ -84,7 +84,7 @@ struct SacState : PlanOutcome {
   std::shared_ptr<const PlanTotals> totals;  // of the plan of a joint graph; otherwise null
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
-  // One row per value, for comparison with other states: the sums are the figures. Empty
+  // One row per value, for comparison with other states: the sums are the estimates. Empty
   // in a state that is not complete, and for a single half. Nodes: those of the base's joint graph,
   // or of the snapshot.
   std::vector<PlanRow> rows;
@@ -95,7 +95,7 @@ struct SacState : PlanOutcome {
   std::vector<MemoryPolicy> own_policies;
   bool has_own_policies = false;  // some of them were set since the graph was opened
   // The passes that reorder the plan's graph, as the search found them for its plan; empty: the
-  // plan's own order, in which all figures here are. See PlanOrdered.
+  // plan's own order, in which all estimates here are. See PlanOrdered.
   std::string order;
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }

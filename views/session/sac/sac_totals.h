@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The figures of several rows together (indices in the state's tensors, each at most once): a
+// The estimates of several rows together (indices in the state's tensors, each at most once): a
 // storage that they share counts once, and so does a call that recomputes several of them. Without
 // a plan, the calls are those that compute the rows' values. Cost: linear.
 PlanTotals::Sum sum_of(const SacState& state, std::span<const int> tensors);

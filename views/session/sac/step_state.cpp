@@ -1,9 +1,9 @@
 // States of a flat training step.
 //
 // The document's graph is the step with its tags. A state is that graph with its tags applied
-// (core/policy/apply_step_tags.h), analyzed like any other graph: `jointer sac STEP -o` writes the same
-// graph and `jointer memory` reports the same figures. Rows refer to the document's own nodes
-// (core/policy/step_values.h), since users tick these; the resulting graph is
+// (core/policy/apply_step_tags.h), analyzed like any other graph: `jointer sac STEP -o` writes the
+// same graph and `jointer memory` reports the same estimates. Rows refer to the document's own
+// nodes (core/policy/step_values.h), since users tick these; the resulting graph is
 // discarded.
 //
 // Cost: applying tags is linear in the nodes; the analysis takes most of the time. If there are no

@@ -1,6 +1,6 @@
 #pragma once
 
-// States of a flat training step: the figures with its tags applied. step_state.cpp describes the
+// States of a flat training step: the estimates with its tags applied. step_state.cpp describes the
 // algorithm. No Qt.
 
 #include <deque>

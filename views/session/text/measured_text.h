@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// Text that compares measured figures with estimated ones.
+// Text that compares measured numbers with estimated ones.
 
 // Measured divided by estimated, such as "1.08 ×". Empty if nothing was estimated.
 QString ratio_text(std::int64_t measured, std::int64_t estimated);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The options for computing figures as a workspace stores them.
+// The options for computing estimates as a workspace stores them.
 
 #include "core/schedule/analysis.h"
 #include "core/workspace/workspace.h"

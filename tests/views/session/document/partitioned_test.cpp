@@ -24,7 +24,7 @@ class APartitionedGraph : public testing::Test {
       QCoreApplication::processEvents();
     }
   }
-  // The figures of the pair are those of the plan.
+  // The numbers of the pair are those of the plan.
   void compare_figures() {
     ASSERT_NE(partitioned.document(), nullptr);
     const Analysis& pair = partitioned.document()->analysis();

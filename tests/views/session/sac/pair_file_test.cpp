@@ -23,7 +23,7 @@ std::set<std::string> calls_of(const Graph& graph, const std::vector<NodeId>& no
 }
 
 // At other budgets than the default, so that the plan differs from that of the partitioner. The
-// figures may differ a little: as in torch, tags make the pair pass on random states.
+// numbers may differ a little: as in torch, tags make the pair pass on random states.
 TEST(JointOfAPair, HasThePlanOfThePair) {
   const test::Judged& judged = test::judged_sample();
   for (const double budget : {0.7, 0.3, 0.0}) {

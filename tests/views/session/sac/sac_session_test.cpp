@@ -77,7 +77,7 @@ TEST_F(SacSessionTest, UndoShowsRememberedFiguresAtOnce) {
   document->editing().redo();
   run_all();
   EXPECT_EQ(shown.front(), ticked);
-  // Other estimates give other figures.
+  // Other estimates give other numbers.
   shown.clear();
   AnalysisOptions options = document->analysis().options;
   options.estimator.device = "a100";

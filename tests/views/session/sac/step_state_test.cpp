@@ -1,4 +1,4 @@
-// Tests states of a flat training step as a function of the history: figures with its tags applied,
+// Tests states of a flat training step as a function of the history: numbers with its tags applied,
 // deciders, and refusals.
 
 #include "views/session/sac/step_state.h"
@@ -164,7 +164,7 @@ TEST_F(StepStateTest, ABudgetGivesAPlanThatTheNextSearchMayChange) {
   EXPECT_EQ(s->own_policies[node("act3").index()], MemoryPolicy::must_save);
   EXPECT_EQ(std::ranges::count(s->own_policies, MemoryPolicy::none),
             static_cast<std::ptrdiff_t>(s->own_policies.size() - 1));
-  // A limit: the figures of the search are those of the step with its tags.
+  // A limit: the numbers of the search are those of the step with its tags.
   const std::int64_t limit =
       (s->figures.figures.peak_bytes + s->reference()->figures.figures.peak_bytes) / 2;
   const auto trade_off = ParetoSearch::trade_off_of(*s, {}, {}, Cancellation(), {}).value();
