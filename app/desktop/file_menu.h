@@ -21,7 +21,7 @@ class FileMenu : public QObject {
  public slots:
   void choose_files();
   void open_sample();
-  // `entry`: of the recent files.
+  // `entry` is one of the recent files.
   void open_recent(const QString& entry);
 
  private:

@@ -20,8 +20,8 @@ DeviceType device_of_run(const BenchmarkRequest& request, const Machine& machine
 MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on);
 
 struct MemoryShortage {
-  std::int64_t need_bytes = 0;   // of each rank: its predicted peak
-  std::int64_t share_bytes = 0;  // of each rank: of the free host memory, or its GPU's memory
+  std::int64_t need_bytes = 0;   // predicted peak of each rank
+  std::int64_t share_bytes = 0;  // each rank's part of the free host memory, or its GPU's memory
   int ranks = 1;                 // on this machine
   DeviceType device = DeviceType::cpu;
 };

@@ -22,7 +22,7 @@ Result<Graph> read_native(std::string_view name, const PaddedBytes& bytes,
                           const Progress& progress = {});
 
 // Adds a capture as a new part of a graph. The other parts may come from other files. Call
-// `complete` afterwards. Errors: as for read_native; also if the document is itself a pair.
+// `complete` afterwards. Errors: same as read_native; also if the document is itself a pair.
 Result<PartId> append_native(Graph& graph, std::string_view name, const PaddedBytes& bytes,
                              const Progress& progress = {});
 

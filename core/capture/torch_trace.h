@@ -40,7 +40,7 @@ struct TraceGraph {
 Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::string_view bytes);
 
 // Adds the graph `index` as a new part. Call `complete` afterwards. Error (usage): there is no such
-// graph. Other errors: as for append_fx_text.
+// graph. Other errors: same as append_fx_text.
 Result<PartId> append_torch_trace(Graph& graph, std::string_view file, std::string_view bytes,
                                   std::size_t index, const Progress& progress);
 

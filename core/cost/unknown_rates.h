@@ -19,7 +19,7 @@ bool is_mixture_of_experts(const Graph& graph);
 struct UnknownRate {
   std::string brief, sentence;
 };
-// `facts` and `rates`: of this graph.
+// `facts` and `rates` describe `graph`.
 UnknownRate unknown_tokens(const Graph& graph, const ModelFacts& facts, const Throughput& rates);
 UnknownRate unknown_mfu(const Graph& graph, const ModelFacts& facts, const Throughput& rates);
 

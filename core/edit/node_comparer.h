@@ -24,7 +24,7 @@ struct DetailDifference {
 // these are names.
 class NodeComparer {
  public:
-  // The graphs and the match must outlive this.
+  // The graphs and the match must outlive this object.
   NodeComparer(const Graph& before, const Graph& after, const NodeMatch* match = nullptr)
       : a_(before), b_(after), match_(match != nullptr && !match->is_by_name() ? match : nullptr) {}
 

@@ -258,7 +258,7 @@ class Graph {
   }
 
   // Evaluates symbolic sizes, finds the group of each collective, and joins storages that are the
-  // same memory (through waits, aten.view, and the partners of a pair). Errors: as for `assume`.
+  // same memory (through waits, aten.view, and the partners of a pair). Errors: same as `assume`.
   Result<void> finish();
 
   // --- Editing ---

@@ -25,7 +25,7 @@ struct RankProgram {
 };
 
 // The programs in the order of the files. Error (usage): a capture does not state its rank, or
-// states a rank other than the one in its file name. Error (input): as for open_graph, or no file
+// states a rank other than the one in its file name. Error (input): same as open_graph, or no file
 // matches the name.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 

@@ -26,7 +26,7 @@ struct BudgetedCut {
 // Solves one graph under many budgets. Does the work that does not depend on the budget only once.
 class ActivationBudget {
  public:
-  // All arguments must outlive this.
+  // All arguments must outlive this object.
   ActivationBudget(const Graph& joint, const JointParts& parts, const MinCut& problem,
                    const PartitionOptions& options);
 

@@ -23,17 +23,17 @@ class BudgetPlans {
   // Budgets are tried in multiples of 1/1000.
   static constexpr int kParts = 1000;
 
-  // `joint`: with the tags in effect. `options`: as for partition by min_cut; the budget is ignored.
-  // Error (usage): as for partition.
+  // `joint` has the tags in effect. `options`: same as for min_cut, but the budget is ignored.
+  // Error (usage): same as partition.
   static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
-  // For a flat training step, the graph of `what_if`, which must outlive this. Its tags are
-  // followed. Error (usage): as for StepBudget.
+  // For a flat training step, the graph of `what_if`, which must outlive this object. Its tags are
+  // followed. Error (usage): same as StepBudget.
   static Result<std::unique_ptr<BudgetPlans>> of_step(const PlanWhatIf& what_if,
                                                       PartitionOptions options);
   BudgetPlans(const BudgetPlans&) = delete;
   BudgetPlans& operator=(const BudgetPlans&) = delete;
 
-  // As min_cut has cleaned it. Empty for a flat training step.
+  // The joint graph as cleaned by min_cut. Empty for a flat training step.
   [[nodiscard]] const Graph& joint() const { return joint_; }
   // The plan for a budget. Error (usage): the budget has no legal plan. Cost: one cut or knapsack.
   Result<SavePlan> plan(double budget);
@@ -42,8 +42,8 @@ class BudgetPlans {
     double budget = 0;
     bool fits = false;  // false: none of the budgets tried fits, and this one has the minimum peak
   };
-  // The largest budget found whose peak fits. `what_if`: of `joint()` or a graph with the same
-  // calls, the same in each call of this function. Error (usage): no budget has a legal plan. Cost:
+  // The largest budget found whose peak fits. `what_if` is for `joint()` or a graph with the same
+  // calls, and the same in each call. Error (usage): no budget has a legal plan. Cost:
   // at most 27 cuts, fewer if some peaks are already known.
   Result<Fit> within(const PlanWhatIf& what_if, std::int64_t peak_bytes);
 

@@ -17,7 +17,7 @@ namespace jointer {
 // Solves each budget once. The top of budget_sweep.cpp describes how budgets are chosen.
 class BudgetSweep {
  public:
-  // `what_if` and `request` must outlive this. Error (usage): as for partition.
+  // `what_if` and `request` must outlive this object. Error (usage): same as partition.
   static Result<std::unique_ptr<BudgetSweep>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                    const ParetoRequest& request);
 

@@ -19,7 +19,7 @@ namespace jointer {
 
 class FlatOrders {
  public:
-  // `orders`: of a flat step; must outlive this.
+  // `orders` is of a flat step and must outlive this object.
   explicit FlatOrders(const PairOrders& orders);
 
   // `given`: indexed by position; the values that are not recomputed, besides those that cannot be.
@@ -61,7 +61,7 @@ class FlatOrders {
   std::vector<bool> owns_storage_;    // by position: it, or the call whose element it is, does
   std::vector<OffloadOrder::Node> offload_nodes_;
   std::vector<std::uint32_t>
-      back_;  // by position: of the value that the graph copies back in its place
+      back_;  // by position: the copy of the value that the graph uses instead
   std::vector<Place> all_, region_;  // in order
   std::vector<Place> outputs_;
   bool long_forms_ = true;

@@ -9,7 +9,7 @@ namespace jointer {
 // Predicts which neighbors a compiler fuses into one kernel, as torch._functorch.partitioners
 // does: calls of fusible operators; anything into a concatenation; the buffers that a
 // functionalized call or a Triton kernel writes to, into that call. A reader of a Triton kernel's
-// result never fuses with it. The graph must outlive this.
+// result never fuses with it. The graph must outlive this object.
 class FusionRules {
  public:
   explicit FusionRules(const Graph& graph);

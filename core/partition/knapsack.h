@@ -40,7 +40,7 @@ Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, Knap
 // Solves the same items under many budgets: torch's dp, with one table for all of them.
 class KnapsackTable {
  public:
-  // For budgets up to `largest`. Error (usage): as for solve_knapsack. Cost: the number of items
+  // For budgets up to `largest`. Error (usage): same as solve_knapsack. Cost: the number of items
   // times the largest budget in quanta, in time and in bytes.
   static Result<KnapsackTable> make(Knapsack items, double largest);
 
@@ -66,7 +66,7 @@ class BudgetKnapsack {
   BudgetKnapsack(Knapsack items, KnapsackSolver solver, BudgetRounding rounding)
       : items_(std::move(items)), solver_(solver), rounding_(rounding) {}
 
-  // Error (usage): as for solve_knapsack.
+  // Error (usage): same as solve_knapsack.
   Result<KnapsackAnswer> solve(double budget);
 
  private:

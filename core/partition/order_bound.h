@@ -20,8 +20,8 @@ std::vector<NodeCost> with_hidden_communication(std::span<const NodeCost> costs,
 
 class OrderBound {
  public:
-  // `joint` and what `make_what_if` refers to must outlive this. `make_what_if`: evaluates plans of
-  // `joint` by the given costs, which this object keeps. Error (usage): no plan is legal.
+  // `joint` and what `make_what_if` refers to must outlive this object. `make_what_if`: evaluates
+  // plans of `joint` by the given costs, which this object keeps. Error (usage): no plan is legal.
   static Result<OrderBound> make(
       const Graph& joint, std::span<const NodeCost> costs,
       const std::function<std::unique_ptr<PlanWhatIf>(std::span<const NodeCost>)>& make_what_if,

@@ -29,7 +29,7 @@ class PairMatches {
     NodeId again;   // the call in the backward that draws the same numbers; none if none does
   };
 
-  // `pair` must outlive this, and be a pair.
+  // `pair` must outlive this object, and be a pair.
   explicit PairMatches(const Graph& pair);
   // Error (usage): see join_with_plan.
   Result<void> find();

@@ -117,7 +117,7 @@ class PairOrders {
     read_outside = 1 << 17,  // of a flat step: a value that another part of the backward reads
   };
 
-  // `joint` must outlive this.
+  // `joint` must outlive this object.
   explicit PairOrders(const Graph& joint, Partitioner partitioner = Partitioner::min_cut);
   ~PairOrders();
   PairOrders(const PairOrders&) = delete;

@@ -70,7 +70,7 @@ struct ParetoCurve {
 // The best plans found from the lowest peak to the shortest step, by ascending peak, so that step
 // time never increases: points that no other point beats in both metrics. `joint`: the graph of
 // `what_if` (Partition::joint), possibly with other tags.
-// Deterministic. Error (usage): as for partition, unless only some budgets have no legal plan.
+// Deterministic. Error (usage): same as partition, unless only some budgets have no legal plan.
 // Error (cancelled): cancelled before any point was found.
 Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
                            const ParetoRequest& request);

@@ -17,7 +17,7 @@ namespace jointer {
 class PartCopy {
  public:
   // Adds a part to `to` with the groups, symbols and kernels of the part `of` in `from`. Both
-  // graphs must outlive this.
+  // graphs must outlive this object.
   PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of = PartId(0));
   // Copies into an existing part of `to`, and adds the symbols and groups that it lacks.
   PartCopy(const Graph& from, Graph& to, PartId into, PartId of);

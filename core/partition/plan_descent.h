@@ -23,8 +23,8 @@ class PlanDescent {
     std::function<bool()> go_on;
     std::size_t exhaustive = 0;  // in step 3, try all changes if there are at most this many
   };
-  // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. Tags that are not
-  // mere preferences are honored.
+  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. Tags that
+  // are not mere preferences are honored.
   PlanDescent(const Graph& joint, const PlanWhatIf& what_if, Options options)
       : joint_(joint), what_if_(what_if), options_(std::move(options)) {}
 

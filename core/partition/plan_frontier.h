@@ -31,13 +31,13 @@ class PlanFrontier {
     std::function<bool()> go_on;         // called before each plan; false ends the search
   };
 
-  // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. Error (usage): no
-  // plan is legal.
+  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. Error
+  // (usage): no plan is legal.
   static Result<std::unique_ptr<PlanFrontier>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                     Options options);
 
   // Solves the relaxation for a range of prices, which bounds the step for every peak. The first
-  // `best` does this by itself. Error (usage): as for `best`.
+  // `best` does this by itself. Error (usage): same as `best`.
   Result<void> find_samples();
   // Seeds the search with an already evaluated plan.
   void add(const EvaluatedPlan& plan);

@@ -59,7 +59,7 @@ struct ValueMargin {
 // The margins of one plan.
 class PlanMargins {
  public:
-  // `what_if` must outlive this. Error (usage): as for emit_pair. Cost: the plan's candidates.
+  // `what_if` must outlive this object. Error (usage): see emit_pair. Cost: the plan's candidates.
   static Result<PlanMargins> make(const PlanWhatIf& what_if, SavePlan plan);
 
   // nullopt: the plan does not decide by density.

@@ -16,7 +16,7 @@ namespace jointer {
 
 class PlanMemory {
  public:
-  // `orders` must outlive this.
+  // `orders` must outlive this object.
   PlanMemory(const PairOrders& orders, const MemoryOptions& options);
 
   // The lifetime of one storage: live at the points `first` <= point < `last` of the profile.

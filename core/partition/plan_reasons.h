@@ -22,7 +22,7 @@ struct Explained {
 };
 
 // Returns the reasons, indexed by node id. `cut`: the minimum cut; null for default_partition.
-// Error (usage): as for extract_half.
+// Error (usage): same as extract_half.
 Result<std::vector<PlanReason>> explain_plan(const Explained& what, const CutSolution* cut);
 
 }  // namespace jointer

@@ -41,8 +41,8 @@ struct PlanPrices {
 
 class PlanRelaxation {
  public:
-  // `what_if` must outlive this. `policies`: the user's, indexed by node id; may be empty. Values
-  // tagged for saving, recomputation or offload stay so. Error (usage): no plan is legal.
+  // `what_if` must outlive this object. `policies`: the user's, indexed by node id; may be empty.
+  // Values tagged for saving, recomputation or offload stay so. Error (usage): no plan is legal.
   static Result<PlanRelaxation> make(const PlanWhatIf& what_if,
                                      std::span<const MemoryPolicy> policies);
 
@@ -58,11 +58,11 @@ class PlanRelaxation {
 
   // The values to decide about, in program order: one per storage.
   [[nodiscard]] std::span<const NodeId> values() const { return values_; }
-  // The plan with these decisions, by value. Error (usage): as for emit_pair.
+  // The plan with these decisions, by value. Error (usage): same as emit_pair.
   [[nodiscard]] Result<SavePlan> plan(std::span<const Keep> keep) const;
 
-  // No plan whose peak is at most `peak_bytes` has a shorter step. `cost_ns`: of the solution for
-  // these prices.
+  // No plan whose peak is at most `peak_bytes` has a shorter step. `cost_ns` is the cost of the
+  // solution for these prices.
   [[nodiscard]] std::int64_t bound_ns(const PlanPrices& prices, double cost_ns,
                                       std::int64_t peak_bytes) const;
   // The price of a byte at which recomputing everything costs as much as saving everything.

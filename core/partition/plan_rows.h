@@ -25,7 +25,7 @@ struct PlanRow {
   friend bool operator==(const PlanRow&, const PlanRow&) = default;
 };
 
-// The rows of a plan in program order. Error (usage): as for emit_pair.
+// The rows of a plan in program order. Error (usage): same as emit_pair.
 Result<std::vector<PlanRow>> plan_rows(const PlanWhatIf& what_if, const SavePlan& plan);
 
 // The rows of a pair or a flat training step in program order, from its kept_values. A recomputed

@@ -26,7 +26,7 @@ struct PlanWhatIf::State {
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan,
                                                               const PairOrder& order) const;
   // True if the backward has the value without recomputing it, or could only receive it because it
-  // cannot be recomputed under this plan. `order`: of the plan.
+  // cannot be recomputed under this plan. `order` is the plan's.
   [[nodiscard]] bool is_available(const SavePlan& plan, const PairOrder& order, Place place) const;
   // True for a call whose generator state is saved although it draws nothing.
   [[nodiscard]] bool keeps_state(Place call) const;

@@ -20,8 +20,8 @@
 //      the effort). If a size has more choices, evaluate those that the reliefs do not rule out
 //      (half of the effort). The first size that has a solution is the answer, with its shortest
 //      step.
-//   3. Otherwise grow one choice: of the moves with most relief at the peak that the choice has
-//      now, evaluate a few and take the best, until the limit holds. Where many moves are needed,
+//   3. Otherwise grow one choice: evaluate a few of the moves with most relief at its current
+//      peak, and take the best, until the limit holds. Where many moves are needed,
 //      take several at a time.
 //   4. Polish it: leave out each move that is not needed, then replace one or two moves by one at
 //      random, as long as this helps, for the rest of the effort.
@@ -77,7 +77,7 @@ struct JudgedChoice {
 struct CallPoint {
   NodeId node;
   bool is_backward = false;
-  std::size_t within = 0;  // 0, 1: of the two points of its step
+  std::size_t within = 0;  // 0 or 1: which of the two points of its step
 };
 
 // An outcome, and where its backward starts.

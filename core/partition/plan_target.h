@@ -54,7 +54,7 @@ struct ChangeList {
   Count count;
 };
 
-// `joint`: the graph of `what_if`. Deterministic. Error (usage): as for emit_pair. Error
+// `joint` is the graph of `what_if`. Deterministic. Error (usage): same as emit_pair. Error
 // (cancelled): cancelled before the search was done.
 Result<ChangeList> find_changes(const Graph& joint, const PlanWhatIf& what_if, const SavePlan& plan,
                                 const PlanTarget& target);

@@ -16,7 +16,7 @@ namespace jointer {
 
 class PlanTime {
  public:
-  // `orders` must outlive this. `costs`, `flops`: one per node, by id.
+  // `orders` must outlive this object. `costs`, `flops`: one per node, by id.
   PlanTime(const PairOrders& orders, std::span<const NodeCost> costs, std::span<const Flops> flops,
            const SimulationOptions& options, const TransferCosts& transfers);
 

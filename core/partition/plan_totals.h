@@ -17,7 +17,7 @@ namespace jointer {
 
 class PlanTotals {
  public:
-  // `what_if` must outlive the result. Error (usage): as for emit_pair. Cost: linear.
+  // `what_if` must outlive the result. Error (usage): same as emit_pair. Cost: linear.
   static Result<std::shared_ptr<const PlanTotals>> make(const PlanWhatIf& what_if,
                                                         const SavePlan& plan);
 

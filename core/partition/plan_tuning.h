@@ -21,8 +21,8 @@ class PlanTuning {
     // Computes the estimates of a plan; nullopt ends the tuning with the best plan so far.
     std::function<std::optional<Result<EvaluatedPlan>>(SavePlan)> evaluate;
   };
-  // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. MUST_SAVE and
-  // MUST_RECOMPUTE tags are honored; decisions that are only preferences may change.
+  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. MUST_SAVE
+  // and MUST_RECOMPUTE tags are honored; decisions that are only preferences may change.
   PlanTuning(const Graph& joint, const PlanWhatIf& what_if, Options options)
       : joint_(joint), what_if_(what_if), options_(std::move(options)) {}
 

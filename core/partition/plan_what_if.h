@@ -80,7 +80,7 @@ struct PlanWhatIfOptions {
 
 class PlanWhatIf {
  public:
-  // `joint`: as Partition::joint; must outlive this. `costs`, `flops`: one per node, by id.
+  // `joint`: see Partition::joint; must outlive this object. `costs`, `flops`: one per node, by id.
   // `memory` must use the rules for running a graph; torch's rules do not cover pairs.
   PlanWhatIf(const Graph& joint, std::span<const NodeCost> costs, std::span<const Flops> flops,
              const MemoryOptions& memory = {}, const SimulationOptions& simulation = {},
@@ -89,10 +89,10 @@ class PlanWhatIf {
   PlanWhatIf(const PlanWhatIf&) = delete;
   PlanWhatIf& operator=(const PlanWhatIf&) = delete;
 
-  // Error (usage): as for emit_pair. Cost: linear in nodes and storages.
+  // Error (usage): same as emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
   // The estimates of a plan whose step and peak are at most those of `most`; of another plan, the
-  // bound that it exceeds, in a part of the time. Error (usage): as for emit_pair.
+  // bound that it exceeds, in a part of the time. Error (usage): same as emit_pair.
   enum class Exceeds : std::uint8_t { nothing, step, peak };
   struct Bounded {
     Exceeds exceeds = Exceeds::nothing;
@@ -100,12 +100,12 @@ class PlanWhatIf {
   };
   [[nodiscard]] Result<Bounded> figures_within(const SavePlan& plan, const Figures& most) const;
   // Live bytes at every point of the pair: MemoryTimeline::profile of the graph that emit_pair
-  // returns. Error (usage): as for emit_pair.
+  // returns. Error (usage): same as emit_pair.
   [[nodiscard]] Result<std::vector<std::int64_t>> profile(const SavePlan& plan) const;
   // The bytes that torch's caching allocator reserves for the pair (simulate_reserved); on devices
-  // without one, its peak. Error (usage): as for emit_pair.
+  // without one, its peak. Error (usage): same as emit_pair.
   [[nodiscard]] Result<std::int64_t> reserved_bytes(const SavePlan& plan) const;
-  // Estimates and profile, for little more than the cost of one. Error (usage): as for emit_pair.
+  // Estimates and profile, for little more than the cost of one. Error (usage): same as emit_pair.
   struct Outcome {
     PlanFigures figures;
     std::vector<std::int64_t> profile;
@@ -133,7 +133,7 @@ class PlanWhatIf {
 
   // The plan that saves these values, offloads those of them that are also in `offloaded`, and
   // recomputes all others that can be recomputed. Values that the backward does not need are
-  // dropped. Error (usage): as for emit_pair.
+  // dropped. Error (usage): same as emit_pair.
   [[nodiscard]] Result<SavePlan> plan_of(std::span<const NodeId> saved,
                                          std::span<const NodeId> offloaded) const;
 

@@ -43,7 +43,7 @@ class RematOrder {
     friend bool operator==(const Standing&, const Standing&) = default;
   };
 
-  // `nodes` must outlive this.
+  // `nodes` must outlive this object.
   explicit RematOrder(const Nodes& nodes)
       : nodes_(nodes),
         before_(nodes.count(), kNever),
@@ -146,7 +146,7 @@ class RematOrder {
 
   // --- Step 5: originals without readers ---
 
-  // `stays`: by number, originals that are not removed; may be empty.
+  // `stays`: originals that are not removed, indexed by number; may be empty.
   void find_unread(const std::vector<std::uint8_t>& stays) {
     std::vector<std::uint8_t> is_read(nodes_.count(), 0);
     const auto order = nodes_.order();

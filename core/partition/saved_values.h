@@ -11,7 +11,7 @@ namespace jointer {
 
 // The plan that saves those of these values that the backward reads, and the symbols in the sizes
 // of the backward's inputs. The top of saved_values.cpp states the rules. `values`, `symbols`:
-// without duplicates. Error (usage): as for extract_half.
+// without duplicates. Error (usage): same as extract_half.
 Result<SavePlan> settle_saved_values(const Graph& joint, const JointParts& parts,
                                      const std::vector<NodeId>& values,
                                      const std::vector<NodeId>& symbols);

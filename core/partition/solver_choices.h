@@ -46,8 +46,8 @@ class SolverComparison {
     std::function<bool()> is_cancelled;  // polled within each solve; may be empty
   };
 
-  // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`, with its tags.
-  // Error (usage): as for emit_pair; (cancelled). Cost: up to 60 cuts, and as many plans.
+  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`, with its
+  // tags. Error (usage): same as emit_pair; (cancelled). Cost: up to 60 cuts, and as many plans.
   static Result<std::unique_ptr<SolverComparison>> make(const Graph& joint,
                                                         const PlanWhatIf& what_if, Request request);
 

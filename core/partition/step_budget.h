@@ -15,7 +15,7 @@ namespace jointer {
 
 class StepBudget {
  public:
-  // `step`: the graph of `what_if`; both must outlive this. Its MUST_SAVE, MUST_RECOMPUTE,
+  // `step`: the graph of `what_if`; both must outlive this object. Its MUST_SAVE, MUST_RECOMPUTE,
   // PREFER_RECOMPUTE and MUST_CPU_OFFLOAD tags are followed. Error (usage): no plan is legal.
   static Result<StepBudget> make(const Graph& step, const PlanWhatIf& what_if,
                                  const PartitionOptions& options);

@@ -51,7 +51,7 @@ class StepOffloads {
   enum class Stays : std::uint8_t { written, returned, read_late };
   static constexpr std::size_t kReasons = 3;
 
-  // Both must outlive this; the graph keeps its order.
+  // Both must outlive this object; the graph keeps its order.
   StepOffloads(const Graph& graph, const Users& users);
 
   [[nodiscard]] StepOffload readers_of(NodeId id) const;

@@ -15,7 +15,7 @@ namespace jointer {
 // of a pair keep that order. See write_order.cpp.
 class WriteOrder {
  public:
-  // `joint` must outlive this.
+  // `joint` must outlive this object.
   explicit WriteOrder(const Graph& joint);
 
   // True if anything writes. If nothing does, every order is correct.

@@ -86,7 +86,7 @@ class PassContext {
   // Reports progress, 0 .. 1. Error (cancelled): the user cancelled; the pass must return this
   // error.
   Result<void> report(double done) const;
-  // Runs a Python function. Errors: as for PythonRunner.
+  // Runs a Python function. Errors: same as PythonRunner.
   [[nodiscard]] Result<Graph> run_python(
       const Graph& graph, std::string function,
       std::vector<std::pair<std::string, PassValue>> arguments = {}) const;

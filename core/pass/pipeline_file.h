@@ -18,8 +18,8 @@ struct PipelineFile {
 };
 
 // Parses the steps in a text file, which are separated by commas or line breaks; `#` starts a
-// comment. Error (usage): as for parse_pipeline, with the line number. `wrong_at` receives the byte
-// offset of the error.
+// comment. Error (usage): same as parse_pipeline, with the line number. `wrong_at` receives the
+// byte offset of the error.
 Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at = nullptr);
 
 // True if the file at `path` is a pipeline, judging by its name (`.jointer-passes`) or the

@@ -150,7 +150,7 @@ Result<Outcome> outcome_of_step(const Graph& tagged, const MemoryOptions& memory
 // Compares a plan with the plans that texts give for the graph as opened.
 class Judge {
  public:
-  // `opened` must outlive this.
+  // `opened` must outlive this object.
   Judge(const Graph& joint, const SavePlan& plan, const Graph& opened, const ReadBack& options)
       : opened_(opened), options_(options) {
     if (is_joint()) {

@@ -35,7 +35,7 @@ using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const Orde
 // TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be reordered. The
 // points have the estimates after reordering; ParetoPoint::order has the passes. The estimates of
 // TradeOff::known must be such estimates, too. Deterministic.
-// Errors: as for those functions.
+// Errors: same as those functions.
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order);
 Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,

@@ -56,8 +56,8 @@ class TradeOff {
     TransferCosts transfers;
   };
 
-  // `graph`: a joint graph or a flat training step, with the tags in effect. The spans of `estimates`
-  // must outlive this. Error (usage): as for partition.
+  // `graph`: a joint graph or a flat training step, with the tags in effect. The spans of
+  // `estimates` must outlive this object. Error (usage): same as partition.
   static Result<std::unique_ptr<TradeOff>> make(const Graph& graph, const Estimates& estimates,
                                                 TradeOffOptions options);
   TradeOff(const TradeOff&) = delete;
@@ -89,10 +89,10 @@ class TradeOff {
   [[nodiscard]] Result<OrderBound> order_bound() const;
 
   // The graph that a plan makes: the pair of a joint graph, or the flat training step with its tags
-  // applied. Error (usage): as for emit_pair.
+  // applied. Error (usage): same as emit_pair.
   [[nodiscard]] Result<Graph> graph_of(const SavePlan& plan) const;
-  // The partition with this plan. `found_by`: what chose it, as for search_reasons. Error (usage): as
-  // for emit_pair.
+  // The partition with this plan. `found_by`: see search_reasons. Error (usage): same as
+  // emit_pair.
   [[nodiscard]] Result<Partition> partition_by(const SavePlan& plan,
                                                const std::string& found_by) const;
   // The partition of min_cut at budget 1; for a flat training step, the graph and the current plan.

@@ -16,8 +16,8 @@ namespace jointer {
 // The policy that FSDP's tags give to gathered parameters; `none` if there are no such tags.
 MemoryPolicy fsdp_policy(const Graph& opened);
 
-// Runs apply_sac, then sets FSDP's tags, because upstream runs the FSDP pass last. `fsdp`: from
-// fsdp_policy.
+// Runs apply_sac, then sets FSDP's tags, because upstream runs the FSDP pass last. `fsdp`: the
+// result of fsdp_policy.
 Result<Edit> apply_sac_with_fsdp(const Graph& graph, const SacOptions& options, MemoryPolicy fsdp);
 
 // Memory policies also tag gathered parameters; `fsdp` determines whether they are saved.

@@ -24,7 +24,7 @@ struct PlacementGuess {
   [[nodiscard]] bool matters() const;
 };
 
-// `analysis`: of the graph. Estimates the guessed groups' collectives a second time and simulates
+// `analysis` is of `graph`. Estimates the guessed groups' collectives a second time and simulates
 // the step. Error: see make_estimator.
 Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analysis);
 

@@ -12,7 +12,7 @@ namespace jointer {
 
 class RangeMaximum {
  public:
-  // Refers to the caller's numbers, which must outlive this.
+  // Refers to the caller's numbers, which must outlive this object.
   explicit RangeMaximum(std::span<const std::int64_t> values);
 
   // Call after the numbers in [first, last) have changed.

@@ -39,7 +39,7 @@ class TimePreview {
     const Call* call = nullptr;
     bool resets = false;  // the host waits for the compute stream before the next event
     Clocks before;
-    std::int64_t slack = 0;             // a start: of its stream's clock; a wait: of its collective
+    std::int64_t slack = 0;             // of the start's stream clock, or the wait's collective
     std::int64_t host_slack = kPlenty;  // of the host's clock, here and until the next event
     std::int64_t end = 0;               // of a start; for a wait, the time it is reached
     std::int64_t clock = 0;             // for a start: its stream's clock before it

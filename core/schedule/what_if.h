@@ -51,8 +51,8 @@ BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit);
 
 class WhatIf {
  public:
-  // All arguments must outlive this. The graph's order is the initial order; the graph does not
-  // change. `costs`: indexed by node id.
+  // All arguments must outlive this object. The graph's order is the initial order; the graph does
+  // not change. `costs`: indexed by node id.
   WhatIf(const Graph& graph, const Dependencies& dependencies, std::span<const NodeCost> costs,
          const MemoryOptions& memory = {}, const SimulationOptions& simulation = {});
   ~WhatIf();

@@ -8,7 +8,7 @@
 // Source: torch/_inductor/fx_passes/bucketing.py, bucket_..._by_mb (2.11). Deviation: the order is
 // corrected afterwards; torch leaves that to a later pass.
 //
-// Cost: as in greedy_buckets.cpp, for each of the three kinds.
+// Cost: see greedy_buckets.cpp, once for each of the three kinds.
 
 #include "passes/bucketing/greedy_bucketing_by_mb.h"
 

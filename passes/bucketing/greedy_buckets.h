@@ -11,10 +11,10 @@
 
 namespace jointer {
 
-// Finds buckets of collectives of one kind. `order`: all positions, each once; it determines which
+// Finds buckets of collectives of one kind. `order`: every position once; it determines which
 // waits are neighbors, and may break dependencies. `cap`: maximum bytes on the larger side of a
-// bucket. `takes`: by collective, true if it may be in a bucket; collectives that may not be do not
-// separate neighbors. Empty: all may be.
+// bucket. `takes`: true if a collective may be in a bucket; those that may not do not separate
+// neighbors. Empty: all may be.
 Bucketing find_greedily(const OverlapGraph& graph, std::span<const Place> order,
                         CollectiveKind kind, std::int64_t cap,
                         const std::function<bool(std::uint32_t)>& takes = {});

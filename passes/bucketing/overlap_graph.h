@@ -57,7 +57,7 @@ struct OverlapCollective {
 };
 
 struct OverlapGraph {
-  // `part`: the half of the graph. `costs`: by node id.
+  // `part`: the half of the graph. `costs`: indexed by node id.
   OverlapGraph(const Graph& graph, PartId part, const Dependencies& dependencies,
                std::span<const NodeCost> costs, const BucketRules& rules);
 

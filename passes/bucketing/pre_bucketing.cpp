@@ -14,8 +14,8 @@
 // sorted after each of the three.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
-// cap are torch's configuration. Deviations: as in torch_buckets.cpp.
-// Cost: as in greedy_buckets.cpp, for each of the three kinds.
+// cap are torch's configuration. Deviations: see torch_buckets.cpp.
+// Cost: see greedy_buckets.cpp, once for each of the three kinds.
 
 #include "passes/bucketing/pre_bucketing.h"
 

@@ -18,7 +18,7 @@ struct SacState;
 class LadderModel : public QObject {
   Q_OBJECT
  public:
-  // `width`: of the area that shows the ladder, in pixels. `document` must outlive this object.
+  // `width`: pixels available to the ladder. `document` must outlive this object.
   LadderModel(Document& document, int width);
   ~LadderModel() override;
   LadderModel(const LadderModel&) = delete;

@@ -13,7 +13,7 @@ namespace jointer::views {
 class NamedRows {
  public:
   NamedRows() = default;
-  // `names`: by row; empty if the row has no node.
+  // `names`: one per row; empty if the row has no node.
   explicit NamedRows(std::vector<std::string> names);
 
   void set_shown(SnapshotPtr shown) { shown_ = std::move(shown); }

@@ -110,7 +110,7 @@ class TableModel : public QAbstractItemModel {
   // Called when the filter or the rows have changed.
   virtual void prepare_filter() {}
   [[nodiscard]] virtual bool hides_rows() const { return !filter_.isEmpty(); }
-  // Returns true if a row matches by itself, regardless of its ancestors. `words`: those of the
+  // Returns true if a row matches by itself, regardless of its ancestors. `words`: the words of the
   // filter.
   [[nodiscard]] virtual bool passes(int row, const QStringList& words) const;
   // Must be called when a criterion other than the filter's text has changed.

@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// Peak memory and step time under the plan: of a joint graph as partitioned, or of a flat training
+// Peak memory and step time under the plan, for a joint graph as partitioned or a flat training
 // step with its tags applied. The estimates of a joint graph are shown from the start, even
 // while they are computed. They are those of the SAC pane.
 class PlanFigure : public FigureBox {

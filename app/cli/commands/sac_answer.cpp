@@ -17,7 +17,7 @@ class OperatorRows {
   explicit OperatorRows(const Graph& graph) : graph_(graph) {}
 
   // An element of a call's tuple counts for that call's operator.
-  // `storage_bytes`: those that a saved value takes.
+  // `storage_bytes`: the bytes that a saved value takes.
   void add(NodeId id, Keep keep, std::int64_t recompute_ns, std::int64_t storage_bytes) {
     const std::string target(graph_.target(graph_.node(tuple_call(graph_, id))));
     OperatorRow& row = rows_.try_emplace(target).first->second;

@@ -41,13 +41,13 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                                Solved& solved);
 // Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
-// Changes the plan by the shortest list that meets a target. Error (usage): as for find_changes.
+// Changes the plan by the shortest list that meets a target. Error (usage): same as find_changes.
 Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
 // Adds the best plan for the target without its conditions, and returns the limit as met by the list.
 Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
 // The trade-off, with orders unless the options say otherwise.
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);
-// The plan and its estimates, for comparison with other plans. Error (usage): as for emit_pair.
+// The plan and its estimates, for comparison with other plans. Error (usage): same as emit_pair.
 Result<ParetoPoint> point_of(const Solved& solved);
 
 }  // namespace jointer::cli

@@ -24,7 +24,7 @@ struct PairPlan {
 
 // True if the options ask a partitioner to decide anew, so that the pair's own plan does not count.
 bool decides_anew(const SacCommand& options, const CLI::App& command);
-// Joins the pair. Error (usage): as for join_with_plan; the message names the file.
+// Joins the pair. Error (usage): same as join_with_plan; the message names the file.
 Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_anew);
 
 }  // namespace jointer::cli

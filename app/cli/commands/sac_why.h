@@ -54,7 +54,7 @@ struct StepReasons {
   [[nodiscard]] std::string text(const StepValue& value) const;
   [[nodiscard]] Decider decider(const StepValue& value) const;
 };
-// `plan`: of the step before the plan's tags were set. Error (usage): there is no node of that name.
+// `plan` is of the step before the plan's tags were set. Error (usage): no node has that name.
 Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
                                             const std::vector<std::string>& names);
 

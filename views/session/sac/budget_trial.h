@@ -25,7 +25,7 @@ class BudgetTrial {
   // cut or knapsack, and the estimates of one plan.
   Result<PlanOutcomePtr> at(double budget);
   Result<SavePlan> plan(double budget);
-  // The outcome of another plan of min_cut's pair or of the step. Error (usage): as for emit_pair.
+  // The outcome of another plan of min_cut's pair or of the step. Error (usage): same as emit_pair.
   [[nodiscard]] Result<PlanOutcomePtr> outcome(const SavePlan& plan) const;
 
  private:

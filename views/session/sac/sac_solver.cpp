@@ -73,7 +73,7 @@ EditHistory edits_without_plans(const EditHistory& history) {
   return edits;
 }
 
-// `trail`: of the edits that are not plans.
+// `trail` contains the edits that are not plans.
 void set_own_policies(SacState& state, const SacRequest& request, const PolicyTrail& trail) {
   state.own_policies = trail.policies;
   for (std::size_t i = 0; i < trail.edits.size(); ++i)
