@@ -58,7 +58,7 @@ std::string unexpected(const CLI::App& program, const std::string& word) {
 std::string not_of_the_program(const CLI::App& program, const std::string& word) {
   const CLI::App& command = parsed_command(program);
   if (&command != &program && command.get_option_no_throw(word) != nullptr)
-    return fmt::format("option {}: goes after the command: `jointer {} ... {}`", word,
+    return fmt::format("option {}: goes after the command, as in `jointer {} ... {}`", word,
                        command.get_name(), word);
   return fmt::format("{} `jointer --help` lists the commands", unknown_option(program, word));
 }

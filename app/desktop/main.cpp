@@ -193,7 +193,7 @@ int main(int argc, char** argv) {
   if (!options->pane.isEmpty() && window.dock(options->pane) == nullptr)
     return complain(
         {Error::Kind::usage,
-         fmt::format("--pane {}: no such pane; expected one of {}", options->pane.toStdString(),
+         fmt::format("option --pane: expected one of {1}, got `{0}`", options->pane.toStdString(),
                      MainWindow::pane_names().join(QStringLiteral(", ")).toStdString())});
   if (!options->pane.isEmpty()) show_pane_when_shown(window, options->pane);
   if (options->measured) show_measured_when_shown(window);

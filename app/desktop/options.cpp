@@ -14,7 +14,8 @@ Result<QSize> parse_size(const QString& text) {
   static const QRegularExpression kSize(QStringLiteral("^([0-9]{3,5})x([0-9]{3,5})$"));
   const auto match = kSize.match(text);
   if (!match.hasMatch())
-    return fail(Error::Kind::usage, "--size {}: expected WIDTHxHEIGHT, such as 1600x1000",
+    return fail(Error::Kind::usage,
+                "option --size: expected WIDTHxHEIGHT, such as 1600x1000, got `{}`",
                 text.toStdString());
   return QSize(match.captured(1).toInt(), match.captured(2).toInt());
 }
@@ -89,13 +90,14 @@ Result<Options> parse_options(const QStringList& arguments) {
   if (parser.isSet(theme)) {
     options.theme = views::parse_theme_choice(parser.value(theme));
     if (!options.theme)
-      return fail(Error::Kind::usage, "--theme {}: expected light, dark or system",
+      return fail(Error::Kind::usage, "option --theme: expected light, dark or system, got `{}`",
                   parser.value(theme).toStdString());
   }
   const QStringList files = parser.positionalArguments();
   if (parser.isSet(backward)) {
     if (files.size() != 1)
-      return fail(Error::Kind::usage, "--backward needs exactly one FILE, the forward half");
+      return fail(Error::Kind::usage,
+                  "option --backward: needs exactly one FILE, the forward half");
     options.open = {
         {.path = files[0].toStdString(), .backward = parser.value(backward).toStdString()}};
   } else {
@@ -103,13 +105,13 @@ Result<Options> parse_options(const QStringList& arguments) {
   }
   const auto assumptions = Assumptions::parse(parser.value(assume).toStdString());
   if (!assumptions)
-    return fail(assumptions.error().kind, "--assume: {}", assumptions.error().message);
+    return fail(assumptions.error().kind, "option --assume: {}", assumptions.error().message);
   std::optional<std::size_t> index;
   if (parser.isSet(graph)) {
     bool is_number = false;
     index = parser.value(graph).toUInt(&is_number);
     if (!is_number)
-      return fail(Error::Kind::usage, "--graph {}: not a number",
+      return fail(Error::Kind::usage, "option --graph: expected a number, got `{}`",
                   parser.value(graph).toStdString());
   }
   for (OpenRequest& request : options.open) {

@@ -47,7 +47,7 @@ tl::unexpected<RankFailed> failure(std::string kind, std::string text, std::stri
 
 // Kernels run after their calls have returned, so a device reports errors at a later call.
 constexpr std::string_view kReportedLate =
-    "; an earlier node may be the cause: run with CUDA_LAUNCH_BLOCKING=1 to find it";
+    "; an earlier node may be the cause; run with CUDA_LAUNCH_BLOCKING=1 to find it";
 
 // True if torch refuses an operator because it has no deterministic kernel.
 bool is_about_order(std::string_view text) {

@@ -88,7 +88,7 @@ std::optional<RankEvent> parse_event(std::string_view line) {
     return RankFailed{
         "internal", "",
         fmt::format("the rank's program uses protocol {}, but this program understands "
-                    "only {}: use the same version of Jointer for both",
+                    "only {}; use the same version of Jointer for both",
                     protocol, kRunnerProtocol)};
   return read_event(name, members);
 }

@@ -267,7 +267,7 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
       return usage(fmt::format("option {}: expected a value", word));
     }
   }
-  if (request.program.empty()) return usage("expected a graph: give a capture file");
+  if (request.program.empty()) return usage("expected a graph; give a capture file");
   return request;
 }
 

@@ -117,7 +117,7 @@ Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, st
   auto& notes = out.measurement.notes;
   if (allocated < 0 || reserved < 0)
     notes.emplace_back("the trace frees more than it allocates: entries are missing");
-  if (ooms > 0) notes.push_back(fmt::format("out of memory {}", counted(ooms, "time")));
+  if (ooms > 0) notes.push_back(counted(ooms, "out-of-memory error"));
   if (jumps > 0)
     notes.push_back(
         fmt::format("{} not in chronological order", counted(jumps, "entry is", "entries are")));

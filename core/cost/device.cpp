@@ -213,7 +213,7 @@ Result<DeviceDescription> load_cores(std::string_view text) {
                 .value_or(0);
   if (cores < 1 || cores > kMax)
     return fail(Error::Kind::usage,
-                "there is no device `{}`: write cpu{{cores=N}}, with 1 to {} cores", text, kMax);
+                "there is no device `{}`; write cpu{{cores=N}}, with 1 to {} cores", text, kMax);
   return cpu_with(cores);
 }
 
@@ -255,7 +255,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
     if (device.id == id) return parse_text(device.id, device.json);
   if (id.starts_with("cpu{")) return load_cores(id);
   if (id_or_path.find('/') == std::string_view::npos && !id.ends_with(".json"))
-    return fail(Error::Kind::usage, "there is no device `{}`: use one of {}, or a JSON file",
+    return fail(Error::Kind::usage, "there is no device `{}`; use one of {}, or a JSON file",
                 id_or_path, fmt::join(device_ids(), ", "));
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(std::string(id_or_path)));
   return parse_text(id_or_path, bytes.view());

@@ -74,7 +74,7 @@ Result<std::string> parse_measured(std::string_view text) {
   std::string device = text_constant(text, "device");
   if (device.empty())
     return fail(Error::Kind::usage,
-                "`measured{}`: write the device as measured{{device=\"NVIDIA H200\"}}", text);
+                "`measured{}`; write the device as measured{{device=\"NVIDIA H200\"}}", text);
   return device;
 }
 
@@ -156,7 +156,7 @@ Result<std::unique_ptr<Estimator>> make(const EstimatorRequest& request,
     return std::make_unique<SimpleEstimator>(costs, std::move(device));
   }
   return fail(Error::Kind::usage,
-              "there is no estimator `{}`: use roofline, simple, torch-2.11, torch-2.15, "
+              "there is no estimator `{}`; use roofline, simple, torch-2.11, torch-2.15, "
               "profile or measured",
               name);
 }

@@ -10,7 +10,7 @@ Result<void> PassRegistry::add(Pass pass) {
   const PassInfo& info = pass.info;
   if (!is_word(info.name))
     return fail(Error::Kind::usage,
-                "a pass cannot be called `{}`: use letters, digits, `_`, `.` and `-`", info.name);
+                "a pass cannot be called `{}`; use letters, digits, `_`, `.` and `-`", info.name);
   if (find(info.name) != nullptr)
     return fail(Error::Kind::usage, "there is already a pass {}", info.name);
   for (const Parameter& parameter : info.parameters) {

@@ -194,7 +194,7 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
   const auto& presets = memory_policy_presets();
   if (std::none_of(presets.begin(), presets.end(),
                    [&](const MemoryPolicyPreset& each) { return each.name == preset; }))
-    return refuse("there is no memory policy `{}`: use default, full, eager or sac_and_offload",
+    return refuse("there is no memory policy `{}`; use default, full, eager or sac_and_offload",
                   preset);
   if (!save_ops.empty() && preset != "full")
     return refuse("selectors of values to save apply only to the policy `full`, not to `{}`",

@@ -44,7 +44,7 @@ bool is_log_line(std::string_view line) {
 
 Error no_policy(std::string_view what) {
   return input_error(
-             "it is {}, not a policy: give a list of operators, selectors, a recipe, or a "
+             "it is {}, not a policy; give a list of operators, selectors, a recipe, or a "
              "log of torch's partitioner",
              what)
       .value();

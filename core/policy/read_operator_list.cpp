@@ -126,7 +126,7 @@ class Reader {
       const std::string op = operator_at(i);
       if (!op.empty() && is_sign(i - 1, ':') && is_sign(i - 2, ':'))
         return input_error(
-            "it names modules with `::` before {}: write selectors one per line or separated by |",
+            "it names modules with `::` before {}; write selectors one per line or separated by |",
             op);
       if (!op.empty() && seen_.insert(op).second) list_.options.save.push_back(op);
     }

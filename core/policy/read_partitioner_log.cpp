@@ -183,7 +183,7 @@ Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) 
   }
   if (logs.empty())
     return input_error(
-        "it does not list the saved values of a partitioning: run with AOT_PARTITIONER_DEBUG=1 and "
+        "it does not list the saved values of a partitioning; run with AOT_PARTITIONER_DEBUG=1 and "
         "keep what torch._functorch.partitioners logs at level INFO");
   return logs;
 }

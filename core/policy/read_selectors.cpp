@@ -49,7 +49,7 @@ Result<std::vector<std::string>> read_selectors(std::string_view text) {
     if (separator == std::string_view::npos || captured.ends_with("::") ||
         selector.find_first_of(" \t\r,;(){}='\"") != std::string_view::npos)
       return input_error(
-          "`{}` is not a selector: write FQN_PATTERN::operator, as in layers.*.attention::aten.mm, "
+          "`{}` is not a selector; write FQN_PATTERN::operator, as in layers.*.attention::aten.mm, "
           "one per line or separated by |",
           selector.substr(0, 80));
     selectors.push_back(std::move(captured));

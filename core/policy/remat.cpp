@@ -177,7 +177,7 @@ class Rematerializer {
       if (is_recomputable(id) && draws(graph_.node(id)))
         return refuse(
             "{} ({}) draws random numbers and is tagged for recompute, which would draw different "
-            "ones: save it",
+            "ones; save it",
             graph_.name(id), graph_.target(graph_.node(id)));
     return {};
   }
@@ -241,7 +241,7 @@ class Rematerializer {
       for (const NodeId to : written)
         if (!maker_runs_again(to))
           return refuse(
-              "{0} ({1}) cannot run twice because it writes to {2}, which is not recomputed: save "
+              "{0} ({1}) cannot run twice because it writes to {2}, which is not recomputed; save "
               "{0}",
               graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
     }
@@ -277,7 +277,7 @@ class Rematerializer {
                writes_to_used(graph_, writer, id);
       };
       if (order_.is_gathered(maker) || (is_between && changes_bytes()))
-        return refuse("{0} writes to memory of {1}, which is tagged for recompute: save {1}",
+        return refuse("{0} writes to memory of {1}, which is tagged for recompute; save {1}",
                       graph_.name(writer), graph_.name(id));
     }
     return {};

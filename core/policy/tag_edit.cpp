@@ -14,7 +14,7 @@ namespace jointer {
 Result<void> check_taggable(const Graph& graph) {
   if (graph.is_pair())
     return refuse(
-        "tags decide how a partitioner splits a graph, and this is a pair already: tag the joint "
+        "tags decide how a partitioner splits a graph, and this is a pair already; tag the joint "
         "graph");
   return {};
 }

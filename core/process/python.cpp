@@ -19,7 +19,7 @@ Result<ProgramCommand> python_program() {
   const std::string found = find_program(python);
   if (!can_run(found))
     return fail(Error::Kind::run,
-                "Python `{}` was not found or is not executable: set JOINTER_PYTHON to a Python "
+                "Python `{}` was not found or is not executable; set JOINTER_PYTHON to a Python "
                 "with torch",
                 python);
   const std::string path = python_path();

@@ -154,11 +154,11 @@ std::string reason_text(const Graph& graph, const CollectiveTiming& c) {
       return fmt::format("queued {} behind {} on its stream", time, name(r.node, "another"));
     case Kind::order:
       return r.before ? fmt::format(
-                            "{} of independent compute precedes its start: raise the start "
+                            "{} of independent compute precedes its start; raise the start "
                             "toward {}",
                             time, name(r.node, "the beginning"))
                       : fmt::format(
-                            "{} of independent compute follows its wait: sink the wait "
+                            "{} of independent compute follows its wait; sink the wait "
                             "toward {}",
                             time, name(r.user, "the end"));
     case Kind::dependency:

@@ -99,7 +99,7 @@ class Loop {
     }
     if (elements == 0)
       return fail(Error::Kind::usage,
-                  "the pair has no tangent to compute a loss for: leave --loss out");
+                  "the pair has no tangent to compute a loss for; leave --loss out");
     logits_bytes_ = allocated_bytes(saturating_mul(elements, std::int64_t{4}), device());
     return {};
   }
@@ -314,14 +314,14 @@ Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& lo
     if (graph.part(PartId(0)).kind != CaptureKind::train_step)
       return fail(
           Error::Kind::usage,
-          "a training loop needs a forward and a backward, or a whole training step: give the "
+          "a training loop needs a forward and a backward, or a whole training step; give the "
           "backward too, or partition the joint graph (jointer sac -o)");
     if (loop.loss != LossModel::none)
-      return fail(Error::Kind::usage, "a training step computes its own loss: leave --loss out");
+      return fail(Error::Kind::usage, "a training step computes its own loss; leave --loss out");
     if (!loop.boxed)
       return fail(
           Error::Kind::usage,
-          "a training step is one graph, in which no forward passes arguments to a backward: "
+          "a training step is one graph, in which no forward passes arguments to a backward; "
           "leave --unboxed out");
   }
   const MemoryTimeline timeline(graph);

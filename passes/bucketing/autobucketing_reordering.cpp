@@ -96,7 +96,7 @@ struct Foreign {
 };
 std::vector<Foreign> foreign_parameters() {
   constexpr const char* kCosts =
-      "costs are those of the run's estimator: choose it with --estimator";
+      "costs are those of the run's estimator; choose it with --estimator";
   constexpr const char* kInductor = "it serves later stages of Inductor, which do not run here";
   return {
       {"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},

@@ -39,7 +39,7 @@ Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline) {
     if (!backend) continue;
     if (!by.empty() && found->backend != *backend)
       return fail(Error::Kind::usage,
-                  "{} and {} both select a backend of the runner, which can use only one: choose "
+                  "{} and {} both select a backend of the runner, which can use only one; choose "
                   "with --backend {} or --backend {}",
                   by, step.pass, to_string(found->backend), to_string(*backend));
     if (!found) found.emplace();

@@ -116,7 +116,7 @@ class Concretizer {
     }
     return fail(
         Error::Kind::usage,
-        "{0} has a size that depends on {1}, whose value is not known: assume one with --assume "
+        "{0} has a size that depends on {1}, whose value is not known; assume one with --assume "
         "{1}=N",
         graph_.name(node), symbol);
   }

@@ -80,7 +80,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   if (count == 0)
     return fail(
         Error::Kind::usage,
-        "no tensor in {} has a size that can be split: run populate_chunk_dim_metadata first, on a "
+        "no tensor in {} has a size that can be split; run populate_chunk_dim_metadata first, on a "
         "step traced for graph chunking",
         pattern);
   JOINTER_CHECK(program.finish());

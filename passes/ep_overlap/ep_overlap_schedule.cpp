@@ -69,7 +69,7 @@ Result<Planned> plan(const Graph& graph, const Arguments& arguments) {
   }
   if (planned.scheduled == 0 && arguments.boolean("require_all_to_all"))
     return fail(Error::Kind::usage,
-                "no module that matches {} is chunked and exchanges tokens: run ep_overlap_chunk "
+                "no module that matches {} is chunked and exchanges tokens; run ep_overlap_chunk "
                 "first, or capture with eager chunking",
                 pattern);
   return planned;
@@ -188,12 +188,9 @@ Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext&
   JOINTER_TRY(const Planned planned, plan(graph, arguments));
   for (std::size_t r = 0; r < planned.schedules.size(); ++r) {
     const ChunkedRegion& region = planned.regions.regions[r];
-    const std::size_t exchanges = planned.schedules[r].exchanges;
-    context.decide(
-        "valid", exchanges == 0
-                     ? fmt::format("{} ({}) exchanges no tokens.", region.root, region.direction())
-                     : fmt::format("{} ({}) exchanges tokens {} in each chunk.", region.root,
-                                   region.direction(), counted(exchanges, "time")));
+    context.decide("valid",
+                   fmt::format("{} ({}): {} in each chunk.", region.root, region.direction(),
+                               counted(planned.schedules[r].exchanges, "token exchange")));
   }
   if (planned.schedules.empty())
     context.decide("valid", fmt::format("No module that matches {} is chunked.",

@@ -46,7 +46,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   Annotations marks(graph);
   JOINTER_TRY(const ChunkHints hints, find_chunk_hints(graph, part, marks, mode));
   if (hints.empty()) {
-    context.decide("kept", fmt::format("No input has a symbolic {}: trace the step with "
+    context.decide("kept", fmt::format("No input has a symbolic {}; trace the step with "
                                        "--compile.ep_overlap.enabled for graph chunking.",
                                        size));
     return context.report(1);

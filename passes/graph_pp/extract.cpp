@@ -184,7 +184,7 @@ Result<PartId> part_of_kind(const Graph& graph, CaptureKind kind) {
   for (std::size_t i = 0; i < graph.part_count(); ++i)
     if (graph.part(PartId(i)).kind == kind) return PartId(i);
   return fail(Error::Kind::usage,
-              "the graph is of kind {} and has no {}: run partition_joint_graph first",
+              "the graph is of kind {} and has no {}; run partition_joint_graph first",
               to_string(graph.part(PartId(0)).kind), to_string(kind));
 }
 

@@ -134,7 +134,7 @@ class Multiplexer {
 
 Result<Graph> multiplex_fw_bw_graph(const Graph& pair, const StageReasons& reasons) {
   if (!pair.is_pair())
-    return fail(Error::Kind::usage, "a forward and a backward are needed: run a partitioner first");
+    return fail(Error::Kind::usage, "a forward and a backward are needed; run a partitioner first");
   return Multiplexer(pair).run(reasons);
 }
 

@@ -46,7 +46,7 @@ Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
     JOINTER_TRY(const std::vector<NodeId> outputs, find_unshard_outputs(graph, users, id));
     if (outputs.size() > 1)
       return fail(Error::Kind::usage,
-                  "{} is gathered {} times: run deduplicate_fsdp_unshard_chains first",
+                  "{} is gathered {} times; run deduplicate_fsdp_unshard_chains first",
                   graph.name(id), outputs.size());
     is_any |= !outputs.empty();
     whole.push_back(outputs.empty() ? id : outputs.front());

@@ -28,7 +28,7 @@ Result<ProgramCommand> host_program() {
   if (!can_run(program)) program = find_program(kName);
   if (!can_run(program))
     return fail(Error::Kind::run,
-                "{}, which runs plugins, is neither next to this program nor on PATH: set "
+                "{}, which runs plugins, is neither next to this program nor on PATH; set "
                 "JOINTER_PLUGIN_HOST to its path",
                 kName);
   return ProgramCommand{{program}, {}};

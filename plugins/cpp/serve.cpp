@@ -142,7 +142,7 @@ Answer run(const OrderedJson& request, const Messages& messages) {
                                  [&](const Pass& each) { return each.info.name == name; });
   if (pass == passes.end())
     return refuse(HostFailed::Kind::usage,
-                  "its plugin declares it but does not contain it: build the plugin again");
+                  "its plugin declares it but does not contain it; build the plugin again");
   const auto bytes = read_bytes(text_of(request, "graph"));
   if (!bytes) return refuse(HostFailed::Kind::pass, bytes.error().message);
   auto graph = read_native("graph", *bytes);

@@ -48,7 +48,7 @@ def test_a_misspelled_option() -> None:
         (["--versio"], "there is no option --versio; did you mean --version? `jointer --help` lists the commands"),
         (["-x"], "there is no option -x; `jointer --help` lists the commands"),
         (["--json"], "there is no option --json; `jointer --help` lists the commands"),
-        (["--json", "info", JOINT], "option --json: goes after the command: `jointer info ... --json`"),
+        (["--json", "info", JOINT], "option --json: goes after the command, as in `jointer info ... --json`"),
         (["-x", "info", JOINT], "there is no option -x; `jointer --help` lists the commands"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",

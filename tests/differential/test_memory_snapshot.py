@@ -114,7 +114,7 @@ def test_the_documented_shape(protocol: int, tmp_path: Path, jointer: Any) -> No
     said = jointer("memory", GRAPH, "--snapshot", path, "--profile")["measured"]
     assert said["profile"] == [[0, 0], [0.01, 1024], [0.02, 1536], [0.03, 512]]
     assert said["reserved_peak_bytes"] == 2 << 20
-    assert said["notes"] == ["out of memory 1 time"]
+    assert said["notes"] == ["1 out-of-memory error"]
 
 
 def test_torch_reads_the_same(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ TEST_F(CppPluginTest, APassThatTheLibraryDoesNotHaveIsNamed) {
   ASSERT_TRUE(
       add_plugin(registry, make_plugin("bad_passes", description("bad_passes", "ghost")), options));
   EXPECT_EQ(failure("ghost"),
-            "ghost: its plugin declares it but does not contain it: build the plugin again");
+            "ghost: its plugin declares it but does not contain it; build the plugin again");
 }
 
 TEST_F(CppPluginTest, ATakenNameRejectsTheWholePlugin) {

@@ -86,7 +86,7 @@ def test_replaced_functions_are_restored() -> None:
 def test_other_platforms_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fake_device, "_gpu_is_missed", lambda: True)
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    with pytest.raises(jointer.CaptureError, match="riscv64 without a GPU: install a CPU build"):
+    with pytest.raises(jointer.CaptureError, match="riscv64 without a GPU; install a CPU build"):
         with without_gpu():
             pass
 

@@ -124,21 +124,20 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
                 "options --free and {} cannot be used together: each sets a limit",
                 options.slower ? "--slower" : "--budget BYTES");
   if (!options.slower && budget <= 1)
-    JOINTER_CHECK(refuse_options(command, {"--limit-of"},
-                                 "needs --slower or a --budget in bytes of peak memory"));
+    JOINTER_CHECK(
+        refuse_options(command, {"--limit-of"}, "needs --slower, or a --budget in bytes"));
   const bool has_limit = budget > 1 || frees;
   if (!has_limit)
     JOINTER_CHECK(refuse_options(command,
                                  {"--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
-                                 "needs --free, or a --budget in bytes of peak memory"));
+                                 "needs --free, or a --budget in bytes"));
   if (options.keep_order && !options.format.empty())
     return fail(Error::Kind::usage,
                 "option --keep-order: has no effect with --export, whose plan always keeps its "
                 "order");
   if (options.slower || options.pareto || has_limit) return {};
-  JOINTER_CHECK(
-      refuse_options(command, {"--points", "--no-offload", "--effort", "--keep-order"},
-                     "needs --pareto, --slower, --free, or a --budget in bytes of peak memory"));
+  JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload", "--effort", "--keep-order"},
+                               "needs --pareto, --slower, --free, or a --budget in bytes"));
   if (budget > 0 && budget < 1) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
                         options.budget.empty() ? "needs --budget, --slower or --pareto"

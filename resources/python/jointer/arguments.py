@@ -136,7 +136,7 @@ def decode_argument(
         case "op":
             operator = resolve_target(inner)
             return operator if is_operator(operator) else UnknownOperator(inner)
-    raise CaptureError(f"argument of unknown kind {key!r}: use a newer Jointer")
+    raise CaptureError(f"argument of unknown kind {key!r}; use a newer Jointer")
 
 
 def torch_constant(name: str) -> Any:

@@ -184,7 +184,7 @@ class _Rank:
         if on == "cpu" or (on == "auto" and not torch.cuda.is_available()):
             return torch.device("cpu")
         if not torch.cuda.is_available():
-            raise Failure("device", "no CUDA device is usable here: run on the CPU (--on cpu)")
+            raise Failure("device", "no CUDA device is usable here; run on the CPU (--on cpu)")
         local = 0 if self._alone else int(os.environ.get("LOCAL_RANK", "0"))
         if local >= torch.cuda.device_count():
             raise Failure("device", f"no CUDA device {local}: {torch.cuda.device_count()} found")
@@ -216,7 +216,7 @@ class _Rank:
                 raise Failure(
                     "load",
                     f"captured for {counted(program.world_size, 'rank')}, started with "
-                    f"{self._world}: start as many, or one with --solo",
+                    f"{self._world}; start as many, or one with --solo",
                 )
             timeout = self._options.timeout
             try:

@@ -216,7 +216,7 @@ def _graph_module(joint_or_gm: Any) -> fx.GraphModule:
     gm = getattr(joint_or_gm, "graph_module", joint_or_gm)
     if not isinstance(gm, fx.GraphModule):
         raise CaptureError(
-            f"cannot capture a {type(joint_or_gm).__name__}: pass a traced torch.fx.GraphModule or "
+            f"cannot capture a {type(joint_or_gm).__name__}; pass a traced torch.fx.GraphModule or "
             "the result of aot_export_joint_with_descriptors"
         )
     return gm

@@ -65,7 +65,7 @@ class Request:
         if self.torch and self.torch != torch.__version__.partition("+")[0]:
             raise CaptureError(
                 f"packages for torch {self.torch} cannot be compiled by torch {torch.__version__} of "
-                f"{sys.executable}: name a Python with torch {self.torch} in JOINTER_PYTHON"
+                f"{sys.executable}; name a Python with torch {self.torch} in JOINTER_PYTHON"
             )
         if not isinstance(self.rank, int) or self.rank < 0:
             raise CaptureError(f"rank {self.rank!r}: expected an integer of at least 0")

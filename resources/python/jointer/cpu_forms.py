@@ -158,7 +158,7 @@ def _pad(tensor: Tensor, size: int) -> Tensor:
 
 def _no_dropout(dropout: float) -> None:
     if dropout:
-        raise CaptureError("attention with dropout has no CPU form: run it on cuda")
+        raise CaptureError("attention with dropout has no CPU form; run it on cuda")
 
 
 def _expand(shared: Tensor, query: Tensor) -> Tensor:
@@ -217,7 +217,7 @@ def _cudnn_backward(grad, q, k, v, out, lse, seed, offset, bias, cum_q, cum_k, m
 def _efficient_backward(grad, q, k, v, bias, out, lse, seed, offset, dropout, mask, causal=False, *,
                         scale=None):  # fmt: skip
     if mask[3]:
-        raise CaptureError("the gradient of an attention bias has no CPU form: run it on cuda")
+        raise CaptureError("the gradient of an attention bias has no CPU form; run it on cuda")
     return *_attend_backward(grad, q, k, v, bias, out, lse, dropout, causal, scale), None
 
 

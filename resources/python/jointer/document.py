@@ -106,7 +106,7 @@ def _decompress(data: bytes, path: str | os.PathLike[str]) -> bytes:
         if module := _import("compression.zstd"):
             return module.decompress(data)
     except Exception as error:
-        raise CaptureError(f"{path}: damaged zstd data ({error}): capture again") from None
+        raise CaptureError(f"{path}: damaged zstd data ({error}); capture again") from None
     raise CaptureError(f"{path}: zstd is not available: pip install zstandard")
 
 

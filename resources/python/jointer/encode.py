@@ -270,7 +270,7 @@ def _target(node: fx.Node) -> str:
         return name
     if not any("val" in each.meta for each in node.graph.nodes):
         raise CaptureError(
-            f"node {node.name}: a {node.op} of {node.target!r} in a graph without values: trace "
+            f"node {node.name}: a {node.op} of {node.target!r} in a graph without values; trace "
             "the module into operators first"
         )
     if node.op in OPAQUE_OPS:

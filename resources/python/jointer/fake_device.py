@@ -77,7 +77,7 @@ def _no_accelerator() -> Iterator[None]:
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise CaptureError(
             f"cannot create fake CUDA tensors on {platform.system()} {platform.machine()} without "
-            "a GPU: install a CPU build of torch, or trace on the CPU"
+            "a GPU; install a CPU build of torch, or trace on the CPU"
         )
     library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
     with contextlib.ExitStack() as stack:
@@ -98,7 +98,7 @@ def _overwrite(address: int, code: bytes) -> None:
         if libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(length), protection) != 0:
             raise CaptureError(
                 "this system does not allow patching code in memory "
-                f"(mprotect: errno {ctypes.get_errno()}): install a CPU build of torch"
+                f"(mprotect: errno {ctypes.get_errno()}); install a CPU build of torch"
             )
         if protection == _WRITABLE:
             ctypes.memmove(address, code, len(code))

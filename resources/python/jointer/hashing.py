@@ -236,7 +236,7 @@ def _argument(value: Json, write: _Write) -> str:
             return f"device:{write('device', inner)}"
         case "dtype" | "layout" | "memory_format" | "op":
             return f"{key}:{inner}"
-    raise CaptureError(f"argument of unknown kind {key!r}: use a newer Jointer")
+    raise CaptureError(f"argument of unknown kind {key!r}; use a newer Jointer")
 
 
 def _joined(values: list[Json], write: _Write) -> str:

@@ -372,7 +372,7 @@ def _object(name: str, text: str) -> Any:
     """
     place, _, path = text.rpartition(":")
     if not place:
-        raise HostError("usage", f"parameter {name} is an object: give its location as module:name")
+        raise HostError("usage", f"parameter {name} is an object; give its location as module:name")
     found = _member(_load(place), path)
     if found is None:
         raise HostError("usage", f"{place} has no {path}")

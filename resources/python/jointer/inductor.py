@@ -77,7 +77,7 @@ def check_compilable(gm: fx.GraphModule) -> None:
         if node.op == "call_function" and captured_target(node) in _REPEATED_DRAWS:
             raise CompileError(
                 f"{captured_target(node)}, a random call that the backward repeats, cannot be "
-                "compiled: use the interpret backend",
+                "compiled; use the interpret backend",
                 node.name,
             )
 
@@ -163,7 +163,7 @@ class _Inputs:
                 return torch.empty((), dtype=torch.int64, device="cpu")
         if value.is_conj() or value.is_neg() or value.layout is not torch.strided:
             raise CompileError(
-                "a conjugated, negated or sparse input cannot be compiled: "
+                "a conjugated, negated or sparse input cannot be compiled; "
                 "use the interpret backend",
                 node.name,
             )
@@ -230,7 +230,7 @@ def _forbid_assumed_sizes(node: fx.Node, unbacked: symbols.Unbacked) -> None:
         if symbols.is_symbolic(each) and unbacked(symbols.expression(each)):
             raise CompileError(
                 f"the size {symbols.expression(each)} is known only at run time, "
-                "and no node computes it: use the interpret backend",
+                "and no node computes it; use the interpret backend",
                 node.name,
             )
         return each

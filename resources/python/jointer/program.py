@@ -108,11 +108,11 @@ def read_program(
         halves = _halves(document)
         return Program([_part(each, phase, assume, path) for each, phase in halves])
     if document.get("kind") == "pair":
-        raise CaptureError(f"{path} is already a pair: leave out the backward file")
+        raise CaptureError(f"{path} is already a pair; leave out the backward file")
     second = path_of_rank(backward, rank)
     document_of_backward = read_document(second)
     if document_of_backward.get("kind") == "pair":
-        raise CaptureError(f"{second} is already a pair: give it as the only file")
+        raise CaptureError(f"{second} is already a pair; give it as the only file")
     return Program(
         [
             _part(document, "forward", assume, path),

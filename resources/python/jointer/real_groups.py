@@ -31,7 +31,7 @@ def group_of(ranks: list[int], rank: int) -> list[int]:
     directions = _directions(offsets)
     if directions is None:
         raise CaptureError(
-            f"the group of ranks {ranks} has no counterpart for rank {rank}: give each rank a "
+            f"the group of ranks {ranks} has no counterpart for rank {rank}; give each rank a "
             "separate capture ({rank} in its path)"
         )
     base = rank - sum(rank // stride % size * stride for stride, size in directions)
@@ -81,7 +81,7 @@ def join_groups(
         if max(ranks) >= world_size:
             raise CaptureError(
                 f"group {name!r} has ranks {ranks}, but this run has "
-                f"{counted(world_size, 'rank')}: start as many ranks as the capture has, or run "
+                f"{counted(world_size, 'rank')}; start as many ranks as the capture has, or run "
                 "one with --solo"
             )
     timeout = datetime.timedelta(seconds=max(timeout_s, 1))

@@ -66,7 +66,7 @@ def run(
         return _run_workers(command[skipped:], out, pair, each_pass)
     if not command or not (command[0].endswith(".py") or command[0] == "-m" and command[1:]):
         raise UsageError(
-            f"cannot capture {' '.join(command) or 'nothing'!r}: give script.py ..., "
+            f"cannot capture {' '.join(command) or 'nothing'!r}; give script.py ..., "
             "-m module ... or torchrun ... script.py ..."
         )
     return _run_here(command, out / FILE_NAME, pair, each_pass)
@@ -112,7 +112,7 @@ def _run_workers(command: list[str], out: Path, pair: bool, each_pass: bool) -> 
 
     options = get_args_parser().parse_args(command)
     if options.no_python:
-        raise UsageError("cannot capture torchrun --no-python: give it a Python script")
+        raise UsageError("cannot capture torchrun --no-python; give it a Python script")
     position = len(command) - len(options.training_script_args) - 1
     launcher = [each for each in command[:position] if each not in ("-m", "--module")]
     script = ["-m", options.training_script] if options.module else [options.training_script]

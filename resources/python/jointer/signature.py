@@ -24,7 +24,7 @@ class UnfitNode(CaptureError):
     """A package cannot have this node's value as an input or output."""
 
     def __init__(self, node: fx.Node, what: str) -> None:
-        super().__init__(f"{what} cannot be compiled: use the interpret backend")
+        super().__init__(f"{what} cannot be compiled; use the interpret backend")
         self.node = node.name
 
 

@@ -256,7 +256,7 @@ class ValueDecoder:
             return decode_opaque(value)
         if "c" in value:
             return decode_argument(value["c"], _no_node, self._assumptions)
-        raise CaptureError(f"value of unknown kind {sorted(value)}: use a newer Jointer")
+        raise CaptureError(f"value of unknown kind {sorted(value)}; use a newer Jointer")
 
     def tensor(self, record: Json) -> FakeTensor:
         """The fake tensor that ``record`` describes."""

@@ -129,7 +129,7 @@ TEST(MemorySnapshot, NotesAnomalies) {
                                {{1024, 512}, {512, 512}, {2048, 2048, "active_pending_free"}}));
   ASSERT_TRUE(s.has_value());
   EXPECT_THAT(s->measurement.notes,
-              ElementsAre("out of memory 1 time", "1 entry is not in chronological order",
+              ElementsAre("1 out-of-memory error", "1 entry is not in chronological order",
                           "the allocator counts 512 B more at the end: blocks it did not split"));
   const auto& curve = s->measurement.memory_over_time;
   for (std::size_t i = 1; i < curve.size(); ++i) EXPECT_GE(curve[i].ns, curve[i - 1].ns);

@@ -183,8 +183,7 @@ TEST(EpOverlapValidate, ReportsWhatCanOverlapAndChangesNothing) {
   const StepResult step = run_pass(chunked(), "ep_overlap_validate{require_all_to_all=true}");
   EXPECT_EQ(step.moved + step.changed, 0U);
   ASSERT_EQ(step.decisions.size(), 1U);
-  EXPECT_EQ(step.decisions[0].reason,
-            "layers.1.moe (forward) exchanges tokens 2 times in each chunk.");
+  EXPECT_EQ(step.decisions[0].reason, "layers.1.moe (forward): 2 token exchanges in each chunk.");
 }
 
 constexpr std::string_view kGroups = R"(
