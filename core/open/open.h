@@ -22,7 +22,7 @@ std::string describe(const GraphEntry& entry);
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
 // Error (usage): there are several graphs but none was chosen, or the index is out of range. Error
-// (input): as for list_graphs, or the graph is invalid.
+// (input): same as list_graphs, or the graph is invalid.
 Result<Graph> open_graph(const OpenRequest& request);
 
 // The request for the graph from which a pass made the graph that `request` opens. Error (usage):

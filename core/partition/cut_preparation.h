@@ -23,7 +23,7 @@ Result<void> check_functional(const Graph& joint);
 // source of its tag.
 std::vector<TagSource> prepare_for_cut(Graph& joint);
 
-// The plan that saves `saved`, which contains both values and symbols. Error (usage): as for
+// The plan that saves `saved`, which contains both values and symbols. Error (usage): same as
 // settle_saved_values.
 Result<SavePlan> plan_of(const Graph& joint, const JointParts& parts,
                          const std::vector<NodeId>& saved);

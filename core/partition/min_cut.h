@@ -26,7 +26,7 @@ struct CutSolution {
 };
 
 // The cut problem of one graph, which can be solved under different rules. `joint` and `parts` must
-// outlive this. The graph's tags must be settled; `tags` is the result of settle_tags.
+// outlive this object. The graph's tags must be settled; `tags` is the result of settle_tags.
 class MinCut {
  public:
   MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSource> tags = {});

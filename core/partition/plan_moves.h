@@ -58,8 +58,8 @@ struct MoveOptions {
 bool may_become(const Node& node, Keep keep);
 
 // The moves of a plan that may lower its peak: saved values to recomputed or offloaded ones,
-// recomputed values to offloaded ones, and the reverse. `candidates`: of the plan. Leaves out values
-// that take no memory, that cannot change, and those that a tag decides about. In program order.
+// recomputed values to offloaded ones, and the reverse. `candidates` are the plan's. Leaves out
+// those that take no memory, that cannot change, or that a tag decides about. In program order.
 std::vector<PlanMove> moves_of(const Graph& joint, std::span<const SaveCandidate> candidates,
                                const MoveOptions& options);
 

@@ -14,8 +14,8 @@ namespace jointer {
 
 // The reasons, indexed by node id: the search decided about every value that `policies` leave to
 // it. `policies`: the user's, indexed by node id; may be empty. `found_by`: what chose the plan, in
-// a sentence: "the search for a peak of at most 40GiB", "torch's budget 0.5". Error (usage): as for
-// emit_pair.
+// a sentence: "the search for a peak of at most 40GiB", "torch's budget 0.5". Error (usage): same
+// as emit_pair.
 Result<std::vector<PlanReason>> search_reasons(const PlanWhatIf& what_if, const SavePlan& plan,
                                                std::span<const MemoryPolicy> policies,
                                                const std::string& found_by);

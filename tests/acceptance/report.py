@@ -1,4 +1,4 @@
-"""The report of an acceptance run: one row per check, with its bound and the figure."""
+"""The report of an acceptance run: one row per check, with its bound and the number."""
 
 from __future__ import annotations
 

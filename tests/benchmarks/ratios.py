@@ -266,7 +266,7 @@ def plan_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         longest = best[f"{size} tick_longest_ms"]
         rows.append(
             Row(
-                f"{label}: a tick changes the plan: its figures and curve, longest",
+                f"{label}: a tick changes the plan: its numbers and curve, longest",
                 f"{longest:.1f} ms, median {best[f'{size} tick_median_ms']:.1f} ms",
                 f"within {most} ms",
                 longest <= most,
@@ -275,7 +275,7 @@ def plan_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     small, large = best["small evaluate_cut_ms"], best["large evaluate_cut_ms"]
     rows.append(
         Row(
-            "figures and curve of a plan: 671B compared with 8B",
+            "numbers and curve of a plan: 671B compared with 8B",
             f"{large:.2f} ms, {small:.2f} ms: {large / small:.1f} times",
             "at most 10 times",
             large <= 10 * small,
@@ -512,7 +512,7 @@ def sac_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
 
         best = best_of(rounds, pane)
         for what, key in (
-            ("from a tick until its figures are on screen", "tick_median_ms"),
+            ("from a tick until its numbers are on screen", "tick_median_ms"),
             ("preview before the tick", "preview_median_ms"),
             ("undo", "undo_median_ms"),
             ("redo", "redo_median_ms"),

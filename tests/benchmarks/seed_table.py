@@ -3,8 +3,8 @@
 
     seed_table.py --bin BUILD/bin [--shared DIR]
 
-Prints the published figures, the estimates, and the parts of each estimate. Nothing is fitted to the
-published figures: every number is a size in the graph, a rule of torch's, or from a datasheet. Exits 1 if
+Prints the published numbers, the estimates, and the parts of each estimate. Nothing is fitted to the
+published numbers: every number is a size in the graph, a rule of torch's, or from a datasheet. Exits 1 if
 a figure is off by more than 5%, 3 if the captures are missing.
 """
 
@@ -231,7 +231,7 @@ def main() -> int:
     judged += show("DeepSeek-V3 debug, TP=2 x FSDP=2 x EP=2, 8 x 2048 tokens", deepseek, scale=8)
     missed = [row for row in judged if abs(row[1] / row[2] - 1) > CLOSE]
     print(
-        f"\n{len(judged) - len(missed)} of {len(judged)} figures within {CLOSE:.0%}: "
+        f"\n{len(judged) - len(missed)} of {len(judged)} numbers within {CLOSE:.0%}: "
         "Llama's memory, and both models' memory and speed relative to no AC; DeepSeek's bytes do not count"
     )
     for what, estimated, published in missed:

@@ -572,7 +572,7 @@ def test_waiting_for_a_rank_that_makes_progress_is_not_a_hang(bench: Bench) -> N
 
 
 def test_a_rank_that_stays_after_done_does_not_delay_the_others(bench: Bench) -> None:
-    """It is killed at the end of the run, and its figures count."""
+    """It is killed at the end of the run, and its measurements count."""
     ran = bench.interrupt(JOINT, "--json", count=WORLD, ranks=one(0, *END, ["stubborn"], ["hang"], others=OTHERS))
     assert ran.code == 130 and ran.rank(0)["peak_bytes"] == 4096
 

@@ -422,7 +422,7 @@ AMOUNTS = (("saved_bytes", "saved_storage_bytes"), ("offloaded_bytes", "offloade
 
 
 def check_sums(against: dict[str, Any]) -> None:
-    """Every list adds up to the differences of the figures."""
+    """Every list adds up to the differences of the estimates."""
     for key, figure in AMOUNTS:
         before, after = against["figures"][figure]
         for rows in ("values", "transitions", "by_layer", "by_operator"):
@@ -637,7 +637,7 @@ def test_a_flat_step_within_a_peak(tmp_path: Path) -> None:
     assert value["limit"]["met"] and value["peak_bytes"] == value["limit"]["reached"] <= limit
     assert value["step_ms"] >= value["limit"]["bound_ms"] > 0
     assert value["step_ms"] <= smallest["step_ms"]
-    # The step that is written has these figures.
+    # The step that is written has these estimates.
     assert answer("memory", out)["peak_bytes"] == value["peak_bytes"]
     assert answer("overlap", out)["step_ms"] == pytest.approx(value["step_ms"], abs=1e-6)
     # Policies have no order of collectives, so the plan that keeps its own is exported.

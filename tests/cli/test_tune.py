@@ -1,4 +1,4 @@
-"""``jointer apply --passes auto_tune``: its result as figures, edits and a pipeline."""
+"""``jointer apply --passes auto_tune``: its result as estimates, edits and a pipeline."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def descriptor_name(descriptor: dict[str, Any] | None) -> str | None:
 
 
 def look_at(path: Path) -> dict[str, Any]:
-    """Checks a capture; returns its figures."""
+    """Checks a capture; returns its totals."""
     info = jointer("info", path)
     document = read_document(path)
     inputs = [record for record in document["nodes"] if record["op"] == "placeholder"]

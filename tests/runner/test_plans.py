@@ -23,7 +23,7 @@ def names() -> list[Any]:
 
 
 def make_pair(name: str, policy: str, out: Path, seed: int = 0) -> tuple[str, dict[str, Any]]:
-    """Writes one pair per rank; returns their common path, and the figures of rank 0's plan."""
+    """Writes one pair per rank; returns their common path, and the estimates of rank 0's plan."""
     said = []
     for rank in range(CAPTURES[name]):
         joint = capture_of(name).replace("{rank}", str(rank)) + ".joint.json.zst"

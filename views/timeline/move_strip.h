@@ -11,7 +11,7 @@
 namespace jointer::views {
 
 // Paints the options for a held block over the timeline: the legal range stands out, the rest is
-// dimmed, and a strip shows exposed time and peak at every place, the best places, and the
+// dimmed, and a strip shows exposed time and peak at every position, the best ones, and the
 // constraint at each end.
 class MoveStrip {
  public:
@@ -25,7 +25,7 @@ class MoveStrip {
 
   // The area of the strip.
   [[nodiscard]] QRect area() const;
-  // The headline above the curves: "wait_tensor_91: 412 places earlier · exposed 120 ms (-28.0 ms)
+  // The headline above the curves: "wait_tensor_91: 412 positions earlier · exposed 120 ms (-28.0 ms)
   // ...".
   [[nodiscard]] QString headline() const;
 

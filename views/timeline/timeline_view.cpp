@@ -61,7 +61,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   tool_ = std::make_unique<MoveTool>(content_, range_);
   connect(tool_.get(), &MoveTool::changed, this, &TimelineView::refresh);
   new PointerKeys(*this);
-  // Compute the figures of possible places before a drag starts.
+  // Compute the estimates of possible positions before a drag starts.
   if (moves_ == Moves::allowed) document_.editing().planner().prepare();
 }
 

@@ -43,8 +43,8 @@ Result<void> add_order(const SacCommand& options, const std::string& order, cons
   return {};
 }
 
-// `opened`: the graph before its policy was applied, which the exported policy is for. `pair`: of
-// the plan, if it is to be written.
+// `opened`: the graph before its policy was applied, which the exported policy is for. `pair` is
+// the plan's pair, if it is to be written.
 Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
                           const std::optional<Graph>& pair, SacAnswer answer) {
   const Partition& partition = solved.partition;

@@ -35,7 +35,7 @@ struct Solved {
   [[nodiscard]] bool is_as_opened() const { return is_own && order.empty(); }
 };
 
-// Changes the plan to meet a limit on the peak (bytes) or on the slowdown. Error (usage): as for
+// Changes the plan to meet a limit on the peak (bytes) or on the slowdown. Error (usage): same as
 // TradeOff::fastest_within.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved);

@@ -40,7 +40,7 @@ struct GpuMonitor::Library {
     auto* function = reinterpret_cast<int (*)(Arguments...)>(::dlsym(file, name));
     return function != nullptr && function(arguments...) == kSuccess;
   }
-  // The figure that a function of the device, and perhaps a kind, writes to its last argument.
+  // The number that a function of the device, and perhaps a kind, writes to its last argument.
   template <class... Kind>
   std::int64_t figure(const char* name, Kind... kind) const {
     unsigned int value = 0;

@@ -18,7 +18,7 @@ class GpuMonitor {
   GpuMonitor(const GpuMonitor&) = delete;
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
-  // nullopt without the library. Figures that the GPU does not report are 0.
+  // nullopt without the library. Numbers that the GPU does not report are 0.
   [[nodiscard]] std::optional<GpuState> read() const;
 
  private:
