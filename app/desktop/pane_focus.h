@@ -36,7 +36,7 @@ class PaneFocus : public QObject {
   [[nodiscard]] QWidget* current() const;
 
  private:
-  // Those on screen that a key can do something in.
+  // The areas on screen that accept keys.
   [[nodiscard]] std::vector<QWidget*> areas() const;
   void mark(QWidget* focus);
 

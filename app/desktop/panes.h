@@ -14,7 +14,7 @@ namespace jointer::desktop {
 enum class PaneColumn : std::uint8_t { left, middle, right };
 inline constexpr std::size_t kPaneColumns = 3;
 
-// How panes reach the window.
+// The functions of the window that panes use.
 struct PaneHost {
   std::function<void(const QString& sentence)> say;
   std::function<void(const QString& sentence)> warn;  // of a failure

@@ -16,7 +16,7 @@ namespace jointer::desktop {
 class PassMenu : public QObject {
   Q_OBJECT
  public:
-  // All must outlive this object.
+  // All arguments must outlive this object.
   PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& workspaces,
            Recipes& recipes);
 

@@ -65,7 +65,7 @@ Result<void> check_baseline(const Graph& graph, const Graph& baseline) {
                   "cannot compare outputs: output {} is {} in the baseline {}, but {} in {}", i,
                   text(baseline, *expected[i]), baseline.title(), text(graph, *outputs[i]),
                   graph.title());
-                  return {};
+  return {};
 }
 
 }  // namespace jointer

@@ -16,7 +16,7 @@ struct TimeUnit {
   int max_decimals;  // down to a nanosecond
 };
 
-// As in format_ms: the largest unit in which the time is at least 1 after rounding.
+// The largest unit in which the time is at least 1 after rounding, as in format_ms.
 TimeUnit unit_of(double ns) {
   if (ns >= 999.5e6) return {"s", 1e9, 9};
   if (ns >= 999.5e3) return {"ms", 1e6, 6};

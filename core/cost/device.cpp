@@ -45,7 +45,7 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
   return std::nullopt;
 }
 
-// The minimum of a divisor: with zero or nearly zero, times would be infinite.
+// Lower bound of divisors: near zero, times would become infinite.
 constexpr double kAboveZero = 1e-9;
 
 // A field of a device. All fields are required, and numbers have limits.
@@ -196,7 +196,7 @@ Result<DeviceDescription> cpu_with(int cores) {
   return device;
 }
 
-// Loads `cpu`: as many cores as this machine has.
+// Loads `cpu` with as many cores as this machine has.
 Result<DeviceDescription> this_cpu() {
   JOINTER_TRY(DeviceDescription device, cpu_with(usable_cores()));
   device.name += " (this machine)";

@@ -74,7 +74,7 @@ Result<std::string> parse_measured(std::string_view text) {
   std::string device = text_constant(text, "device");
   if (device.empty())
     return fail(Error::Kind::usage,
-                "`measured{}`; write the device as measured{{device=\"NVIDIA H200\"}}", text);
+                "`measured{}`: write the device as measured{{device=\"NVIDIA H200\"}}", text);
   return device;
 }
 

@@ -116,7 +116,7 @@ struct Editor::State {
   std::vector<std::pair<NodeId, NodeId>> inserted;
   std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
   std::unordered_set<NodeId> keeps_value;     // replaced without a new value
-  // By node: the number of its readers. Empty until a node is removed.
+  // Indexed by node: the number of its readers. Empty until a node is removed.
   std::vector<std::int32_t> readers;
   std::size_t known = 0;            // number of nodes before the edit; later ids are new
   std::size_t first = 0, last = 0;  // the range of positions that moves changed

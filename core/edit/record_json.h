@@ -19,7 +19,7 @@ OrderedJson value_json(const ValueRecord& value);
 Result<ValueRecord> read_value(const OrderedJson& json);
 
 OrderedJson node_json(const NodeRecord& node);
-// `place` begins messages.
+// `place`: prefix of messages.
 Result<NodeRecord> read_node(const OrderedJson& json, const std::string& place);
 
 // --- Fields of tables (core/base/json_fields.h) ---

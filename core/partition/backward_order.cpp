@@ -9,7 +9,7 @@
 namespace jointer {
 namespace {
 
-// Without nulls.
+// The outputs of a half, without nulls.
 std::vector<NodeId> outputs_of(const Half& half) {
   std::vector<NodeId> outputs;
   std::ranges::copy_if(half.outputs, std::back_inserter(outputs),

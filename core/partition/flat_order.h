@@ -30,7 +30,7 @@ class FlatOrders {
   // The value that a call reads as an input of its node.
   [[nodiscard]] StepInput input_of(const PairOrder& order, const StepCall& reader,
                                    Place input) const;
-  // The start that a wait waits for. As Graph::collective_of_wait.
+  // The start that a wait waits for. See Graph::collective_of_wait.
   struct Started {
     StepCall call;
     bool found = false;
@@ -42,7 +42,7 @@ class FlatOrders {
            !orders_.has(call.place, PairOrders::of_forward);
   }
 
-  // One sentence; empty if nothing but Offloadable's rules can prevent it.
+  // The reason, in one sentence; empty if only Offloadable's rules can prevent it.
   [[nodiscard]] std::string why_not_offloaded(Place value) const;
 
  private:

@@ -1,4 +1,4 @@
-// Orders the calls of a joint graph that is made of a pair.
+// Orders the calls of a joint graph that is made from a pair.
 //
 // Rules
 //   1. The forward's calls come in their order, then the rest of the backward in its order.
@@ -11,8 +11,8 @@
 //      a call that reads their result, uses what they write, or writes what they use.
 // If anything else writes, only 1 and 4 apply.
 //
-// A pair does not tell where the joint graph had the calls that 2 is about, nor calls of the
-// backward that need no tangent. Plans of them may give pairs in another order.
+// A pair does not show where the joint graph had the calls of rule 2, or those of the backward that
+// need no tangent. Plans with such calls may give pairs in another order.
 //
 // Cost: linear in the edges.
 
@@ -64,7 +64,7 @@ class Sorter {
   // Rule 2.
   void move_up() {
     constexpr std::size_t kFixed = std::numeric_limits<std::size_t>::max();
-    // By node: the number of forward calls that must run before it; kFixed: it stays in the
+    // Indexed by node: the number of forward calls that must run before it; kFixed: it stays in the
     // backward.
     std::vector<std::size_t> after(pair_.node_count(), 0);
     for (std::size_t i = 0; i < forward_.size(); ++i) after[forward_[i].index()] = i + 1;
@@ -194,7 +194,7 @@ class Sorter {
   const PairMatches& matches_;
   std::vector<NodeId> forward_, backward_;  // in their order
   bool is_functional_ = true;               // these do not write
-  // By number of forward calls that must run before them: calls that move up.
+  // Calls that move up, indexed by the number of forward calls that must run before them.
   std::vector<std::vector<NodeId>> moved_;
 };
 

@@ -19,10 +19,10 @@
 
 namespace jointer {
 
-// Returns the rows in program order. `bytes` counts the storages that the step does not hold in any
-// case (as inputs or results of the forward), each with the first value in it. An offloaded value
-// (ao.offload) is listed as the value itself. `costs`, `flops`: one per node, by id. Error (usage):
-// `graph` is a joint graph or a single half. Cost: linear.
+// Returns the rows in program order. `bytes` leaves out storages that the step holds anyway (inputs
+// and results of the forward); each other storage counts for the first value in it. An offloaded
+// value (ao.offload) is listed as the value itself. `costs`, `flops`: one per node, by id. Error
+// (usage): `graph` is a joint graph or a single half. Cost: linear.
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
                                                std::span<const Flops> flops);
 

@@ -10,10 +10,10 @@ namespace jointer {
 // Determines which forward values can be copied to the host and back.
 class Offloadable {
  public:
-  // `graph` must outlive this and keep its order.
+  // `graph` must outlive this object and keep its order.
   explicit Offloadable(const Graph& graph) : graph_(graph), writes_(graph) {}
 
-  // One sentence; empty if `value` can be offloaded.
+  // The reason, in one sentence; empty if `value` can be offloaded.
   [[nodiscard]] std::string why_not(NodeId value) const;
 
  private:

@@ -86,7 +86,7 @@ struct PairOrder {
   // Indexed by position: the index in `offloaded`, or kNever; true for views that are repeated.
   std::vector<std::uint32_t> value_of;
   std::vector<std::uint8_t> is_repeated;
-  // By offloaded value: the call until which its copy to the host is kept as well, or kNever.
+  // By value: the call until which its copy to the host is kept as well, or kNever.
   std::vector<std::uint32_t> read_last;
 };
 
@@ -150,7 +150,7 @@ class PairOrders {
   [[nodiscard]] std::span<const Place> forward_outputs() const { return forward_outputs_; }
   [[nodiscard]] std::span<const Place> backward_outputs() const { return backward_outputs_; }
 
-  // One sentence; empty if the value can be offloaded.
+  // The reason, in one sentence; empty if the value can be offloaded.
   [[nodiscard]] std::string why_not_offloaded(Place value) const;
 
   [[nodiscard]] bool is_flat() const { return is_flat_; }

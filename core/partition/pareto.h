@@ -62,7 +62,7 @@ struct ParetoRequest {
 
 struct ParetoCurve {
   std::vector<ParetoPoint> points;
-  // Those of torch's budgets that no other budget beats, by ascending peak. Most are above the
+  // Points of torch's budgets that no other budget beats, by ascending peak. Most are above the
   // curve.
   std::vector<ParetoPoint> budgets;
 };

@@ -38,7 +38,7 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
 }
 
 // Before 2.14, torch also saves the state for attention without dropout, which draws nothing. This
-// is asked of every recomputed call of every plan, so the cheapest conditions come first.
+// runs for every recomputed call of every plan, so the cheapest conditions come first.
 bool PlanWhatIf::State::keeps_state(Place call) const {
   const Node& node = graph.node(orders.node(call));
   return !orders.is_flat() && orders.has(call, PairOrders::of_forward) &&

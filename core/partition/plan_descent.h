@@ -60,7 +60,7 @@ class PlanDescent {
   Outcome take(Judged& judged);
   Outcome attempt(const Change& change);
   Outcome attempt_together(std::span<const Change> changes);
-  // By the first group; the others follow.
+  // Tries the changes of the first group; the other groups are tried next.
   bool improve_by(std::span<const Group> groups, Tried tried);
 
   const Graph& joint_;

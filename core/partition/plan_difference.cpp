@@ -98,7 +98,7 @@ class SharedStorages {
 
   // Sorted by position in the second graph; values that it lacks follow.
   std::vector<StorageChange> changes() {
-    // By root: the values that share a storage.
+    // Indexed by root: the values that share a storage.
     std::map<std::size_t, std::vector<std::size_t>> storages;
     for (std::size_t i = 0; i < values_.size(); ++i) storages[root(i)].push_back(i);
     std::vector<StorageChange> changes;
@@ -168,7 +168,7 @@ class SharedStorages {
     }
   }
 
-  // Where the row of a value is, without how the value is kept.
+  // The position and node of a value's row; the caller fills in how the value is kept.
   [[nodiscard]] StorageChange place_of(const Both& value) const {
     if (value.after != nullptr)
       return {.position = after_.graph.position(value.after->node),

@@ -83,7 +83,7 @@ struct PlanSide {
 // Cost: n log n.
 PlanDifference plan_difference(const PlanSide& before, const PlanSide& after);
 
-// Those with the most bytes come first; values that are kept as before come last.
+// Sorted by bytes, largest first; values that are kept as before come last.
 std::vector<PlanTransition> transitions(const PlanDifference& difference);
 std::vector<PlanTransition> transitions(const PlanDifference& difference,
                                         std::span<const std::size_t> rows);

@@ -4,7 +4,7 @@
 // Terms
 //   price     of a byte between the halves, and of a nanosecond of copies (plan_relaxation.cpp).
 //   sample    the plan that is optimal for a pair of prices.
-//   bracket   two samples with neighbouring byte prices, one within the limit and one beyond it.
+//   bracket   two samples with neighboring byte prices, one within the limit and one beyond it.
 //
 // Every plan is judged by its complete step (PlanWhatIf), never by its prices. All plans that no
 // other beats are kept.
@@ -17,7 +17,7 @@
 //      alike; the descent need not. From beyond, it gives up the least valuable decisions first,
 //      and ends at better plans than from within.
 //   4. Until the effort is spent:
-//      - mix the two plans of a bracket: decide like one up to some value and like the other behind
+//      - mix the two plans of a bracket: decide like one up to some value and like the other after
 //        it, in several orders, and bisect for the last value at which the limit holds;
 //      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best as in step 3;
 //      - improve the other plans of the brackets;
@@ -296,9 +296,9 @@ std::shared_ptr<const PlanMoment> PlanFrontier::moment_of_peak(const SavePlan& p
   return nullptr;
 }
 
-// Raises the bound for a peak with prices at the moment of the peak: from the prices that give the
-// best bound so far, divided between both moments, each price is doubled or halved as long as that
-// helps.
+// Raises the bound for a peak with prices at the moment of the peak: starts from the prices that
+// give the best bound so far, divided between both moments, and doubles or halves each as long as
+// that helps.
 void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes) {
   constexpr int kMaxCuts = 20;
   const Bound* best = nullptr;

@@ -61,7 +61,7 @@ class PlanFrontier {
     PlanRelaxation::Solution solution;
     std::optional<EvaluatedPlan> plan;
   };
-  // Neighbours by price: within the limit, and beyond it.
+  // Neighbors by price: one within the limit, and one beyond it.
   struct Bracket {
     Sample within, beyond;
   };
@@ -74,7 +74,7 @@ class PlanFrontier {
   void tune(const PlanLimit& limit);
   // Random changes, each followed by a descent, until `end` plans are evaluated.
   void wander(const PlanLimit& limit, std::size_t end);
-  // Those beyond the limit, then those within, each the best first, without duplicates.
+  // The plans beyond the limit, then those within, best first in each, without duplicates.
   [[nodiscard]] std::vector<EvaluatedPlan> plans_of(const std::vector<Bracket>& brackets,
                                                     const PlanLimit& limit) const;
   void improve(const EvaluatedPlan& plan, const PlanLimit& limit, bool all);
@@ -92,7 +92,7 @@ class PlanFrontier {
   PlanRelaxation relaxation_;
   Options options_;
   PlanDescent descent_;
-  // By copy price, by ascending byte price.
+  // Indexed by copy price; each list has ascending byte prices.
   std::vector<std::vector<Sample>> samples_;
   struct Bound {
     PlanPrices prices;

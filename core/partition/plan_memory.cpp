@@ -311,7 +311,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
 template <class Visit>
 void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
   if (orders_.is_flat()) {
-    // As kept_values counts a step: each storage with its first value.
+    // Count each storage with its first value, as kept_values does for a step.
     std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
     for (const Place p : order.saved) {
       std::int64_t bytes = 0;

@@ -33,8 +33,8 @@ class PlanMemory {
   };
   // Cost: linear in nodes and storages.
   [[nodiscard]] Result evaluate(const PairOrder& order) const;
-  // Bytes that are live between the halves at least: those of the saved values that are not
-  // offloaded, and of storages that the step holds anyway. Cost: linear in the values.
+  // The minimum of live bytes between the halves: the saved values that are not offloaded, and the
+  // storages that the step holds anyway. Cost: linear in the values.
   [[nodiscard]] std::int64_t bytes_between(std::span<const Place> saved,
                                            std::span<const Place> offloaded) const;
   // The bytes that torch's caching allocator reserves; on devices without one, the peak. Cost:

@@ -75,7 +75,7 @@ PlanMoment PlanRelaxation::moment_in_forward(std::size_t call) const {
     if (!is_computed[storage]) continue;
     const std::int32_t item = item_of_storage_[storage];
     if (memory.is_held(storage)) {
-      // A result that is not there yet.
+      // A held result that has not been allocated yet.
       if (item >= 0 && use.first > call) moment.fixed_bytes -= bytes;
     } else if (use.first <= call && call <= use.last) {
       moment.fixed_bytes += bytes;

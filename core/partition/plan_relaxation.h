@@ -30,7 +30,7 @@ struct PlanPrices {
   // For each byte that is live at the moment, if there is one.
   double moment_ns = 0;
   std::shared_ptr<const PlanMoment> moment;
-  // For each nanosecond of copying to the host, 0..1; nullopt: nothing is offloaded.
+  // Price per nanosecond of copying to the host, 0 to 1; nullopt if nothing is offloaded.
   std::optional<double> copy;
 
   // The price of saving a value with these bytes, and of recomputing a call, in addition to its
@@ -53,7 +53,7 @@ class PlanRelaxation {
   // Error (usage): the tags contradict each other.
   [[nodiscard]] Result<Solution> solve(const PlanPrices& prices) const;
 
-  // The moment at which a call runs that every plan has in this half; nullptr if `call` is none.
+  // The moment at which a call runs that every plan has in this half; nullptr for other calls.
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_at(NodeId call, bool backward) const;
 
   // The values to decide about, in program order: one per storage.
@@ -111,8 +111,8 @@ class PlanRelaxation {
   std::vector<Call> calls_;
   std::vector<std::int32_t> item_of_storage_;      // -1: none
   std::vector<std::uint32_t> forward_, backward_;  // the calls that every plan runs, in order
-  // Their time: in the forward; their work in the backward, and
-  // with the collectives among them.
+  // The time of these calls in the forward, and in the backward without and with
+  // collectives.
   std::int64_t forward_ns_ = 0, backward_ns_ = 0, whole_backward_ns_ = 0;
   std::int64_t held_bytes_ = 0;  // live between the halves under every plan
 };

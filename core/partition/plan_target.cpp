@@ -198,7 +198,7 @@ class Search {
     return *std::move(found);
   }
 
-  // By move: the bytes that its values take at the choice's peak.
+  // Indexed by move: the bytes that its values take at the choice's peak.
   [[nodiscard]] Result<std::vector<std::int64_t>> reliefs(const JudgedChoice& at) const {
     JOINTER_TRY(const auto alive, what_if_.saved_at(at.plan, at.peak_point));
     std::set<NodeId> is_alive;

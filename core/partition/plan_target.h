@@ -43,12 +43,12 @@ struct ChangeList {
   // Counted at the peak before any change. A change frees at most the memory that its values take
   // there.
   struct Count {
-    // By the changes that free most, of different units; descending.
+    // The bytes freed by the most effective changes, each of another unit, in descending order.
     std::vector<std::int64_t> freed;
     std::int64_t tagged = 0;  // bytes of saved values that tags decide about
     // The smallest number of changes that together free `bytes`; nullopt if all of them do not.
     [[nodiscard]] std::optional<std::size_t> needed_for(std::int64_t bytes) const;
-    // By the first `length` changes.
+    // The sum of the first `length` values of `freed`.
     [[nodiscard]] std::int64_t sum(std::size_t length) const;
   };
   Count count;

@@ -31,7 +31,7 @@ class PlanTime {
   [[nodiscard]] std::int64_t ns(Place place) const { return calls_[place].ns; }
   [[nodiscard]] std::int64_t flops(Place place) const { return flops_[place]; }
   // The time by which the call delays the compute stream wherever it runs: that of a kernel, or of
-  // a collective whose only reader is the wait right behind it; 0 for other calls.
+  // a collective whose only reader is the wait right after it; 0 for other calls.
   [[nodiscard]] std::int64_t serial_ns(Place place) const { return serial_[place]; }
   // The CPU's time to launch the call.
   [[nodiscard]] std::int64_t host_ns(Place place) const { return calls_[place].host_ns; }

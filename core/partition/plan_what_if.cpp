@@ -56,7 +56,7 @@ void add_recomputed(const PlanWhatIf::State& s, const PairOrder& order, PlanFigu
     figures.recompute_flops += s.time.flops(p);
     visit(p);
   };
-  // As kept_values counts the calls of a flat step.
+  // Count the calls of a flat step as kept_values does.
   for (const StepCall& call : order.step) {
     const Node& node = s.graph.node(s.orders.node(call.place));
     if (call.kind == StepCall::Kind::copy || call.kind == StepCall::Kind::repeat ||

@@ -55,7 +55,7 @@ struct SaveCandidate {
   Keep keep = Keep::recompute;
 };
 
-// The way of keeping a value that a tag asks for; nullopt if there is no tag.
+// How a tag asks to keep the value; nullopt if there is no tag.
 std::optional<Keep> keep_of(MemoryPolicy policy);
 
 // Bytes needed to save the value per microsecond needed to recompute it: the higher, the more
@@ -92,7 +92,7 @@ class PlanWhatIf {
   // Error (usage): same as emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
   // The estimates of a plan whose step and peak are at most those of `most`; of another plan, the
-  // bound that it exceeds, in a part of the time. Error (usage): same as emit_pair.
+  // bound that it exceeds, in a fraction of the time. Error (usage): same as emit_pair.
   enum class Exceeds : std::uint8_t { nothing, step, peak };
   struct Bounded {
     Exceeds exceeds = Exceeds::nothing;

@@ -69,7 +69,7 @@ class RandomStates {
   struct Call {
     RandomCall call;
     NodeId forward_state, backward_state;  // in the pair
-    // Names, as torch gives them.
+    // Names as torch assigns them.
     std::string forward_name, state_name, result_name, backward_name;
   };
 

@@ -25,7 +25,7 @@ class Recomputable {
   // The call that returns the tuple that `call` reads an element of; for any other call, the call
   // itself.
   [[nodiscard]] Place source(Place call) const;
-  // One sentence; empty if the call may be recomputed.
+  // The reason, in one sentence; empty if the call may be recomputed.
   [[nodiscard]] std::string why_not(Place call) const;
 
  private:

@@ -133,7 +133,7 @@ class RematOrder {
     return chain;
   }
 
-  // Inserts a node before the call at this position, behind those inserted there so far.
+  // Inserts a node before the call at this position, after those inserted there so far.
   void stand_before(std::size_t place, const Standing& node) {
     const auto entry = static_cast<std::uint32_t>(ahead_.size());
     ahead_.push_back({node, kEnd});
@@ -179,7 +179,7 @@ class RematOrder {
 
   // --- Step 6: getitems ---
 
-  // Elements to move, by index in an order: those in `parts` go right before `next`, behind `whole`
+  // Elements to move, by index in an order: those in `parts` go right before `next`, after `whole`
   // and the elements that follow it already. From the last `whole` to the first.
   struct Raise {
     std::size_t whole = 0, next = 0;
@@ -256,7 +256,7 @@ class RematOrder {
   std::vector<std::size_t> moved_before_;  // by number: the position that a call was moved to
   std::vector<std::uint8_t> is_erased_;    // by number
   std::vector<Ahead> ahead_;
-  // By position: the nodes inserted before that call, linked by index.
+  // Indexed by position: the nodes inserted before that call, linked by index.
   std::vector<std::uint32_t> first_ahead_, last_ahead_;
 };
 

@@ -122,7 +122,7 @@ class PlanMemory::StepUses {
   const FlatOrders& flat_;
   const PairOrder& order_;
   Lives& lives_;
-  // By slot: in the memory of the node itself, of its copy, and of the repeated view.
+  // Indexed by slot: in the memory of the node itself, of its copy, and of the repeated view.
   std::array<std::vector<std::uint32_t>, 3> storage_of_;
   std::vector<std::uint32_t> copy_of_;  // by start; empty if the library copies nothing
 };

@@ -30,7 +30,7 @@ inline constexpr std::string_view kSearch = "search";
 // The same for a plan that was found together with an order: the passes that reorder its graph, as
 // a pipeline. `kSearch` if there are none.
 std::string searched_with(std::string_view order);
-// Those passes; empty if `by` has none.
+// The order's passes in `by`; empty if it has none.
 std::string_view order_of(std::string_view by);
 // The name by which edits of an imported plan are marked.
 inline constexpr std::string_view kImport = "import_policy";

@@ -16,7 +16,7 @@ namespace jointer {
 struct OperatorRule {
   bool save = false;                  // all of them; otherwise none
   std::optional<EveryNth> every_nth;  // if set, all but every nth
-  // Bytes that it saves more or less than the plan, and of the calls for which it differs from it.
+  // Bytes that it saves beyond or short of the plan, and bytes of the calls where the two differ.
   std::int64_t more_bytes = 0, wrong_bytes = 0;
 };
 

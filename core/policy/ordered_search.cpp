@@ -112,7 +112,7 @@ class OrderedSearch {
   }
 
  private:
-  // Without a bound.
+  // Leaves the result's lower bound unset.
   Result<Fit> fastest_plan(std::int64_t peak_bytes) {
     const auto search = [&](double hidden) -> Result<Fit> {
       JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden));

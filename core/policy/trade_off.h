@@ -38,11 +38,11 @@ struct TradeOffOptions {
   bool has_policy = false;
   bool offload = true;                              // plans may offload values to the host
   LimitedMemory memory = LimitedMemory::allocated;  // that limits count
-  // Plans that earlier searches of the same graph found: this one is at least as good.
+  // Plans that earlier searches of the same graph found; the result is at least as good.
   std::vector<ParetoPoint> known = {};
   std::size_t max_budgets = ParetoRequest().max_budgets;
   std::size_t effort = ParetoRequest().effort;
-  // As in ParetoRequest.
+  // See ParetoRequest.
   std::function<bool(const ParetoPoint&)> found;
 };
 
@@ -73,7 +73,7 @@ class TradeOff {
   // The best plans found from the lowest peak to the shortest step. Budgets, presets and the current
   // plan are on it unless a plan beats them.
   [[nodiscard]] Result<ParetoCurve> curve(double hidden = 0) const;
-  // Those of upstream's presets that fit the graph, with their estimates.
+  // Upstream's presets that fit the graph, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
   // Plans that earlier searches found, with the estimates found then.
   [[nodiscard]] const std::vector<ParetoPoint>& known() const { return options_.known; }

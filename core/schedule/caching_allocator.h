@@ -17,7 +17,7 @@ struct ReservedProfile {
 // Replays the lifetimes through a model of torch's CUDACachingAllocator with its default settings.
 // On devices other than cuda, which have no caching allocator, reserved bytes equal live bytes.
 ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType device);
-// Its peak for a graph, on the device that `memory` names or, without one, on that of the graph.
+// The peak of reserved bytes, on the device that `memory` names or, without one, the graph's.
 std::int64_t reserved_peak_bytes(const Graph& graph, const MemoryOptions& memory);
 
 }  // namespace jointer

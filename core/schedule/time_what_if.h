@@ -23,8 +23,8 @@ class TimeWhatIf {
   [[nodiscard]] StepTime time() const { return time_; }
   // Call after calls have changed places.
   void replay(const MovableOrder& calls, Stretch changed);
-  // The times with the block in each gap in [first, last] of `calls`. The block must be allowed to
-  // go there.
+  // The times with the block in each gap in [first, last] of `calls`. All these gaps must be
+  // legal.
   [[nodiscard]] std::vector<StepTime> times(const MovableOrder& calls,
                                             std::span<const NodeId> block, std::size_t first,
                                             std::size_t last) const;

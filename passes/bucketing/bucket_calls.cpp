@@ -267,7 +267,7 @@ class Writer {
     return calls_.start;
   }
   NodeId wait(NodeId of, const Sizes& shape) {
-    // The first wait and all calls after it go behind the start.
+    // The first wait and all calls after it go after the start.
     const NodeId id = call("_c10d_functional.wait_tensor.default", "wait_tensor",
                            std::array{node(of)}, tensor(shape, storage_of(of)));
     if (calls_.waits.empty()) {

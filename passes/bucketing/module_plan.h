@@ -35,8 +35,8 @@ Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Ar
 // The paths of all modules except the root, as views into the tree.
 std::vector<std::string_view> module_paths(const ModuleTree& modules);
 
-// By node: the entry that lists its module or an enclosing module; kNoEntry if none does. Error
-// (usage): a path is in two entries, or a module in one entry encloses a module in another.
+// Indexed by node: the entry that lists its module or an enclosing module; kNoEntry if none does.
+// Error (usage): a path is in two entries, or a module in one entry encloses a module in another.
 inline constexpr std::uint32_t kNoEntry = 0xffffffff;
 Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const ModuleTree& modules,
                                                    const ModulePlan& plan);

@@ -72,17 +72,17 @@ struct OverlapGraph {
   std::size_t leading = 0;      // placeholders and constants before the first call: they stay
   std::vector<bool> is_compute, is_cheap, is_communication;  // by position
   std::vector<std::int64_t> ns;                              // by position: 0 for collectives
-  std::vector<std::int32_t> start_of;          // by position: the collective that it starts, or -1
-  std::vector<std::int32_t> wait_of;  // by position: the collective that it waits for, or -1
+  std::vector<std::int32_t> start_of;  // by position: the collective that it starts, or -1
+  std::vector<std::int32_t> wait_of;   // by position: the collective that it waits for, or -1
   std::vector<OverlapCollective> collectives;  // in the order of their waits
   std::vector<std::string> groups;             // labels, by number
-  // By group: true if its first all-gather, in the order of the waits, is computed from a single
-  // placeholder, like FSDP's all-gather of a parameter. Torch 2.15 treats such a group as spanning
-  // machines.
+  // Indexed by group: true if its first all-gather, in the order of the waits, is computed from a
+  // single placeholder, like FSDP's all-gather of a parameter. Torch 2.15 treats such a group as
+  // spanning machines.
   std::vector<bool> gathers_parameters;
   std::vector<Place> compute;  // compute nodes, in order
-  // By position: the number of the node if it is a compute node, else of the first compute node
-  // that needs it; kNever if none does.
+  // Indexed by position: the number of the node if it is a compute node, else of the first compute
+  // node that needs it; kNever if none does.
   std::vector<std::uint32_t> first_compute;
   std::vector<bool> feeds_reduce_scatter;  // by position: including itself
 

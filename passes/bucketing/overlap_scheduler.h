@@ -28,7 +28,7 @@ struct OverlapOptions {
   std::optional<std::int64_t> off_bucket_bytes;
   double compute_multiplier = 1;
   bool groups_buckets = true;  // collectives that could share a bucket start consecutively
-  // By number of collective: the time that it saves if it can join one in flight.
+  // Indexed by number of collective: the time that it saves if it can join one in flight.
   std::vector<std::int64_t> latency_ns;
   bool is_torch = false;  // torch's order of checks, where it matters
 };

@@ -69,7 +69,7 @@ class Canonicalizer {
   }
 
  private:
-  // By node: true if a call changes the shape of the node's tensor in place.
+  // Indexed by node: true if a call changes the shape of the node's tensor in place.
   static std::vector<bool> find_reshaped(const Graph& graph) {
     std::vector<bool> reshaped(graph.node_count(), false);
     for (const NodeId id : graph.order())

@@ -243,8 +243,7 @@ Pass annotate_flex_attention_for_regional_inductor_pass() {
 
 Pass annotate_rmsnorm_for_regional_inductor_pass() {
   return pass_of("annotate_rmsnorm_for_regional_inductor",
-                 "Marks fused RMSNorms for regional_inductor, which may change numerics.",
-                 "performance_passes.py", false,
+                 "Marks fused RMSNorms for regional_inductor.", "performance_passes.py", false,
                  {text("rmsnorm_compile_config", {},
                        "Inductor's options for RMSNorm, a JSON object; none: its own.")},
                  annotate_rmsnorm);

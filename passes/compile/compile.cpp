@@ -71,8 +71,7 @@ Pass regional_inductor_pass() {
 }
 
 Pass full_inductor_compilation_pass() {
-  return {.info = info_of("full_inductor_compilation",
-                          "Compiles the whole graph with Inductor, which may change numerics.",
+  return {.info = info_of("full_inductor_compilation", "Compiles the whole graph with Inductor.",
                           "inductor_passes.py"),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide("compiled",

@@ -25,7 +25,7 @@ struct ChunkBody {
   const ChunkLoweringOptions& options;
   ChunkPairs& pairs;
   std::unordered_map<NodeId, Node> originals = {};  // nodes of the body before the pass
-  // By chunk: the copies of the body's nodes and of their storages.
+  // Indexed by chunk: the copies of the body's nodes and of their storages.
   std::array<std::unordered_map<NodeId, NodeId>, 2> copies = {};
   std::array<std::unordered_map<StorageId, StorageId>, 2> storages = {};
 

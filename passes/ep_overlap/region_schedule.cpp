@@ -232,7 +232,8 @@ class Planner {
       for (const NodeId id : parts.copies)
         if (!goes_to_cpu(id))
           return fail(Error::Kind::usage,
-                      "{} is marked as a copy of token counts to the host, but does not copy to it",
+                      "{} is annotated as a copy of token counts to the host, but its result is "
+                      "not on the CPU",
                       graph_.name(id));
       split(first, parts);
     }

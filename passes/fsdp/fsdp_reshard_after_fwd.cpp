@@ -1,4 +1,4 @@
-// The pass fsdp_reshard_after_fwd: core/policy/fsdp_tags.cpp describes what it does, its source and
+// The fsdp_reshard_after_fwd pass; see core/policy/fsdp_tags.cpp for algorithm, source and
 // deviations.
 
 #include "passes/fsdp/fsdp_reshard_after_fwd.h"

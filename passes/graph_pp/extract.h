@@ -32,7 +32,7 @@ Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> 
 // Erases calls and constants that nothing needs, by the same rule as extract().
 void drop_dead_calls(Graph& graph);
 
-// By node: true for `nodes` and their transitive dependencies.
+// Indexed by node: true for `nodes` and their transitive dependencies.
 std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes);
 
 // The nodes that a part returns, in order; none for each null. Error (usage): it returns something

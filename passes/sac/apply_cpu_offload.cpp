@@ -1,4 +1,4 @@
-// The pass apply_cpu_offload: core/policy/cpu_offload.cpp describes what it does, its source and
+// The apply_cpu_offload pass; see core/policy/cpu_offload.cpp for algorithm, source and
 // deviations.
 
 #include "passes/sac/apply_cpu_offload.h"

@@ -1,6 +1,6 @@
-// The partitioners as passes: each turns a joint graph into a pair. core/partition/min_cut.cpp,
-// default_partition.cpp, activation_budget.cpp and knapsack.cpp describe what they do, their
-// sources and deviations. For every value that the backward needs, the pass adds a decision with
+// The partitioners as passes: each turns a joint graph into a pair. See core/partition/min_cut.cpp,
+// default_partition.cpp, activation_budget.cpp and knapsack.cpp for algorithms, sources and
+// deviations. For every value that the backward needs, the pass adds a decision with
 // the partitioner's reason.
 
 #include "passes/sac/partitioners.h"

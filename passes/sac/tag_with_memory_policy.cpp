@@ -1,5 +1,5 @@
-// The pass tag_with_memory_policy: core/policy/memory_policies.cpp describes what it does, its
-// source and deviations.
+// The tag_with_memory_policy pass; see core/policy/memory_policies.cpp for algorithm, source and
+// deviations.
 
 #include "passes/sac/tag_with_memory_policy.h"
 

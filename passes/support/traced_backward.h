@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// By node: true if autograd traced the node for the backward. If the capture does not flag such
-// nodes, the phase decides. Recomputed calls are in the backward by phase but not by flag;
+// Indexed by node: true if autograd traced the node for the backward. If the capture does not flag
+// such nodes, the phase decides. Recomputed calls are in the backward by phase but not by flag;
 // torchtitan's passes make the same distinction.
 std::vector<bool> traced_in_backward(const Graph& graph);
 

@@ -46,9 +46,9 @@ Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
     JOINTER_CHECK(check(plugin));
     library.passes_ = plugin->make_passes();
   } catch (const std::exception& thrown) {
-    return fail(Error::Kind::usage, "declaring its passes threw: {}", thrown.what());
+    return fail(Error::Kind::usage, "its make_passes threw: {}", thrown.what());
   } catch (...) {
-    return fail(Error::Kind::usage, "declaring its passes threw");
+    return fail(Error::Kind::usage, "its make_passes threw");
   }
   return library;
 }

@@ -163,7 +163,7 @@ Result<HostMessage> parse_host_message(std::string_view line) {
                 "Jointer",
                 kHostProtocol);
   }
-  return fail(Error::Kind::run, "its host wrote something that is not a message: {}{}",
+  return fail(Error::Kind::run, "its host sent an invalid message: {}{}",
               write_json(one_line(std::string(line.substr(0, kShown)))),
               line.size() > kShown ? "..." : "");
 }

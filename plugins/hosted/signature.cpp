@@ -114,7 +114,7 @@ class Comparison {
 
   template <class... Args>
   static tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
-    return fail(Error::Kind::run, "{}: a pass keeps the graph's inputs and outputs",
+    return fail(Error::Kind::run, "{}: a pass must keep the graph's inputs and outputs",
                 fmt::format(format, std::forward<Args>(args)...));
   }
 

@@ -50,7 +50,7 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   if (!edit.changes.empty()) JOINTER_CHECK(apply(copy, edit));
   take_marks(copy, result);
   if (graph_hash(copy) != graph_hash(result))
-    return fail(Error::Kind::run, "no edits lead to exactly this graph");
+    return fail(Error::Kind::run, "no list of edits produces exactly this graph");
   return copy;
 }
 

@@ -129,7 +129,7 @@ def test_a_half_is_only_shown(option: list[str], tmp_path: Path) -> None:
     pair, half = tmp_path / "pair.json", tmp_path / "fw.json"
     assert run("sac", JOINT, "-o", pair).code == 0
     half.write_text(json.dumps(json.loads(pair.read_text())["forward"]))
-    assert "cannot change without its other half; open both: jointer sac FORWARD" in refused(option, half)
+    assert "cannot change without its other half; open both with `jointer sac FORWARD" in refused(option, half)
 
 
 @pytest.mark.parametrize(

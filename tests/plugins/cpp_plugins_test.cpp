@@ -128,9 +128,10 @@ TEST_F(CppPluginTest, ReturnsTables) {
 
 TEST_F(CppPluginTest, TheSignatureIsKept) {
   add_bad_passes();
-  EXPECT_EQ(failure("drop_output"),
-            "drop_output: it returned 0 outputs instead of 1: a pass keeps the graph's inputs and "
-            "outputs");
+  EXPECT_EQ(
+      failure("drop_output"),
+      "drop_output: it returned 0 outputs instead of 1: a pass must keep the graph's inputs and "
+      "outputs");
 }
 
 TEST_F(CppPluginTest, AParameterOutOfRangeIsRefusedBeforeAnythingRuns) {
@@ -185,7 +186,7 @@ TEST_F(CppPluginTest, AnInvalidGraphIsRefused) {
 
 TEST_F(CppPluginTest, GarbageInTheMessagesIsDetected) {
   add_bad_passes();
-  EXPECT_THAT(failure("write_garbage"), HasSubstr("something that is not a message"));
+  EXPECT_THAT(failure("write_garbage"), HasSubstr("an invalid message"));
 }
 
 TEST_F(CppPluginTest, WhatItPrintsIsLogged) {

@@ -152,7 +152,7 @@ TEST_F(PythonPassTest, FailuresNameThePassTheCauseAndThePlace) {
   EXPECT_THAT(failure("crashes"), AllOf(HasSubstr("without an answer"), HasSubstr("signal 11")));
   EXPECT_THAT(logged, Contains("crashes: last words"));
   EXPECT_THAT(failure("leaves"), HasSubstr("without an answer: exit code 3"));
-  EXPECT_THAT(failure("writes_garbage"), HasSubstr("something that is not a message"));
+  EXPECT_THAT(failure("writes_garbage"), HasSubstr("an invalid message"));
 }
 
 TEST_F(PythonPassTest, InvalidGraphsAreRefused) {

@@ -37,7 +37,7 @@ BAD = {
     "crash": "its process ended without an answer: killed by signal 11",
     "leave": "its process ended without an answer: exit code 0",
     "break_order": "it produced an invalid graph",
-    "write_garbage": "something that is not a message",
+    "write_garbage": "an invalid message",
 }
 
 
@@ -101,7 +101,7 @@ BROKEN = {
     ),
     "fewer": (
         "end.args = (end.args[0][:-1],)",
-        "it returned 25 outputs instead of 26: a pass keeps the graph's inputs and outputs",
+        "it returned 25 outputs instead of 26: a pass must keep the graph's inputs and outputs",
     ),
     "drop_first": (
         "end.args = (end.args[0][1:],)",

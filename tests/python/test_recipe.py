@@ -323,7 +323,7 @@ def test_storages_of_an_unknown_operator() -> None:
         (insertion(name="not a name"), "`not a name` is not a valid name for a node"),
         (insertion(name="while"), "`while` is not a valid name for a node"),
         (insertion(op="get_attr"), "no other node reads the constant aten.mul.Tensor"),
-        (insertion(target="elsewhere.op"), "does not have: import the module that registers it"),
+        (insertion(target="elsewhere.op"), "does not have; import the module that registers it"),
         (insertion(target=None), "mul has no target"),
         (insertion(args=[{"n": "gone"}]), "there is no node gone"),
         (insertion(args=[{"n": "add"}]), "mul reads add and would come before it"),

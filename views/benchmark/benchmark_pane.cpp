@@ -104,7 +104,7 @@ void BenchmarkPane::show_question() {
   question_->setVisible(!question.isEmpty());
   if (!question.isEmpty())
     question_->set_text(
-        tr("%1 A rank stops at the node for which its share no longer suffices.").arg(question));
+        tr("%1 A rank stops at the first node that needs more than its share.").arg(question));
 }
 
 void BenchmarkPane::showEvent(QShowEvent* event) {

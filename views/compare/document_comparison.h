@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// A state of a document: what `history` makes of `baseline`.
+// A state of a document: `baseline` after the edits in `history`.
 struct StateOfDocument {
   QString name;
   SnapshotPtr snapshot, baseline;

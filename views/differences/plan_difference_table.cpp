@@ -9,7 +9,7 @@ PlanDifferenceTable::PlanDifferenceTable(Document& document, PlanDifferenceModel
                                          QWidget* parent)
     : TablePane(document, *model, tr("Filter values"), parent), model_(model) {
   model->setParent(this);
-  setAccessibleName(tr("Changes of the plan"));
+  setAccessibleName(tr("Changes to the plan"));
   grouping_ = new QComboBox(this);
   grouping_->setObjectName(QStringLiteral("plan_grouping"));
   grouping_->setAccessibleName(tr("Group values by"));

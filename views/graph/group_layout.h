@@ -14,7 +14,7 @@
 
 namespace jointer::views {
 
-// By side. Node i corresponds to element i of Ladder::boxes.
+// Indexed by side. Node i corresponds to element i of Ladder::boxes.
 using GroupGraphs = std::array<LayoutGraph, 2>;
 struct GroupLayout {
   std::array<Layout, 2> sides;

@@ -262,7 +262,7 @@ class RungFinder {
   const Ladder& ladder_;
   LadderRungs found_;
   std::vector<int> rung_by_storage_;  // -1 if it has no rung
-  // Under a plan.
+  // Used only if a plan is shown.
   DeviceType runs_on_ = DeviceType::cpu;
   std::vector<std::uint8_t> is_given_;       // by node: the plan saves it for backward
   std::vector<Fate> fates_;                  // by storage

@@ -25,7 +25,7 @@ class BudgetControl : public QWidget {
   // Bytes of `memory()`; nullopt if a budget is set instead.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] LimitedMemory memory() const;
-  // If there is a limit, it is one of this memory from now on. Emits no signal.
+  // Sets the memory that limits apply to. Emits no signal.
   void set_memory(LimitedMemory memory);
 
   // Bytes that the current plan needs, and the range of limits.
@@ -57,7 +57,7 @@ class BudgetControl : public QWidget {
   enum class Unit : std::uint8_t { budget, peak, reserved };
   [[nodiscard]] Unit unit() const { return static_cast<Unit>(unit_->currentData().toInt()); }
   [[nodiscard]] bool is_limit() const { return unit() != Unit::budget; }
-  // Those that the limit is about.
+  // The bytes that the chosen limit applies to.
   [[nodiscard]] const Bytes& bytes() const {
     return unit() == Unit::reserved && reserved_ ? *reserved_ : peak_;
   }

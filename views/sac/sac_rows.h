@@ -32,9 +32,9 @@ struct SacRows {
   std::vector<int> row_of;   // the leaf of each tensor
 };
 
-// By operator: in order of first call. By module: nested like the model. By tensor: without groups.
-// By layer: adjacent elements of a numbered list share a row if their tensors have the same places,
-// operators and sizes; below it, corresponding tensors share a row.
+// By operator, rows are in order of first call; by module, nested like the model; by tensor,
+// ungrouped. By layer, adjacent elements of a numbered list share a row if their tensors have the
+// same places, operators and sizes; below it, corresponding tensors share a row.
 SacRows group_tensors(const SacState& state, const Places& places, SacGrouping grouping);
 
 }  // namespace jointer::views

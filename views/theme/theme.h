@@ -19,7 +19,7 @@ struct Theme {
   bool dark = false;
   QColor window, surface, raised, border, grid, bed;
   QColor text, muted_text, accent_text;
-  // By role. These roles are named in many places.
+  // Indexed by role. The following roles also have names, as they are often used.
   std::array<QColor, kColorRoles> colors;
   QColor accent, warning, error, ghost;  // accent, exposed, error and baseline
 

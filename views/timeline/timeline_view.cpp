@@ -152,8 +152,8 @@ KeysGroup TimelineView::keys() {
   return {
       .title = tr("Timeline"),
       .rows = {
-          {tr("W, S"), tr("Zoom in and out, wherever the focus is if the pointer is here")},
-          {tr("A, D"), tr("Likewise, pan left and right")},
+          {tr("W, S"), tr("Zoom in and out while the pointer is here, even without focus")},
+          {tr("A, D"), tr("Pan left and right, likewise")},
           {tr("Home, End"), tr("Go to the start or the end")},
           {tr("Left, Right"), tr("Go to the previous or next node in the lane")},
           {tr("Click"), tr("Select a node, or the moment under the pointer")},

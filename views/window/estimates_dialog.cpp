@@ -52,7 +52,7 @@ void EstimatesDialog::add_estimator(QFormLayout& form) {
     estimator_->addItem(QLatin1String(name));
   estimator_->setCurrentText(QString::fromStdString(document_.analysis().options.estimator.name));
   estimator_->setToolTip(
-      tr("As the option --estimator of the command line: also simple{coll_us=20,...}, "
+      tr("Accepts the values of the command line's --estimator, such as simple{coll_us=20,...}, "
          "profile{trace=\"trace.json\"} or measured{device=\"NVIDIA H200\"}"));
   form.addRow(tr("&Estimator:"), estimator_);
 }

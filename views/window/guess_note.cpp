@@ -9,10 +9,10 @@ GuessNote::GuessNote(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
   setObjectName(QStringLiteral("guess"));
   setAutoRaise(true);
-  setToolTip(tr(
-      "The capture lacks the ranks of these process groups. The estimates place the ranks of a "
-      "group next to each other, as far as a node has GPUs. On different nodes, they communicate "
-      "over the network. Click to place them."));
+  setToolTip(
+      tr("The capture lacks the ranks of these process groups. The estimates assume that a group's "
+         "ranks are adjacent; ranks on different nodes communicate over the network. Click to "
+         "place them."));
   hide();
   connect(&document_, &Document::changed, this, &GuessNote::compute);
   compute();

@@ -91,8 +91,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   estimate_->setObjectName(QStringLiteral("estimates"));
   estimate_->setAutoRaise(true);
   estimate_->setToolTip(
-      tr("Choose the estimator, the GPUs per node, and where the ranks of process "
-         "groups run that the capture does not describe"));
+      tr("Choose the estimator, the number of GPUs per node, and the placement of process groups "
+         "that the capture does not describe"));
   settings->addWidget(estimate_, 0, Qt::AlignRight);
   // Takes the place of the estimator's name: both open its settings.
   auto* guess = new GuessNote(document, this);

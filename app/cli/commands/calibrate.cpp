@@ -166,7 +166,7 @@ Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
   const bool reads = !options.graph.file.empty() || !options.trace.empty();
   if ((options.list ? 1 : 0) + (options.forget.empty() ? 0 : 1) + (reads ? 1 : 0) != 1)
     return fail(Error::Kind::usage,
-                "calibrate needs exactly one of FILE --trace TRACE, --list and --forget DEVICE");
+                "calibrate needs exactly one of FILE --trace TRACE, --list or --forget DEVICE");
   if (!reads)
     JOINTER_CHECK(refuse_options(command, {"--gpu", "--backward", "--graph", "--assume"},
                                  fmt::format("needs FILE --trace TRACE and has no effect with {}",

@@ -263,7 +263,7 @@ std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& option
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)
-    return fail(Error::Kind::usage, "options --b-backward and --b-graph: need B, the second graph");
+    return fail(Error::Kind::usage, "options --b-backward and --b-graph: need a second graph, B");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
                 "diff needs two graphs, or a log of passes with --graph N, which compares graph N "

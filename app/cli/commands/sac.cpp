@@ -84,8 +84,8 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
         "flat training step",
         options.graph.file);
   return fail(Error::Kind::usage,
-              "{} is a {} graph: what it saves cannot change without its other half; open both: "
-              "jointer sac FORWARD --backward BACKWARD",
+              "{} is a {} graph: what it saves cannot change without its other half; open both "
+              "with `jointer sac FORWARD --backward BACKWARD`",
               options.graph.file, to_string(kind));
 }
 
@@ -195,7 +195,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       "A joint graph takes all options, a flat training step all but --partitioner. A pair is "
       "shown "
       "as captured; with an option that changes the plan, it is joined into a joint graph first, "
-      "and its own plan is where changes start. A half alone is only shown.");
+      "and changes start from its own plan. A half alone is only shown.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

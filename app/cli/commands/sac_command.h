@@ -45,8 +45,8 @@ struct SacCommand {
   [[nodiscard]] bool needs_opened() const { return !format.empty() || compares(); }
 };
 
-// Up to 1: torch's activation memory budget. Otherwise bytes: with a unit, or a whole number that
-// cannot be meant as anything else. Error (usage): neither.
+// Parses torch's activation memory budget, 0 to 1, or bytes: a number with a unit, or a whole
+// number too large to be anything else. Error (usage): neither.
 Result<double> parse_budget(const std::string& text);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);

@@ -168,8 +168,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     answer.figures = solved.own->figures;
     answer.reserved_bytes = solved.own->reserved_bytes.value_or(answer.reserved_bytes);
     pair = own->pair;
-    if (limit)
-      policy.notes.emplace_back("No better plan was found: the answer is the pair as it is.");
+    if (limit) policy.notes.emplace_back("No better plan was found; the pair is shown as it is.");
   } else if (!solved.order.empty() || !options.output.empty()) {
     JOINTER_TRY(pair, ordered_pair(options, solved));
   }

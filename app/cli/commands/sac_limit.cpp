@@ -100,7 +100,7 @@ Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_of
 }
 
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why) {
-  // By node: 1 if saved, 2 if offloaded.
+  // Indexed by node: 1 if saved, 2 if offloaded.
   const auto decisions = [&](const SavePlan& of) {
     std::vector<std::uint8_t> by_node(partition.joint.node_count(), 0);
     for (const NodeId id : of.saved) by_node[id.index()] = 1;

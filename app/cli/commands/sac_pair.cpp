@@ -110,7 +110,8 @@ Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_an
                   options.graph.file, kThisPlan));
   if (joined->undescribed > 0)
     found.notes.push_back(fmt::format(
-        "The pair does not tell what {} through random states {}; the estimates count their memory "
+        "The pair does not record what {} through random states {}; the estimates count their "
+        "memory "
         "and time, unlike those of the pair as captured.",
         counted(joined->undescribed, "call"), joined->undescribed == 1 ? "returns" : "return"));
   JOINTER_CHECK(judge(options, joined->undescribed == 0, found));

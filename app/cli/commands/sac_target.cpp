@@ -50,13 +50,12 @@ void TargetOptions::add_to(CLI::App& command) {
       ->type_name("N")
       ->check(whole_number(1));
   set_choices(
-      command.add_option("--by", by,
-                         "A change is of one tensor, of all results of an operator, or of a "
-                         "whole layer"),
+      command.add_option(
+          "--by", by, "Unit of a change: one tensor, all results of an operator, or a whole layer"),
       {"tensor", "operator", "layer"});
   command.add_flag("--same-in-all-layers", same_in_all_layers,
-                   "A change of a tensor is of the same tensor in all layers");
-  command.add_flag("--no-recompute", no_recompute, "The list recomputes nothing");
+                   "With --by tensor: change the same tensor in all layers at once");
+  command.add_flag("--no-recompute", no_recompute, "List no changes that recompute");
 }
 
 bool TargetOptions::has_conditions(const CLI::App& command) const {

@@ -43,7 +43,7 @@ class Claim {
   }
   [[noreturn]] void fail(std::string_view why) const {
     const std::string text =
-        fmt::format("out of memory: {} more than the {} that are allocated, but {}",
+        fmt::format("out of memory: cannot allocate {} in addition to the {} in use: {}",
                     format_bytes(bytes_), format_bytes(now_ - bytes_), why);
     TORCH_CHECK_WITH(OutOfMemoryError, false, text);
     std::abort();  // not reached
@@ -84,7 +84,7 @@ c10::DataPtr CountingAllocator::allocate(std::size_t bytes) {
   try {
     block = c10::alloc_cpu(bytes + sizeof(Header));
   } catch (const c10::Error&) {
-    live.fail("the system has no more");
+    live.fail("the system has no memory left");
   }
   live.keep();
   if (counted) {

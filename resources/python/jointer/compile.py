@@ -129,7 +129,7 @@ def compile_program(
     pieces = [p for part in program.parts for p in _pieces(part, request)]
     if request.method == "regional" and not pieces:
         raise CaptureError(
-            "no node is marked: annotate with compile_with_inductor, or give --mark NODE or "
+            "no node is marked; annotate with compile_with_inductor, or give --mark NODE or "
             "--mark 'FQN_PATTERN::OPERATOR'"
         )
     for piece in pieces:  # all of them before the first is compiled
@@ -159,7 +159,7 @@ class _Stage:
 def _device(on: str) -> torch.device:
     has_cuda = torch.cuda.is_available()
     if on == "cuda" and not has_cuda:
-        raise CaptureError("no CUDA device is usable here: compile with --on cpu")
+        raise CaptureError("no CUDA device is usable here; compile with --on cpu")
     return torch.device("cuda" if has_cuda and on != "cpu" else "cpu")
 
 

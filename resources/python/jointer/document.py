@@ -95,7 +95,7 @@ def _compress(data: bytes, path: Path) -> bytes:
     if module := _import("compression.zstd"):
         return module.compress(data, level=_ZSTD_LEVEL)
     raise CaptureError(
-        f"{path}: zstd is not available: pip install zstandard, or give a path that ends in .json"
+        f"{path}: zstd is not available; pip install zstandard, or give a path that ends in .json"
     )
 
 
@@ -107,7 +107,7 @@ def _decompress(data: bytes, path: str | os.PathLike[str]) -> bytes:
             return module.decompress(data)
     except Exception as error:
         raise CaptureError(f"{path}: damaged zstd data ({error}); capture again") from None
-    raise CaptureError(f"{path}: zstd is not available: pip install zstandard")
+    raise CaptureError(f"{path}: zstd is not available; pip install zstandard")
 
 
 def _import(name: str) -> Any:

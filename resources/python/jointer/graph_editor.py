@@ -378,7 +378,7 @@ class GraphEditor:
         target = resolve_target(name)
         if isinstance(target, UnknownOperator) and not self._is_loaded:
             raise RecipeError(
-                f"{node} would call {name}, which torch {torch.__version__} does not have: import "
+                f"{node} would call {name}, which torch {torch.__version__} does not have; import "
                 "the module that registers it"
             )
         return target

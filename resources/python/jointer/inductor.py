@@ -209,7 +209,7 @@ class _Tracer(fx.Interpreter):
     def run_node(self, n: fx.Node) -> Any:
         if name := missing_kernel(n, {}):
             text = f"the Triton kernel {name} is not in this process"
-            raise CompileError(f"{text}: use the regional method and exclude the node", n.name)
+            raise CompileError(f"{text}; use the regional method and exclude the node", n.name)
         n.meta["custom"] = {**(n.meta.get("custom") or {}), _ORIGIN: n.name}
         _forbid_assumed_sizes(n, self._unbacked)
         try:

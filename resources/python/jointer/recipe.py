@@ -221,7 +221,7 @@ def _likely(gm: fx.GraphModule, recipe: Recipe) -> str:
         halves = " and ".join(recipe.graphs)
         raise RecipeError(
             f"{recipe.where}: it edits the {halves} of a partitioned pair, but this is a {kind} "
-            "graph: replay it on the halves"
+            "graph; replay it on the halves"
         )
     return "graph"
 

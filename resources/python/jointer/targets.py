@@ -110,7 +110,7 @@ class UnknownOperator:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise CaptureError(
-            f"{self.name} is not known to torch {torch.__version__}: "
+            f"{self.name} is not known to torch {torch.__version__}; "
             "import the module that registers it before loading the capture"
         )
 

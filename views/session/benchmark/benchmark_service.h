@@ -50,7 +50,7 @@ class BenchmarkService : public QObject {
   void progressed(quint64 run, const jointer::BenchmarkResult& so_far);
   // `cancelled`: the user cancelled the run, and the result contains what the ranks had reported.
   void finished(quint64 run, const jointer::BenchmarkResult& result, bool cancelled);
-  // By prediction, the ranks do not fit in this machine's memory, so none was started.
+  // The ranks are predicted not to fit in this machine's memory, so none was started.
   void too_large(quint64 run, const QString& why);
   // The run could not be started.
   void failed(quint64 run, const QString& why);

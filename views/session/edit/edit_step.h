@@ -25,8 +25,8 @@ struct EditStep {
   std::optional<Metrics> metrics;  // afterwards; empty while being computed
 };
 
-// The number of edits of the state before the entry that the state after it lacks: those that it
-// replaces.
+// The number of edits that this entry replaces: those in the state before it but not after
+// it.
 std::size_t replaced_edits(const EditStep& step);
 
 // Makes the history entry for a single edit.

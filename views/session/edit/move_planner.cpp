@@ -339,8 +339,8 @@ void MovePlanner::to_next_change(int direction) {
     return preview ? MovePreview(*preview, 0).next_change(range.current, direction) : range.current;
   };
   move_selected({direction,
-                 direction < 0 ? tr("earlier, until the numbers change")
-                               : tr("later, until the numbers change"),
+                 direction < 0 ? tr("earlier, to the next change in estimates")
+                               : tr("later, to the next change in estimates"),
                  next});
 }
 

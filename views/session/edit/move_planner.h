@@ -82,7 +82,7 @@ class MovePlanner : public QObject {
   void nudge(int direction);
   void to_next_change(int direction);
   // The start and the wait of a collective move with their chains (core/edit/moves.h), and other
-  // nodes alone. `is_toggled`: the other way round. A held block has its own setting.
+  // nodes alone. `is_toggled` inverts this. A held block has its own setting.
   //
   // Moves to the best position; for a collective, first the start and then the wait, whichever is
   // selected, unless `is_toggled`.

@@ -26,7 +26,7 @@ class PlannedMoves {
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
   // By default, the start and the wait of a collective move with their chains (core/edit/moves.h),
-  // and other nodes alone. From now on, the other way round.
+  // and other nodes alone. This inverts it for nodes added from now on.
   void toggle_chains() { are_chains_toggled_ = true; }
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }

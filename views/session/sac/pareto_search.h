@@ -44,9 +44,9 @@ class ParetoSearch : public QObject {
   // are of any order.
   [[nodiscard]] bool is_ordered() const { return is_ordered_; }
 
-  // True, the default: the following searches may offload values to the host.
+  // If true (the default), the following searches may offload values to the host.
   void set_offload(bool offload) { settings_.offload = offload; }
-  // True, the default: the following searches also find an order for each plan.
+  // If true (the default), the following searches also find an order for each plan.
   [[nodiscard]] bool orders() const { return settings_.orders; }
   void set_orders(bool orders);
   // The memory that limits count; allocated by default.

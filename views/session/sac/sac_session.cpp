@@ -356,7 +356,7 @@ void SacSession::preview_solving(const SolveSettings& settings) {
   ask({.nodes = {}, .keep = {}, .wish = SacSolver::Wish{.settings = settings, .fit = {}}});
 }
 
-// As the search found it, whatever the controls say now.
+// Uses the settings of the search, not those that the controls show now.
 void SacSession::preview_fit(const Fit& fit) {
   if (!state_ || !state_->can_change()) return;
   SolveSettings settings = state_->settings();
@@ -447,7 +447,7 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
   const Graph& graph =
       state_->is_step() ? state_->step->snapshot->graph : state_->base->partition.joint;
   const std::vector<std::vector<NodeId>> layers = calls_of_layers(graph, nodes);
-  if (layers.empty()) return emit refused(tr("The selection is in no layer."));
+  if (layers.empty()) return emit refused(tr("The selection is not in a layer."));
   const auto change = checkpoint(graph, *state_->what_if(), state_->plan, layers);
   if (!change) return emit refused(QString::fromStdString(change.error().message));
   take_plan(change->plan,

@@ -83,7 +83,7 @@ class SacSolver {
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
   // A state whose plan, estimates and curve are valid.
   Result<SacStatePtr> plan_state(const SacRequest& request);
-  // Leaves out who decided.
+  // Does not set who decided.
   Result<SacStatePtr> state_of_step(const SacRequest& request);
 
   // The last trial. It is reused as long as graph, policies and settings, except for the budget,

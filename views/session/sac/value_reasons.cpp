@@ -12,8 +12,8 @@ bool has_same_plan(const SacStatePtr& a, const SacStatePtr& b) {
 }
 
 // The plan is compared as the partitioner solved it: at its budget unless it was changed since, and
-// under the tags of that time. So the solvers say what they would do against the user's choice.
-// A flat training step is compared at its peak.
+// under the tags of that time. The solvers thus show what they would do instead of the user's
+// choice. A flat training step is compared at its peak.
 SolverComparison::Request request_of(const SacState& state,
                                      std::shared_ptr<const Cancellation> job) {
   SolverComparison::Request request{

@@ -25,7 +25,7 @@ class ValueReasons : public QObject {
   void follow(const SacStatePtr& state, NodeId node);
   // The lines about the tensor that was followed last, as far as they are computed.
   [[nodiscard]] const std::vector<MarginLine>& lines() const { return lines_; }
-  // More lines follow.
+  // True if more lines follow.
   [[nodiscard]] bool is_working() const { return explaining_.is_running(); }
 
  signals:
