@@ -14,8 +14,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "app/desktop/local_benchmarks.h"
 #include "app/desktop/first_minutes.h"
+#include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
 #include "views/theme/theme_choice.h"
 

@@ -16,8 +16,8 @@
 #include <QTest>
 #include <algorithm>
 
-#include "app/desktop/local_benchmarks.h"
 #include "app/desktop/first_minutes.h"
+#include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
 #include "tests/gui/gui_test.h"

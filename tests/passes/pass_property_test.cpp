@@ -20,7 +20,7 @@
 namespace jointer::test {
 namespace {
 
-// Of these properties, ./test tries a fifth.
+// ./test tries a fifth of the cases.
 const std::uint64_t kGraphs = runs_slow_tests() ? 60 : 12;
 const std::uint64_t kPipelines = runs_slow_tests() ? 200 : 40;
 const int kRuns = runs_slow_tests() ? 20 : 4;

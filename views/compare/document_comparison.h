@@ -15,8 +15,8 @@ struct StateOfDocument {
   EditHistory history;
 };
 
-// The state as the program that runs, analyzed under `options`: of a joint graph, the pair that its
-// plan gives. Runs on a worker thread. Error (usage): the joint graph has no plan.
+// The state as the program that runs, analyzed under `options`. A joint graph runs as the pair that
+// its plan gives. Runs on a worker thread. Error (usage): the joint graph has no plan.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options);
 
 // Compares under the same options: a state that was analyzed with others is analyzed again. A joint

@@ -20,8 +20,8 @@ class StateTable : public TablePane {
 
   StateTable(Document& document, MakeState make, QWidget* parent = nullptr);
 
-  // Changes are shown from the choice with the index `reference`. Of a long history, the newest
-  // entries are shown.
+  // Changes are shown from the choice with the index `reference`. Only the newest
+  // entries of a long history are shown.
   void set_choices(const std::vector<StateChoice>& choices, std::size_t reference);
 
  signals:
