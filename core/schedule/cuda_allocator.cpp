@@ -1,9 +1,9 @@
 // A model of torch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.11): no split
-// limit, no power-of-two rounding, and a device that never runs out, so no memory is returned to
-// it.
+// limit, no power-of-two rounding, and a device that never runs out, so memory is returned to it only
+// on request.
 //
 // Terms
-//   segment  the unit reserved from the device; it never shrinks.
+//   segment  the unit reserved from and returned to the device; it never shrinks.
 //   block    a piece of a segment, allocated or free; adjacent free blocks are one block.
 //   pool     small (requests up to 1 MiB) or large; a block stays in the pool of its segment.
 //
@@ -67,6 +67,17 @@ void CudaAllocator::free(BlockId id) {
   add_to_pool(id);
 }
 
+void CudaAllocator::release_cache() {
+  if (options_.expandable_segments) return;
+  for (std::set<Free>& pool : free_)
+    std::erase_if(pool, [this](const Free& free) {
+      const Block& block = at(free.block);
+      const bool is_whole = block.previous == kNone && block.next == kNone;
+      if (is_whole) reserved_ -= block.size;
+      return is_whole;
+    });
+}
+
 CudaAllocator::BlockId CudaAllocator::take_free(std::int64_t bytes, bool small) {
   auto& pool = free_[small ? 0 : 1];
   auto fit = pool.lower_bound({bytes, 0, 0});
@@ -82,7 +93,8 @@ CudaAllocator::BlockId CudaAllocator::add_segment(std::int64_t bytes, bool small
   const std::int64_t size = small                   ? kSmallSegment
                             : bytes < kLargeRequest ? kLargeSegment
                                                     : round_up(bytes, kSegmentRounding);
-  blocks_.push_back({.address = reserved_, .size = size, .small = small});
+  blocks_.push_back({.address = next_address_, .size = size, .small = small});
+  next_address_ += size;
   reserved_ += size;
   return static_cast<BlockId>(blocks_.size() - 1);
 }

@@ -25,8 +25,15 @@ class CudaAllocator {
   // `bytes`: the size of the request, rounded up to a multiple of 512 (allocated_bytes); not zero.
   BlockId allocate(std::int64_t bytes);
   void free(BlockId block);
-  // Bytes reserved from the device so far; never decreases.
+  // Returns segments of which no block is allocated to the device, as empty_cache() does; an
+  // expandable segment keeps its pages.
+  void release_cache();
+  // Bytes reserved from the device now.
   [[nodiscard]] std::int64_t reserved() const { return reserved_; }
+  // The place of an allocated block, whose size is at least the request's. Blocks that are allocated
+  // at the same time do not overlap, and the addresses of a released segment are not used again.
+  [[nodiscard]] std::int64_t address(BlockId block) const { return at(block).address; }
+  [[nodiscard]] std::int64_t size(BlockId block) const { return at(block).size; }
 
  private:
   struct Block {
@@ -41,6 +48,7 @@ class CudaAllocator {
   };
 
   Block& at(BlockId id) { return blocks_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const Block& at(BlockId id) const { return blocks_[static_cast<std::size_t>(id)]; }
   std::set<Free>& pool_of(const Block& b) { return free_[b.small ? 0 : 1]; }
   void add_to_pool(BlockId id) { pool_of(at(id)).insert({at(id).size, at(id).address, id}); }
   void remove_from_pool(BlockId id) { pool_of(at(id)).erase({at(id).size, at(id).address, id}); }
@@ -56,7 +64,7 @@ class CudaAllocator {
   std::array<std::set<Free>, 2> free_;  // small, large
   std::array<BlockId, 2> last_ = {kNone,
                                   kNone};  // expandable: the last block of the pool's segment
-  std::int64_t reserved_ = 0;
+  std::int64_t reserved_ = 0, next_address_ = 0;
 };
 
 }  // namespace jointer

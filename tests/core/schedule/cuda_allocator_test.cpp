@@ -55,6 +55,32 @@ TEST(CudaAllocator, FreedNeighborsAreOneBlock) {
   }
 }
 
+// Only segments without allocated blocks are returned.
+TEST(CudaAllocator, ReturnsFreeSegmentsOnRequest) {
+  CudaAllocator allocator;
+  const auto small = allocator.allocate(512);
+  const auto large = allocator.allocate(2 * kMiB);
+  const auto own_segment = allocator.allocate(30 * kMiB);
+  const std::int64_t address = allocator.address(own_segment);
+  allocator.free(large);
+  allocator.free(own_segment);
+  EXPECT_EQ(allocator.reserved(), 52 * kMiB);
+  allocator.release_cache();
+  EXPECT_EQ(allocator.reserved(), 2 * kMiB);
+  EXPECT_NE(allocator.address(allocator.allocate(30 * kMiB)), address);
+  EXPECT_EQ(allocator.reserved(), 32 * kMiB);
+  allocator.free(small);
+  allocator.release_cache();
+  EXPECT_EQ(allocator.reserved(), 30 * kMiB);
+}
+
+// A rest that is too small for the pool stays with its block.
+TEST(CudaAllocator, ABlockMayBeLargerThanItsRequest) {
+  CudaAllocator allocator;
+  EXPECT_EQ(allocator.size(allocator.allocate(30 * kMiB - 512)), 30 * kMiB);
+  EXPECT_EQ(allocator.size(allocator.allocate(1024)), 1024);
+}
+
 // For any requests: reserved memory covers the live blocks and never shrinks, and once everything
 // is freed, a request that succeeded before succeeds again without reserving more.
 RC_GTEST_PROP(CudaAllocatorProperty, ReservedCoversLiveBlocks, (bool expandable)) {
