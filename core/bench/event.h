@@ -27,7 +27,7 @@ struct RankStarted {
 
 // A stage has begun or has made progress. Resets the rank's deadline.
 struct RankProgress {
-  std::string stage;  // load, groups, inputs, compile, warm up, measure, profile, verify
+  std::string stage;  // one of kRunStages (status_file.h)
   std::int64_t done = 0, total = 0;
 };
 
@@ -95,6 +95,8 @@ struct RankMeasured {
   std::int64_t resident_peak_bytes = 0;
   // Workspaces that libraries (cuBLAS) keep on the device. Not part of the other numbers.
   std::int64_t workspace_bytes = 0;
+  // The peak of host memory that is pinned for copies to and from a GPU: offloaded tensors.
+  std::int64_t pinned_peak_bytes = 0;
   // From a profiled run: requested bytes at the start, then after each call's allocations and after
   // its frees (as in MemoryTimeline::profile), for the calls of a compiled block its peak; the time
   // of each call outside of compiled blocks; its kernels; and its scratch bytes, unless they are

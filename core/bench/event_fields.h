@@ -30,7 +30,8 @@ inline constexpr auto kMeasuredFigures =
                json_field("requested_peak_bytes", &RankMeasured::requested_peak_bytes),
                json_field("reserved_peak_bytes", &RankMeasured::reserved_peak_bytes),
                json_field("resident_peak_bytes", &RankMeasured::resident_peak_bytes),
-               json_field("workspace_bytes", &RankMeasured::workspace_bytes).if_set());
+               json_field("workspace_bytes", &RankMeasured::workspace_bytes).if_set(),
+               json_field("pinned_peak_bytes", &RankMeasured::pinned_peak_bytes).if_set());
 inline std::vector<std::int64_t> numbers_of(std::vector<std::uint32_t> positions) {
   return {positions.begin(), positions.end()};
 }

@@ -29,6 +29,9 @@ constexpr Names<AttentionKernel, 5> kAttention{{{AttentionKernel::automatic, "au
                                                 {AttentionKernel::cudnn, "cudnn"},
                                                 {AttentionKernel::math, "math"}}};
 
+constexpr Names<Tf32, 3> kTf32{
+    {{Tf32::automatic, "auto"}, {Tf32::allow, "allow"}, {Tf32::forbid, "forbid"}}};
+
 template <class Enum, std::size_t N>
 std::string_view name_in(const Names<Enum, N>& names, Enum value) {
   for (const auto& [each, name] : names)
@@ -163,6 +166,11 @@ const std::array kOptions{
            [](const BenchmarkRequest& r) {
              return name_unless(r.attention, AttentionKernel::automatic);
            }},
+    Option{"tf32", "one of auto, allow, forbid",
+           [](BenchmarkRequest& r, std::string_view value) {
+             return parse_name(parse_tf32(value), r.tf32);
+           },
+           [](const BenchmarkRequest& r) { return name_unless(r.tf32, Tf32::automatic); }},
     text_option<&BenchmarkRequest::marked>("mark", "nodes or FQN_PATTERN::operator"),
     text_option<&BenchmarkRequest::artifacts>("artifacts", "a folder"),
     number_option<&BenchmarkRequest::iterations, 10, 1>("iterations", "an integer of at least 1"),
@@ -216,6 +224,12 @@ std::optional<RunOn> parse_run_on(std::string_view name) {
 }
 std::string_view to_string(AttentionKernel kernel) {
   return name_in(kAttention, kernel);
+}
+std::string_view to_string(Tf32 choice) {
+  return name_in(kTf32, choice);
+}
+std::optional<Tf32> parse_tf32(std::string_view name) {
+  return value_in(kTf32, name);
 }
 std::optional<AttentionKernel> parse_attention_kernel(std::string_view name) {
   return value_in(kAttention, name);

@@ -35,6 +35,11 @@ enum class AttentionKernel : std::uint8_t { automatic, flash, efficient, cudnn, 
 std::string_view to_string(AttentionKernel kernel);
 std::optional<AttentionKernel> parse_attention_kernel(std::string_view name);
 
+// TF32 in the float32 matrix products and convolutions of a GPU. `automatic`: as torch does by default.
+enum class Tf32 : std::uint8_t { automatic, allow, forbid };
+std::string_view to_string(Tf32 choice);
+std::optional<Tf32> parse_tf32(std::string_view name);
+
 // The files of a graph, or of the two halves of a pair. `{rank}` in a path stands for the rank's
 // number.
 struct ProgramFiles {
@@ -55,6 +60,7 @@ struct BenchmarkRequest {
   bool recorded = false;  // captured as a CUDA graph and replayed; applies to compiled code too
   RunOn on = RunOn::automatic;
   AttentionKernel attention = AttentionKernel::automatic;
+  Tf32 tf32 = Tf32::automatic;
   int iterations = 10, warmup = 3;
   int threads = 0;  // of a rank's operators; 0: its share of the machine's cores
   std::uint64_t seed = 0;

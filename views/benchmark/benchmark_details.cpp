@@ -118,6 +118,10 @@ class Describer {
           words(
               "Memory that libraries such as cuBLAS keep on the device. The measured peak does not "
               "include it."));
+    if (m->pinned_peak_bytes > 0)
+      add(s, words("pinned on the host"), bytes_text(m->pinned_peak_bytes), Provenance::measured,
+          words("Host memory that is pinned for copies to and from the device, such as those of "
+                "offloaded tensors."));
   }
 
   static QString signed_bytes(std::int64_t bytes) {

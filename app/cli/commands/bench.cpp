@@ -61,6 +61,8 @@ struct BenchCommand {
       {"--backend", "interpret|cudagraph|inductor|regional|python",
        "Backend that runs the graph; default: interpret"},
       {"--attention", "auto|flash|efficient|cudnn|math", "Attention kernel; default: auto"},
+      {"--tf32", "auto|allow|forbid",
+       "TF32 in float32 matrix products and convolutions on a GPU; default: auto, as torch does"},
       {"--mark", "NODES",
        "With --backend regional: nodes or FQN_PATTERN::operator to compile, separated by `;`"},
       {"--artifacts", "FOLDER",

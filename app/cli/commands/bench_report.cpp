@@ -72,6 +72,13 @@ void add_workspaces(Table& table, const BenchmarkResult& r) {
                  format_bytes(rank.measured->workspace_bytes) + " of workspaces, not in the peak"});
 }
 
+void add_pinned_memory(Table& table, const BenchmarkResult& r) {
+  for (const RankResult& rank : r.ranks)
+    if (rank.measured && rank.measured->pinned_peak_bytes > 0)
+      table.add({fmt::format("pinned memory, rank {}", rank.rank),
+                 format_bytes(rank.measured->pinned_peak_bytes) + " on the host"});
+}
+
 Table facts(const BenchmarkResult& r) {
   Table table({{"", left}, {"", left}});
   const std::string ranks =
@@ -101,6 +108,7 @@ Table facts(const BenchmarkResult& r) {
   add_busy(table, r);
   add_gpu_states(table, r);
   add_workspaces(table, r);
+  add_pinned_memory(table, r);
   return table;
 }
 

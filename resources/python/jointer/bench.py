@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
     kernels = ("auto", "flash", "efficient", "cudnn", "math")
     parser.add_argument("--attention", default="auto", choices=kernels)
+    parser.add_argument("--tf32", default="auto", choices=("auto", "allow", "forbid"))
     for name, usual in (("iterations", 10), ("warmup", 3), ("threads", 0), ("seed", 0)):
         parser.add_argument(f"--{name}", type=int, default=usual, metavar="N")
     parser.add_argument("--memory-limit", type=int, default=0, metavar="BYTES")
@@ -132,6 +133,7 @@ class _Rank:
         device = self._device()
         if options.threads > 0:
             torch.set_num_threads(options.threads)
+        self._choose_tf32(device)
         captured = self._read(options.program, options.backward)
         if self._alone and self._rank >= captured.world_size:
             text = f"no rank {self._rank}: the capture has {counted(captured.world_size, 'rank')}"
@@ -166,6 +168,14 @@ class _Rank:
         self._verify(program, inputs, device)
         self._measure(program, inputs, device)
         events.say("done")
+
+    def _choose_tf32(self, device: torch.device) -> None:
+        if self._options.tf32 == "auto":
+            return
+        if device.type != "cuda" or torch.cuda.get_device_capability(device)[0] < 8:
+            raise Failure("device", f"{_device_name(device)} has no TF32: leave out --tf32")
+        torch.backends.cuda.matmul.allow_tf32 = self._options.tf32 == "allow"
+        torch.backends.cudnn.allow_tf32 = self._options.tf32 == "allow"
 
     def _progress(self, stage: str, done: int = 0, total: int = 0) -> None:
         self._status.set_stage(stage)

@@ -42,6 +42,7 @@ BenchmarkRequest any_request() {
   r.backend = static_cast<Backend>(from(0, 5));
   r.on = static_cast<RunOn>(from(0, 3));
   r.attention = static_cast<AttentionKernel>(from(0, 5));
+  r.tf32 = static_cast<Tf32>(from(0, 3));
   r.iterations = from(1, 1000);
   r.warmup = from(0, 1000);
   r.threads = from(0, 1000);
