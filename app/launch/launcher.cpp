@@ -7,9 +7,10 @@
 // A rank hangs if it has given no sign of life for the request's timeout (longer before the first
 // sign: LaunchOptions::startup), unless it waits for others. At a collective, or at an unknown
 // place, it hangs only if no rank has given a sign for that long (another may still be compiling).
-// Ranks keep the same timeout themselves, so the first report of a hang may come from a rank that
-// gave up waiting; then a silent rank that is not at a collective hangs, too. app/launch/blame.h
-// decides which rank is to blame.
+// Ranks keep the same timeout themselves. Only a rank knows the work that its device has not
+// finished, so the launcher waits a little longer, and the first report of a hang usually comes from
+// a rank that gave up waiting; then a silent rank that is not at a collective hangs, too.
+// app/launch/blame.h decides which rank is to blame.
 //
 // After the first failure the other ranks have a moment to end by themselves: if a rank dies, a
 // collective of its partner often reports the failure first. BenchmarkResult::culprit tells the
@@ -76,6 +77,7 @@ class Run {
       : request_(request),
         options_(options),
         timeout_(request.timeout_ms),
+        patience_(timeout_ + timeout_ / 10 + milliseconds(100)),
         folder_(std::move(folder)),
         places_(request) {}
 
@@ -185,17 +187,17 @@ class Run {
     bool any_late = false;
     for (const auto& rank : ranks_) {
       last_sign = std::max(last_sign, rank->last_sign());
-      any_late |= can_hang(*rank) && now - rank->last_sign() > timeout_;
+      any_late |= can_hang(*rank) && now - rank->last_sign() > patience_;
     }
     if (!any_late) return;
-    const bool all_silent = now - last_sign > timeout_;
+    const bool all_silent = now - last_sign > patience_;
     const std::vector<RankPlace> all = places(now);
     std::vector<RankPlace> late;
     for (std::size_t i = 0; i < ranks_.size(); ++i)
-      if (can_hang(*ranks_[i]) && all[i].silence > timeout_) late.push_back(all[i]);
+      if (can_hang(*ranks_[i]) && all[i].silence > patience_) late.push_back(all[i]);
     if (!all_silent && std::ranges::none_of(late, &RankPlace::is_by_itself)) return;
     for (std::size_t i = 0; i < ranks_.size(); ++i)
-      if (can_hang(*ranks_[i]) && all[i].silence > timeout_ && is_to_blame(all[i], late))
+      if (can_hang(*ranks_[i]) && all[i].silence > patience_ && is_to_blame(all[i], late))
         hang(*ranks_[i], now, all[i], all);
   }
 
@@ -262,7 +264,7 @@ class Run {
 
   const BenchmarkRequest& request_;
   const LaunchOptions& options_;
-  milliseconds timeout_;
+  milliseconds timeout_, patience_;
   TemporaryFolder folder_;
   PlaceNames places_;
   Clock::time_point run_start_ = Clock::now(), told_{};

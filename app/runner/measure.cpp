@@ -92,6 +92,18 @@ class MemoryFollower final : public Follower {
   MemoryOfStep memory_;
 };
 
+// Waits for the device after every call, so that an error or a hang is that of the call.
+class CallByCall final : public Follower {
+ public:
+  explicit CallByCall(Platform& platform) : platform_(platform) {}
+  void before(std::size_t) override {}
+  void called(std::size_t) override { platform_.synchronize(); }
+  void freed(std::size_t) override {}
+
+ private:
+  Platform& platform_;
+};
+
 }  // namespace
 
 StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded) {
@@ -99,8 +111,10 @@ StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded) 
   StepResult done;
   const std::int64_t bytes = run.platform.make_workspaces(
       [&] {
-        done = run.interpreter.step();
+        CallByCall follower(run.platform);
+        done = run.interpreter.step(&follower);
         run.interpreter.clear();
+        return done.has_value();
       },
       recorded);
   if (!done) return tl::unexpected(done.error());

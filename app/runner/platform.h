@@ -42,6 +42,8 @@ class Marks {
 struct MemoryFigures {
   std::int64_t requested = 0, allocated = 0;  // now
   std::int64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
+  // Host memory that is pinned for copies to and from the device, as its allocator rounds it up.
+  std::int64_t peak_pinned = 0;
 };
 
 // A program that can be replayed without the host: a CUDA graph.
@@ -73,8 +75,8 @@ class Platform {
   virtual std::int64_t start_counting() = 0;
   // Runs `step` and then stops counting what it leaves allocated: the workspaces of libraries, which
   // they make when they are first used on a stream. `recorded`: on the stream that record() uses.
-  // Returns their bytes.
-  virtual std::int64_t make_workspaces(const std::function<void()>& step, bool recorded) {
+  // Returns their bytes; 0 if `step` returns false, after which the device may be unusable.
+  virtual std::int64_t make_workspaces(const std::function<bool()>& step, bool recorded) {
     (void)recorded;
     step();
     return 0;
@@ -104,6 +106,12 @@ class Platform {
   // Sets the kernel for attention operators that leave the choice open. Error (run): this device
   // does not have that kernel.
   virtual Result<void> choose_attention(AttentionKernel kernel) = 0;
+  // Allows or forbids TF32 in float32 matrix products and convolutions. Error (run): the device has
+  // no TF32.
+  virtual Result<void> choose_tf32(bool allows) {
+    (void)allows;
+    return fail(Error::Kind::run, "{} has no TF32: leave out --tf32", name());
+  }
 };
 
 struct PlatformOptions {

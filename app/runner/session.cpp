@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -13,17 +12,20 @@
 
 #include "app/runner/backends/compiled.h"
 #include "app/runner/compare.h"
+#include "app/runner/failure.h"
 #include "app/runner/measure.h"
 #include "app/runner/memory/counting_allocator.h"
 #include "app/runner/node_times.h"
+#include "app/runner/program/device_progress.h"
 #include "app/runner/program/interpreter.h"
 #include "app/runner/program/program_builder.h"
 #include "app/runner/program/tensors.h"
+#include "app/runner/program/unfinished_call.h"
 #include "app/runner/support/reporter.h"
 #include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
+#include "app/runner/verification.h"
 #include "app/runner/watchdog.h"
-#include "core/base/counted.h"
 #include "core/graph/canonical.h"
 #include "core/open/open.h"
 
@@ -32,27 +34,9 @@ namespace {
 
 enum ExitCode : int { done = 0, wrong_usage = 2, invalid_input = 3, failed = 4 };
 
-// The maximum difference, relative to an output's largest magnitude, for a backend that changes
-// numerics: a few roundings of the coarsest floating-point type in which the graph computes.
-constexpr double kHalfBound = 2e-2, kSingleBound = 1e-4;
-
-template <class T>
-using Or = tl::expected<T, RankFailed>;
-using Done = Or<void>;
-
-tl::unexpected<RankFailed> failure(std::string kind, std::string text, std::string node = {}) {
-  return tl::unexpected<RankFailed>(
-      {.kind = std::move(kind), .node = std::move(node), .text = std::move(text)});
-}
-
 // Kernels run after their calls have returned, so a device reports errors at a later call.
 constexpr std::string_view kReportedLate =
     "; an earlier node may be the cause; run with CUDA_LAUNCH_BLOCKING=1 to find it";
-
-// True if torch refuses an operator because it has no deterministic kernel.
-bool is_about_order(std::string_view text) {
-  return text.find("does not have a deterministic implementation") != std::string_view::npos;
-}
 
 // A graph, its program, and the interpreter that runs it.
 struct Runnable {
@@ -76,6 +60,8 @@ class Session {
   Done run(MakePlatform make_platform);
   // The name of the node that was last called; empty outside of steps.
   [[nodiscard]] std::string place() const;
+  // To put before a message: which steps are running, unless they are those of the graph itself.
+  [[nodiscard]] std::string_view context() const;
 
  private:
   Or<Graph> open(const ProgramFiles& files) const;
@@ -84,14 +70,17 @@ class Session {
   Done feed(Runnable& runnable, bool counted);
   Or<std::vector<at::Tensor>> outputs_of(Runnable& runnable);
   Or<std::vector<at::Tensor>> replayed_outputs_of(Runnable& runnable);
+  Done run_baseline();
   // Runs a step, after which the libraries have their workspaces.
   Done warm_up(Runnable& runnable, bool recorded);
   Or<std::unique_ptr<Recording>> record(Runnable& runnable);
+  void replay(Recording& recording);
   void seed_device() const;
-  void use_fixed_order() const;
   Done verify(Runnable& runnable);
   Done measure(Runnable& runnable);
-  [[nodiscard]] RankFailed failure_at(const Runnable& runnable, const StepError& error) const;
+  // `is_exact`: the device had finished all earlier nodes.
+  [[nodiscard]] RankFailed failure_at(const Runnable& runnable, const StepError& error,
+                                      bool is_exact = false) const;
   void stage(const char* name) {
     status_.set_stage(name);
     reporter_.stage(name);
@@ -106,7 +95,9 @@ class Session {
   [[nodiscard]] bool replays() const {
     return request_.backend == Backend::cudagraph || request_.recorded;
   }
+  [[nodiscard]] std::vector<std::string> environment() const;
   void gave_up_waiting();
+  RankFailed hang();
 
   BenchmarkRequest request_;
   World world_;
@@ -115,16 +106,13 @@ class Session {
   std::string note_;
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<ProcessGroups> groups_;
+  std::unique_ptr<DeviceProgress> progress_;  // null on the CPU, which runs each call at once
+  std::unique_ptr<Verification> verification_;
   std::optional<NamedTensors> given_;
-  std::vector<at::Tensor> baseline_;  // outputs of the unedited graph
-  // A node whose operator has no deterministic kernel on the device; empty: all have one. With such a
-  // node, outputs of two runs of one graph differ by up to spread_, relative to the output's largest
-  // magnitude.
-  std::string random_order_;
-  double spread_ = 0;
-  std::int64_t workspace_bytes_ = 0;  // of libraries, on the device
-  std::unique_ptr<Runnable> runnable_;
-  std::atomic<const Runnable*> running_ = nullptr;  // runnable_, once it runs
+  std::int64_t workspace_bytes_ = 0;                // of libraries, on the device
+  std::unique_ptr<Runnable> baseline_, runnable_;   // the unedited graph, until it has run
+  std::atomic<const Runnable*> running_ = nullptr;  // one of these
+  std::atomic<bool> is_baseline_ = false, is_replay_ = false;
 };
 
 Or<Graph> Session::open(const ProgramFiles& files) const {
@@ -148,7 +136,14 @@ Done Session::prepare(MakePlatform make_platform) {
   platform_ = std::move(*platform);
   if (const auto chosen = platform_->choose_attention(request_.attention); !chosen)
     return failure("device", chosen.error().message);
-  if (compares()) use_fixed_order();
+  if (request_.tf32 != Tf32::automatic)
+    if (const auto chosen = platform_->choose_tf32(request_.tf32 == Tf32::allow); !chosen)
+      return failure("device", chosen.error().message);
+  if (!platform_->device().is_cpu())
+    progress_ = std::make_unique<DeviceProgress>(platform_->device());
+  verification_ =
+      std::make_unique<Verification>(request_, world_.rank, platform_->device(), reporter_);
+  if (compares()) verification_->fixed_order();
   return {};
 }
 
@@ -179,22 +174,33 @@ Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& fil
                    program.error().message);
   runnable->program = std::move(*program);
   runnable->interpreter = std::make_unique<Interpreter>(runnable->program, &status_);
+  runnable->interpreter->mark_progress(progress_.get());
   return runnable;
 }
 
 Done Session::feed(Runnable& runnable, bool counted) {
   const auto failed_input = [&](const InputError& error) {
-    return failure(error.out_of_memory ? "memory" : "load", error.text,
+    return failure(error.out_of_memory ? "memory"
+                   : error.of_device   ? "device"
+                                       : "load",
+                   std::string(context()) + error.text,
                    std::string(runnable.graph.name(error.node)));
   };
-  const InputOptions options{.device = platform_->device(),
-                             .seed = request_.seed,
-                             .rank = world_.rank,
-                             .given = given_ ? &*given_ : nullptr,
-                             .after_each = [this] {
-                               status_.beat();
-                               platform_->release_cache();
-                             }};
+  const InputOptions options{
+      .device = platform_->device(),
+      .seed = request_.seed,
+      .rank = world_.rank,
+      .given = given_ ? &*given_ : nullptr,
+      .before_each =
+          [&](NodeId node) {
+            status_.set_position(static_cast<std::int64_t>(runnable.graph.position(node)));
+          },
+      .after_each =
+          [this] {
+            // Errors of the device then are those of this input.
+            platform_->synchronize();
+            platform_->release_cache();
+          }};
   Inputs inputs;
   {
     // Inputs that a step releases are copied for each step. Count only the copies.
@@ -213,26 +219,19 @@ Done Session::feed(Runnable& runnable, bool counted) {
   for (std::size_t i = 0; i < program.constants_of_graph.size(); ++i)
     runnable.interpreter->set(program.constants_of_graph[i], std::move(inputs.constants[i]));
   for (const std::string& note : inputs.notes) reporter_.note(note);
+  status_.set_position(-1);
   return {};
 }
 
-RankFailed Session::failure_at(const Runnable& runnable, const StepError& error) const {
+RankFailed Session::failure_at(const Runnable& runnable, const StepError& error,
+                               bool is_exact) const {
   return {.kind = error.out_of_memory   ? "memory"
                   : error.of_device     ? "device"
                   : error.in_collective ? "collective"
                                         : "node",
           .node = std::string(runnable.graph.name(error.node)),
-          .text = error.of_device ? error.text + std::string(kReportedLate) : error.text};
-}
-
-// Makes sums run in a fixed order, so that two runs with the same operators differ only if their
-// graphs do. On CUDA, attention has a fixed order only if operators without one are errors.
-void Session::use_fixed_order() const {
-  // Without this, cuBLAS is an error, too. It reads the variable when it is first used.
-  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
-  const bool warns_only = platform_->device().is_cpu() || !random_order_.empty();
-  at::globalContext().setDeterministicAlgorithms(true, warns_only);
-  at::globalContext().setDeterministicFillUninitializedMemory(false);
+          .text = fmt::format("{}{}{}", context(), error.text,
+                              error.of_device && !is_exact ? kReportedLate : "")};
 }
 
 void Session::seed_device() const {
@@ -240,8 +239,6 @@ void Session::seed_device() const {
   generator.set_current_seed(request_.seed);
 }
 
-// Runs a step. If an operator turns out to have no fixed order, runs two in any order, and measures
-// their spread.
 Or<std::vector<at::Tensor>> Session::outputs_of(Runnable& runnable) {
   const auto run = [&]() -> Or<std::vector<at::Tensor>> {
     seed_device();
@@ -249,35 +246,30 @@ Or<std::vector<at::Tensor>> Session::outputs_of(Runnable& runnable) {
       return tl::unexpected(failure_at(runnable, done.error()));
     return keep(runnable.interpreter->outputs());
   };
-  auto outputs = run();
-  if (!outputs && random_order_.empty() && is_about_order(outputs.error().text)) {
-    random_order_ = outputs.error().node;
-    use_fixed_order();
-    if (auto fed = feed(runnable, true); !fed) return tl::unexpected(fed.error());
-    outputs = run();
-  }
-  if (!outputs || random_order_.empty()) return outputs;
-  if (auto fed = feed(runnable, true); !fed) return tl::unexpected(fed.error());
-  const auto again = run();
-  if (!again) return again;
-  spread_ = std::max(spread_, spread(*outputs, *again));
-  return outputs;
+  return verification_->outputs_of(run, [&] { return feed(runnable, true); });
 }
 
 Done Session::warm_up(Runnable& runnable, bool recorded) {
   const auto bytes = make_workspaces(measured(runnable), recorded);
-  if (!bytes) return tl::unexpected(failure_at(runnable, bytes.error()));
+  if (!bytes) return tl::unexpected(failure_at(runnable, bytes.error(), /*is_exact=*/true));
   workspace_bytes_ += *bytes;
   return {};
 }
 
 Or<std::unique_ptr<Recording>> Session::record(Runnable& runnable) {
+  runnable.interpreter->mark_progress(nullptr);
   StepResult recorded;
   auto made = platform_->record([&] { recorded = runnable.interpreter->step(); },
                                 runnable.interpreter->generators());
+  runnable.interpreter->mark_progress(progress_.get());
   if (!recorded) return tl::unexpected(failure_at(runnable, recorded.error()));
   if (!made) return failure("compile", made.error().message);
   return std::move(*made);
+}
+
+void Session::replay(Recording& recording) {
+  is_replay_ = true;
+  recording.replay();
 }
 
 Or<std::vector<at::Tensor>> Session::replayed_outputs_of(Runnable& runnable) {
@@ -286,9 +278,10 @@ Or<std::vector<at::Tensor>> Session::replayed_outputs_of(Runnable& runnable) {
   auto recording = record(runnable);
   if (!recording) return tl::unexpected(recording.error());
   seed_device();
-  (*recording)->replay();
+  replay(**recording);
   platform_->synchronize();
   auto outputs = keep(runnable.interpreter->outputs());
+  is_replay_ = false;
   runnable.interpreter->clear();
   return outputs;
 }
@@ -299,45 +292,32 @@ Done Session::verify(Runnable& runnable) {
   if (outputs && replays()) outputs = replayed_outputs_of(runnable);
   if (!outputs) return tl::unexpected(outputs.error());
   runnable.interpreter->clear();
-  std::vector<std::string> names;
-  for (const ProgramOutput& output : runnable.program.outputs) names.push_back(output.name);
-  double bound = 0;
-  if (request_.backend == Backend::inductor || request_.backend == Backend::regional) {
-    bound = kSingleBound;
-    for (const NodeId id : runnable.graph.order())
-      for (const Tensor& tensor : runnable.graph.tensors(id))
-        if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) bound = kHalfBound;
-    reporter_.note(
-        fmt::format("compiled code rounds at different points than the operators it replaces: "
-                    "outputs may differ by {} of their largest magnitude",
-                    bound));
-  }
-  if (spread_ > 0) {
-    bound = std::max(bound, spread_);
-    reporter_.note(fmt::format(
-        "{} has no deterministic kernel on this device: outputs may differ by {:.3g} of "
-        "their largest magnitude, as those of two runs of one graph do",
-        random_order_, spread_));
-  }
-  if (!request_.baseline.empty())
-    reporter_.report(compare_outputs("baseline", *outputs, baseline_, names, bound));
-  if (!request_.expected.empty()) {
-    auto expected = read_safetensors(path_of_rank(request_.expected, world_.rank));
-    if (!expected) return failure("load", expected.error().message);
-    std::vector<at::Tensor> tensors(outputs->size());
-    for (const auto& [index, tensor] : *expected) {
-      std::size_t at = 0;
-      const auto [end, status] = std::from_chars(index.data(), index.data() + index.size(), at);
-      if (status != std::errc{} || end != index.data() + index.size() || at >= tensors.size())
-        return failure("load",
-                       fmt::format("{}: `{}` is not the index of an output; the graph has {}",
-                                   request_.expected, index, counted(tensors.size(), "output")));
-      tensors[at] = tensor;
-    }
-    reporter_.report(compare_outputs("expected", *outputs, tensors, names, bound));
-  }
+  if (auto compared = verification_->compare(runnable.graph, runnable.program, *outputs); !compared)
+    return compared;
   // Measured steps use the kernels that a training step uses.
-  at::globalContext().setDeterministicAlgorithms(false, /*warn_only=*/false);
+  Verification::ordinary_order();
+  return {};
+}
+
+// Runs the unedited graph, for its outputs.
+Done Session::run_baseline() {
+  auto unedited = open(request_.baseline);
+  if (!unedited) return tl::unexpected(unedited.error());
+  auto made = make(std::move(*unedited), request_.baseline, Backend::interpret);
+  if (!made) return tl::unexpected(made.error());
+  baseline_ = std::move(*made);
+  running_ = baseline_.get();
+  is_baseline_ = true;
+  status_.publish_positions(false);  // the file has positions of the graph that is measured
+  if (auto fed = feed(*baseline_, false); !fed) return fed;
+  stage("verify");
+  auto outputs = outputs_of(*baseline_);
+  if (!outputs) return tl::unexpected(outputs.error());
+  verification_->set_baseline(std::move(*outputs));
+  status_.publish_positions(true);
+  is_baseline_ = false;
+  running_ = nullptr;
+  baseline_.reset();
   return {};
 }
 
@@ -359,18 +339,20 @@ Done Session::measure(Runnable& runnable) {
     recording = std::move(*made);
     memory->figures = platform_->memory();
     step = [&]() -> StepResult {
-      recording->replay();
+      replay(*recording);
       return {};
     };
   }
   auto times = measure_steps(run, request_.warmup, request_.iterations, step);
   if (!times) return tl::unexpected(failure_at(runnable, times.error()));
+  is_replay_ = false;
   RankMeasured figures{.step_ns = std::move(*times),
                        .peak_bytes = memory->figures.peak_allocated,
                        .requested_peak_bytes = memory->figures.peak_requested,
                        .reserved_peak_bytes = memory->figures.peak_reserved,
                        .resident_peak_bytes = memory->resident_peak,
                        .workspace_bytes = workspace_bytes_,
+                       .pinned_peak_bytes = memory->figures.peak_pinned,
                        .memory_profile = {},
                        .nodes = {},
                        .kernels = {},
@@ -401,15 +383,43 @@ std::string Session::place() const {
       running->graph.name(running->graph.order()[static_cast<std::size_t>(position)]));
 }
 
+std::string_view Session::context() const {
+  if (is_baseline_) return "in the unedited graph: ";
+  return is_replay_ ? "in a replay of the recorded step: " : "";
+}
+
+// If the device has not finished what the host has launched, names the oldest such call, and writes
+// its position to the status file, where the launcher compares it with other ranks'.
+RankFailed Session::hang() {
+  RankFailed failed{.kind = "hang",
+                    .node = place(),
+                    .text = fmt::format("{}no progress for {:.3g} s", context(),
+                                        static_cast<double>(request_.timeout_ms) / 1000)};
+  const Runnable* running = running_;
+  const auto unfinished = progress_ && running != nullptr
+                              ? progress_->oldest_unfinished()
+                              : std::optional<DeviceProgress::Unfinished>();
+  if (!unfinished) return failed;
+  const UnfinishedCall call = unfinished_call(running->graph, running->program, *unfinished);
+  if (!failed.node.empty()) failed.text += fmt::format(" at {}", failed.node);
+  failed.text += "; " + call.text;
+  failed.node = call.node;
+  status_.set_position(call.position);
+  return failed;
+}
+
 // Called after the timeout without a sign of life. This process cannot recover, but it can report
 // where it is.
 void Session::gave_up_waiting() {
-  reporter_.report(
-      RankFailed{.kind = "hang",
-                 .node = place(),
-                 .text = fmt::format("no progress for {:.3g} s",
-                                     static_cast<double>(request_.timeout_ms) / 1000)});
+  reporter_.report(hang());
   ::_exit(ExitCode::failed);
+}
+
+std::vector<std::string> Session::environment() const {
+  std::vector<std::string> facts = platform_->environment();
+  if (request_.tf32 != Tf32::automatic)
+    facts.emplace_back(request_.tf32 == Tf32::allow ? "TF32 allowed" : "TF32 forbidden");
+  return facts;
 }
 
 Done Session::run(MakePlatform make_platform) {
@@ -423,7 +433,7 @@ Done Session::run(MakePlatform make_platform) {
                                .device = platform_->name(),
                                .device_type = platform_->device().is_cpu() ? "cpu" : "cuda",
                                .hash = graph_hash(*graph),
-                               .environment = platform_->environment()});
+                               .environment = environment()});
   if (!note_.empty()) reporter_.note(note_);
   const Watchdog watchdog(
       std::chrono::milliseconds(request_.timeout_ms),
@@ -446,17 +456,8 @@ Done Session::run(MakePlatform make_platform) {
     if (!given) return failure("load", given.error().message);
     given_ = std::move(*given);
   }
-  if (!request_.baseline.empty()) {
-    auto unedited = open(request_.baseline);
-    if (!unedited) return tl::unexpected(unedited.error());
-    auto baseline = make(std::move(*unedited), request_.baseline, Backend::interpret);
-    if (!baseline) return tl::unexpected(baseline.error());
-    if (auto fed = feed(**baseline, false); !fed) return fed;
-    stage("verify");
-    auto outputs = outputs_of(**baseline);
-    if (!outputs) return tl::unexpected(outputs.error());
-    baseline_ = std::move(*outputs);
-  }
+  if (!request_.baseline.empty())
+    if (auto ran = run_baseline(); !ran) return ran;
   auto made = make(std::move(*graph), request_.program, request_.backend);
   if (!made) return tl::unexpected(made.error());
   runnable_ = std::move(*made);
@@ -473,25 +474,32 @@ Done Session::run(MakePlatform make_platform) {
   if (compares())
     if (auto verified = verify(*runnable_); !verified) return verified;
   if (auto measured = measure(*runnable_); !measured) return measured;
+  stage("finish");
   groups_->barrier();
   return {};
 }
 
-// Turns errors outside a step into a failure at the node that the rank was at: of reading times, of
-// a replay, of waiting for the device, and of copies that only the comparison of outputs needs.
+// Turns errors outside a step into failures: of reading times, of a replay, of a barrier, of waiting
+// for the device, and of copies that only the comparison of outputs needs.
 Done run_guarded(Session& session, MakePlatform make_platform) {
+  const auto failed = [&](std::string kind, std::string text) {
+    return failure(std::move(kind), std::string(session.context()) + std::move(text),
+                   session.place());
+  };
   try {
     return session.run(make_platform);
   } catch (const c10::OutOfMemoryError& error) {
-    return failure("memory", without_advice(error.what_without_backtrace()), session.place());
+    return failed("memory", without_advice(error.what_without_backtrace()));
   } catch (const c10::AcceleratorError& error) {
-    return failure("device", summary(error) + std::string(kReportedLate), session.place());
+    return failed("device", summary(error) + std::string(kReportedLate));
+  } catch (const c10::DistError& error) {
+    return failed("collective", in_one_line(error.what_without_backtrace()));
   } catch (const std::bad_alloc&) {
-    return failure("memory", "out of memory", session.place());
+    return failed("memory", "out of memory");
   } catch (const c10::Error& error) {
-    return failure("internal", summary(error), session.place());
+    return failed("internal", summary(error));
   } catch (const std::exception& error) {
-    return failure("internal", first_line(error.what()), session.place());
+    return failed("internal", first_line(error.what()));
   }
 }
 

@@ -24,8 +24,8 @@ inline constexpr const char* kStatusFileVariable = "JOINTER_STATUS_FILE";
 inline constexpr std::int64_t kStatusMagic = 0x4a4e5452;
 
 // The stages of a rank, in order; RankProgress::stage is one of these names.
-inline constexpr std::string_view kRunStages[] = {"load",    "groups",  "inputs",  "compile",
-                                                  "warm up", "measure", "profile", "verify"};
+inline constexpr std::string_view kRunStages[] = {
+    "load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify", "finish"};
 
 struct RankStatus {
   std::int64_t stage = -1, position = -1, count = 0;
@@ -66,8 +66,13 @@ class StatusWriter : public StatusMapping {
   // Cheap enough to call for every node.
   void set_position(std::int64_t position) {
     __atomic_store_n(&position_, position, __ATOMIC_RELAXED);
-    if (words_ != nullptr) store(2, position);
+    if (words_ != nullptr && publishes_positions_) store(2, position);
     beat();
+  }
+  // If false, positions are remembered, but not written to the file: they are another graph's.
+  void publish_positions(bool on) {
+    publishes_positions_ = on;
+    if (words_ != nullptr) store(2, -1);
   }
   // Shows that the rank is alive, without changing the stage or the position.
   void beat() {
@@ -85,6 +90,7 @@ class StatusWriter : public StatusMapping {
     __atomic_store_n(words_ + word, value, __ATOMIC_RELEASE);
   }
   std::int64_t position_ = -1, count_ = 0;
+  bool publishes_positions_ = true;
 };
 
 // The launcher's side.

@@ -20,7 +20,7 @@ import sys
 import time
 from typing import Any
 
-STAGES = ["load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify"]
+STAGES = ["load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify", "finish"]
 RANK = int(os.environ.get("RANK", "0"))
 WORLD_SIZE = int(os.environ.get("WORLD_SIZE", "1"))
 

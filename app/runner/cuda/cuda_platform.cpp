@@ -4,6 +4,7 @@
 #include "app/runner/cuda/cuda_platform.h"
 
 #include <ATen/Context.h>
+#include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
@@ -22,10 +23,11 @@
 #include "app/runner/cuda/kineto_tracer.h"
 #include "app/runner/cuda/nccl.h"
 #include "app/runner/cuda/nvml.h"
+#include "app/runner/device_choice.h"
+#include "app/runner/device_platform.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
-#include "core/base/counted.h"
 
 namespace jointer::runner {
 namespace {
@@ -59,6 +61,8 @@ void register_generator(Graph& graph, const at::Generator& generator) {
   if constexpr (requires { graph.register_generator_state(generator); })
     graph.register_generator_state(generator);
 }
+
+constexpr int kFirstWithTf32 = 8;  // compute capability: Ampere
 
 class GraphRecording final : public Recording {
  public:
@@ -113,13 +117,19 @@ std::string bus_of(c10::DeviceIndex device) {
              : "";
 }
 
+ComputeMode compute_mode_of(int device) {
+  int mode = 0;
+  if (cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device) != cudaSuccess) mode = 0;
+  return static_cast<ComputeMode>(mode);
+}
+
 // A stream of the device, which becomes the current one.
 c10::cuda::CUDAStream stream_of(c10::DeviceIndex device) {
   c10::cuda::set_device(device);
   return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device);
 }
 
-class CudaPlatform final : public Platform {
+class CudaPlatform final : public DevicePlatform {
  public:
   explicit CudaPlatform(c10::DeviceIndex index)
       : device_(at::kCUDA, index), recording_stream_(stream_of(index)), monitor_(bus_of(index)) {
@@ -142,45 +152,11 @@ class CudaPlatform final : public Platform {
     return facts;
   }
   [[nodiscard]] std::optional<GpuState> state() const override { return monitor_.read(); }
-  [[nodiscard]] MemoryFigures memory() const override {
-    using c10::CachingAllocator::StatType;
-    const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device_.index());
-    constexpr auto kAll = static_cast<std::size_t>(StatType::AGGREGATE);
-    const auto own = [this](std::int64_t bytes, std::int64_t before) {
-      return std::max<std::int64_t>(0, bytes - before);
-    };
-    const auto& allocated = stats.allocated_bytes[kAll];
-    const auto& requested = stats.requested_bytes[kAll];
-    return {.requested = own(requested.current, requested_before_),
-            .allocated = own(allocated.current, allocated_before_),
-            .peak_requested = own(requested.peak, requested_before_),
-            .peak_allocated = own(allocated.peak, allocated_before_),
-            .peak_reserved = stats.reserved_bytes[kAll].peak};
-  }
-  std::int64_t start_counting() override {
-    synchronize();
-    release_cache();
-    const MemoryFigures now = memory();
-    leave_out(now);
-    reset_peaks();
-    return now.allocated;
-  }
-  std::int64_t make_workspaces(const std::function<void()>& step, bool recorded) override {
-    const MemoryFigures before = memory();
-    {
-      std::optional<c10::cuda::CUDAStreamGuard> guard;
-      if (recorded) guard.emplace(recording_stream_);
-      step();
-    }
-    synchronize();
-    MemoryFigures made = memory();
-    made.requested -= before.requested;
-    made.allocated -= before.allocated;
-    leave_out(made);
-    return made.allocated;
-  }
   void release_cache() override { c10::cuda::CUDACachingAllocator::emptyCache(); }
-  void reset_peaks() override { c10::cuda::CUDACachingAllocator::resetPeakStats(device_.index()); }
+  void reset_peaks() override {
+    c10::cuda::CUDACachingAllocator::resetPeakStats(device_.index());
+    at::getHostAllocator(at::kCUDA)->reset_peak_stats();
+  }
   void limit_memory(std::int64_t bytes) override {
     if (bytes <= 0) return;
     const double fraction = static_cast<double>(bytes) / static_cast<double>(total_bytes_);
@@ -205,17 +181,37 @@ class CudaPlatform final : public Platform {
     use_attention(kernel);
     return {};
   }
-
- private:
-  void leave_out(const MemoryFigures& bytes) {
-    requested_before_ += bytes.requested;
-    allocated_before_ += bytes.allocated;
+  Result<void> choose_tf32(bool allows) override {
+    if (at::cuda::getDeviceProperties(device_.index())->major < kFirstWithTf32)
+      return DevicePlatform::choose_tf32(allows);
+    at::globalContext().setAllowTF32CuBLAS(allows);
+    at::globalContext().setAllowTF32CuDNN(allows);
+    return {};
   }
 
+ protected:
+  [[nodiscard]] MemoryFigures all_memory() const override {
+    using c10::CachingAllocator::StatType;
+    const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device_.index());
+    constexpr auto kAll = static_cast<std::size_t>(StatType::AGGREGATE);
+    const auto& allocated = stats.allocated_bytes[kAll];
+    const auto& requested = stats.requested_bytes[kAll];
+    return {.requested = requested.current,
+            .allocated = allocated.current,
+            .peak_requested = requested.peak,
+            .peak_allocated = allocated.peak,
+            .peak_reserved = stats.reserved_bytes[kAll].peak,
+            .peak_pinned = at::getHostAllocator(at::kCUDA)->get_stats().active_bytes.peak};
+  }
+  void run_on_recording_stream(const std::function<void()>& step) override {
+    const c10::cuda::CUDAStreamGuard guard(recording_stream_);
+    step();
+  }
+
+ private:
   at::Device device_;
   std::string name_;
   std::int64_t total_bytes_ = 0;
-  std::int64_t requested_before_ = 0, allocated_before_ = 0;  // does not count
   // The default stream cannot be captured. A stream of high priority would compete with the
   // collectives'.
   c10::cuda::CUDAStream recording_stream_;
@@ -236,18 +232,16 @@ std::string why_no_cuda_device() {
 Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& options) {
   if (const std::string why = why_no_cuda_device(); !why.empty())
     return fail(Error::Kind::run, "the CUDA device cannot be used: {}", why);
+  // Slurm can give each task one GPU, which is device 0 for every task.
+  const bool each_task_has_one = std::getenv("SLURM_PROCID") != nullptr;
+  JOINTER_TRY(const int index,
+              choose_device(options.local_rank, c10::cuda::device_count(), each_task_has_one));
   try {
-    const auto count = c10::cuda::device_count();
-    // Slurm can give each task one GPU, which is device 0 for every task.
-    const bool has_own = count == 1 && std::getenv("SLURM_PROCID") != nullptr;
-    const int index = has_own ? 0 : options.local_rank;
-    if (index >= count)
-      return fail(Error::Kind::run, "rank {} of this machine sees only {}; each rank needs its own",
-                  options.local_rank, counted(static_cast<std::size_t>(count), "CUDA device"));
     at::globalContext().lazyInitDevice(at::kCUDA);
     return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index));
   } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "the CUDA device cannot be used: {}", summary(error));
+    return fail(Error::Kind::run, "the CUDA device cannot be used: {}",
+                explain_unusable(summary(error), compute_mode_of(index)));
   }
 }
 

@@ -44,14 +44,15 @@ class RegisteredGroups final : public ProcessGroups {
   }
 
   void barrier() override {
-    if (world_) world_->barrier()->wait();
+    if (world_) barrier_of(*world_);
   }
   void barrier(const std::string& name) override {
     const auto found = groups_.find(name);
-    if (found != groups_.end()) found->second->barrier()->wait();
+    if (found != groups_.end()) barrier_of(*found->second);
   }
 
   void connect(const Options& options) {
+    device_ = options.device;
     if (!options.alone) {
       c10d::TCPStoreOptions store;
       store.port = static_cast<std::uint16_t>(options.world.master_port);
@@ -76,6 +77,19 @@ class RegisteredGroups final : public ProcessGroups {
   }
 
  private:
+  // On the device, so that it comes after the collectives there.
+  void barrier_of(c10d::ProcessGroup& group) const {
+    c10d::BarrierOptions options;
+    options.device = device_;
+    group.barrier(options)->wait();
+  }
+
+  static c10d::ProcessGroup::BackendType type_of(const BackendFactory& backend) {
+    using Type = c10d::ProcessGroup::BackendType;
+    const std::string name = backend.name();
+    return name == "nccl" ? Type::NCCL : name == "gloo" ? Type::GLOO : Type::CUSTOM;
+  }
+
   // Graphs for a GPU also have tensors on the host, such as sizes and a barrier's tensor.
   static void add_host_backend(c10d::ProcessGroup& group, const Options& options,
                                const c10::intrusive_ptr<c10d::Store>& store,
@@ -95,9 +109,7 @@ class RegisteredGroups final : public ProcessGroups {
     if (store_) store = c10::make_intrusive<c10d::PrefixStore>(key, store_);
     auto group = store ? c10::make_intrusive<c10d::ProcessGroup>(store, rank, size)
                        : c10::make_intrusive<c10d::ProcessGroup>(rank, size);
-    const auto type = options.alone                       ? c10d::ProcessGroup::BackendType::CUSTOM
-                      : options.backend->name() == "nccl" ? c10d::ProcessGroup::BackendType::NCCL
-                                                          : c10d::ProcessGroup::BackendType::GLOO;
+    const auto type = type_of(*options.backend);
     const auto backend = options.backend->make(store, rank, size, options.timeout);
     group->setBackend(options.device.type(), type, backend);
     if (!options.device.is_cpu()) {
@@ -109,6 +121,7 @@ class RegisteredGroups final : public ProcessGroups {
     return group;
   }
 
+  c10::Device device_ = at::kCPU;
   c10::intrusive_ptr<c10d::Store> store_;
   Group world_;
   std::map<std::string, Group> groups_;

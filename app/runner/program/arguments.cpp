@@ -315,6 +315,8 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
       return IValue(c10::complex<double>(part(parts[0]), part(parts[1])));
     }
     case Argument::Kind::string:
+      if (plain.kind() == TypeKind::DeviceObjType)
+        return IValue(map_device(graph_.text(argument.text())));
       return IValue(std::string(graph_.text(argument.text())));
     case Argument::Kind::dtype: {
       const auto dtype = parse_dtype(last_part(graph_.text(argument.text())));

@@ -16,6 +16,9 @@ namespace {
 
 using c10::IValue;
 
+// The number of calls after which the progress of the device is marked.
+constexpr std::size_t kCallsPerMark = 32;
+
 template <class T, class Convert>
 c10::List<T> typed_list(std::vector<IValue>& values, Convert convert) {
   c10::List<T> list;
@@ -81,11 +84,12 @@ std::vector<at::Tensor> Interpreter::outputs() const {
 }
 
 tl::expected<void, StepError> Interpreter::step(Follower* follower) {
-  const auto failed = [&](std::string text, bool out_of_memory, bool of_device = false) {
+  const auto failed = [&](std::string text, bool out_of_memory, bool of_device = false,
+                          bool of_group = false) {
     stack_.clear();
     clear();
     const Instruction& instruction = program_.instructions[at_];
-    const bool in_collective = instruction.starts_collective || instruction.waits;
+    const bool in_collective = of_group || instruction.starts_collective || instruction.waits;
     return tl::unexpected<StepError>(
         {.node = instruction.node,
          .out_of_memory = out_of_memory,
@@ -106,6 +110,8 @@ tl::expected<void, StepError> Interpreter::step(Follower* follower) {
     return failed(without_advice(error.what_without_backtrace()), true);
   } catch (const c10::AcceleratorError& error) {
     return failed(error.what_without_backtrace(), false, true);
+  } catch (const c10::DistError& error) {
+    return failed(error.what_without_backtrace(), false, false, true);
   } catch (const c10::Error& error) {
     return failed(error.what_without_backtrace(), false);
   } catch (const std::bad_alloc&) {
@@ -150,8 +156,12 @@ void Interpreter::run(Follower* follower) {
     const SlotId* freed = program_.freed.data() + instruction.first_freed;
     for (std::uint32_t i = 0; i < instruction.freed_count; ++i) slots_[freed[i]] = IValue();
     if constexpr (followed) follower->freed(at_);
+    if (progress_ != nullptr &&
+        (instruction.waits || at_ % kCallsPerMark == kCallsPerMark - 1 || at_ + 1 == count))
+      progress_->mark(at_);
   }
   at_ = 0;
+  if (status_ != nullptr) status_->set_position(-1);
 }
 
 template <bool followed>

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <vector>
 
+#include "app/runner/program/device_progress.h"
 #include "app/runner/program/program.h"
 #include "core/base/result.h"
 #include "core/bench/status_file.h"
@@ -39,8 +40,8 @@ struct StepError {
 
 class Interpreter {
  public:
-  // `program` must outlive the interpreter. `status` receives the position of every instruction,
-  // and may be null.
+  // `program` must outlive the interpreter. `status` receives the position of every instruction, and
+  // -1 at the end of a step; it may be null.
   Interpreter(const Program& program, StatusWriter* status);
 
   // Sets an input or a constant of the graph for all following steps. An input that is released at
@@ -50,6 +51,9 @@ class Interpreter {
   // memory is really freed, as in training, at the cost of a copy. The originals then are on the
   // host.
   void copy_released_inputs(bool on);
+  // Marks in `progress` how far the device is, after every wait and every few calls of the following
+  // steps; null: does not. A step that is recorded must not be marked.
+  void mark_progress(DeviceProgress* progress) { progress_ = progress; }
   // The random generators among the inputs.
   [[nodiscard]] std::vector<at::Generator> generators() const;
   [[nodiscard]] const c10::IValue& get(SlotId slot) const { return slots_[slot]; }
@@ -78,6 +82,7 @@ class Interpreter {
 
   const Program& program_;
   StatusWriter* status_;
+  DeviceProgress* progress_ = nullptr;
   std::vector<c10::IValue> slots_;
   std::vector<bool> lasting_;            // by slot: inputs and constants
   std::vector<c10::IValue> released_;    // by slot: inputs that are released at last use

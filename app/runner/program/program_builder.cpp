@@ -258,7 +258,7 @@ const c10::OperatorHandle* ProgramBuilder::handle(std::string_view target) {
   const auto name = operator_name(used);
   const auto schema =
       name ? c10::Dispatcher::singleton().findSchema(*name) : std::optional<c10::OperatorHandle>();
-  const auto key = options_.device.is_cpu() ? c10::DispatchKey::CPU : c10::DispatchKey::CUDA;
+  const auto key = c10::computeDispatchKey(std::nullopt, std::nullopt, options_.device);
   if (!schema || !schema->hasComputedKernelForDispatchKey(key)) return nullptr;
   program_.handles.push_back(*schema);
   return found->second = &program_.handles.back();

@@ -268,21 +268,27 @@ std::string fill(const at::Tensor& to, const Json& table, const std::string& nam
 
 // Calls `make` for a placeholder or constant, and says for which one it failed.
 template <class Make>
-InputOr<c10::IValue> guarded(NodeId node, const Make& make) {
-  const auto failed = [&](bool out_of_memory, std::string text) {
-    return tl::unexpected<InputError>(
-        {.node = node, .out_of_memory = out_of_memory, .text = std::move(text)});
+InputOr<c10::IValue> guarded(NodeId node, const InputOptions& options, const Make& make) {
+  const auto failed = [&](std::string text, bool out_of_memory = false, bool of_device = false) {
+    return tl::unexpected<InputError>({.node = node,
+                                       .out_of_memory = out_of_memory,
+                                       .of_device = of_device,
+                                       .text = std::move(text)});
   };
   try {
+    options.before_each(node);
     Result<c10::IValue> made = make();
-    if (!made) return failed(false, made.error().message);
+    if (!made) return failed(made.error().message);
+    options.after_each();
     return *std::move(made);
   } catch (const c10::OutOfMemoryError& error) {
-    return failed(true, without_advice(error.what_without_backtrace()));
+    return failed(without_advice(error.what_without_backtrace()), true);
+  } catch (const c10::AcceleratorError& error) {
+    return failed(summary(error), false, true);
   } catch (const c10::Error& error) {
-    return failed(false, summary(error));
+    return failed(summary(error));
   } catch (const std::bad_alloc&) {
-    return failed(true, "out of memory");
+    return failed("out of memory", true);
   }
 }
 
@@ -310,10 +316,9 @@ InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
   for (const ProgramInput& input : program.inputs) {
     std::optional<Uncounted> uncounted;
     if (input.released) uncounted.emplace();
-    auto value = guarded(input.node, [&] { return maker.make(input); });
+    auto value = guarded(input.node, options, [&] { return maker.make(input); });
     if (!value) return tl::unexpected(std::move(value.error()));
     inputs.values.push_back(*std::move(value));
-    options.after_each();
   }
   return inputs;
 }
@@ -340,10 +345,9 @@ InputOr<void> make_constants(const Graph& graph, const Program& program,
     return value;
   };
   for (const ProgramInput& constant : program.constants_of_graph) {
-    auto value = guarded(constant.node, [&] { return make(constant); });
+    auto value = guarded(constant.node, options, [&] { return make(constant); });
     if (!value) return tl::unexpected(std::move(value.error()));
     inputs.constants.push_back(*std::move(value));
-    options.after_each();
   }
   return {};
 }

@@ -25,7 +25,9 @@ struct InputOptions {
   int rank = 0;
   // By placeholder; null: all are generated.
   const NamedTensors* given = nullptr;
-  std::function<void()> after_each = [] {};  // called after each input and constant
+  // Called before and after each input and constant. May throw c10::Error, as for its memory.
+  std::function<void(NodeId)> before_each = [](NodeId) {};
+  std::function<void()> after_each = [] {};
 };
 
 struct Inputs {
@@ -37,7 +39,7 @@ struct Inputs {
 // Why an input or a constant could not be created.
 struct InputError {
   NodeId node;
-  bool out_of_memory = false;
+  bool out_of_memory = false, of_device = false;
   std::string text;  // one line
 };
 template <class T>

@@ -11,7 +11,9 @@ import os
 
 _VARIABLE = "JOINTER_STATUS_FILE"
 _WORD, _WORDS, _MAGIC = 8, 4, 0x4A4E5452
-_STAGES = ("load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify")
+_STAGES = (
+    "load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify", "finish",
+)  # fmt: skip
 
 
 class StatusFile:

@@ -35,6 +35,24 @@ TEST(StatusFile, TheReaderSeesWhatTheWriterWrites) {
 }
 
 // A rank in another language writes the same bytes.
+TEST(StatusFile, PositionsOfAnotherGraphAreNotPublished) {
+  const auto folder = TemporaryFolder::make("jointer-test-");
+  ASSERT_TRUE(folder);
+  const auto reader = StatusReader::make(folder->path("status"));
+  auto writer = StatusWriter::open(folder->path("status"));
+  ASSERT_TRUE(reader && writer);
+  writer->set_position(7);
+  writer->publish_positions(false);
+  EXPECT_EQ(reader->read().position, -1);
+  writer->set_position(8);
+  EXPECT_EQ(reader->read().position, -1);
+  EXPECT_EQ(reader->read().count, 2);  // still a sign of life
+  EXPECT_EQ(writer->position(), 8);
+  writer->publish_positions(true);
+  writer->set_position(9);
+  EXPECT_EQ(reader->read().position, 9);
+}
+
 TEST(StatusFile, IsFourIntegers) {
   const auto folder = TemporaryFolder::make("jointer-test-");
   ASSERT_TRUE(folder);

@@ -1,0 +1,23 @@
+#pragma once
+
+// Which of the machine's GPUs a rank uses, and why it cannot use it. Without CUDA's headers, so that
+// tests need none.
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace jointer::runner {
+
+// The values of cudaComputeMode.
+enum class ComputeMode : std::uint8_t { shared = 0, exclusive_thread, prohibited, exclusive };
+
+// `count` is the number of devices that this process sees. `each_task_has_one`: a scheduler shows every task
+// only its own. Error (run): there are fewer devices than ranks.
+Result<int> choose_device(int local_rank, int count, bool each_task_has_one);
+
+// The error of a device that exists but cannot be used, with the compute mode if that is the reason.
+std::string explain_unusable(std::string error, ComputeMode mode);
+
+}  // namespace jointer::runner

@@ -1,0 +1,30 @@
+#pragma once
+
+// The base of platforms with their own memory: it counts only the program's.
+
+#include <cstdint>
+#include <functional>
+
+#include "app/runner/platform.h"
+
+namespace jointer::runner {
+
+class DevicePlatform : public Platform {
+ public:
+  [[nodiscard]] MemoryFigures memory() const final;
+  std::int64_t start_counting() final;
+  std::int64_t make_workspaces(const std::function<bool()>& step, bool recorded) final;
+
+ protected:
+  // The numbers of the device's allocator, with everything that is allocated.
+  [[nodiscard]] virtual MemoryFigures all_memory() const = 0;
+  // Calls `step` with the stream on which record() captures as the current one.
+  virtual void run_on_recording_stream(const std::function<void()>& step) = 0;
+
+ private:
+  void leave_out(std::int64_t requested, std::int64_t allocated);
+
+  std::int64_t requested_before_ = 0, allocated_before_ = 0;  // does not count
+};
+
+}  // namespace jointer::runner

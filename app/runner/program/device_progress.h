@@ -1,0 +1,47 @@
+#pragma once
+
+// How far a device has come with the calls that the host has launched. A device runs them later, so
+// if it hangs, the host is somewhere else.
+
+#include <c10/core/Device.h>
+#include <c10/core/Event.h>
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace jointer::runner {
+
+class DeviceProgress {
+ public:
+  explicit DeviceProgress(c10::Device device) : device_(device) {}
+
+  // Call it after launching an instruction. The device reaches the mark when all that its current
+  // stream has been given is over. Throws c10::Error.
+  void mark(std::size_t instruction);
+  // The instruction of the oldest mark that the device has not reached, and that of the mark before
+  // it, if both are of one step.
+  struct Unfinished {
+    std::size_t instruction = 0;
+    std::optional<std::size_t> after;
+  };
+  // nullopt: it has reached all. May be called from another thread while the one that sets marks is
+  // blocked.
+  [[nodiscard]] std::optional<Unfinished> oldest_unfinished() const;
+
+ private:
+  struct Mark {
+    c10::Event event;
+    std::size_t instruction = 0;
+  };
+
+  c10::Device device_;
+  mutable std::mutex mutex_;  // guards the next three
+  std::deque<Mark> marks_;
+  std::optional<std::size_t> last_reached_;  // before those
+  std::vector<c10::Event> spare_;
+};
+
+}  // namespace jointer::runner

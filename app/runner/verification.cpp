@@ -1,0 +1,111 @@
+#include "app/runner/verification.h"
+
+#include <ATen/Context.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <utility>
+
+#include "app/runner/compare.h"
+#include "app/runner/program/tensors.h"
+#include "core/base/counted.h"
+
+namespace jointer::runner {
+namespace {
+
+// The maximum difference, relative to an output's largest magnitude, for a backend that changes
+// numerics: a few roundings of the coarsest floating-point type in which the graph computes.
+constexpr double kHalfBound = 2e-2, kSingleBound = 1e-4;
+
+// True if torch refuses an operator because it has no deterministic kernel.
+bool is_about_order(std::string_view text) {
+  return text.find("does not have a deterministic implementation") != std::string_view::npos;
+}
+
+}  // namespace
+
+Verification::Verification(const BenchmarkRequest& request, int rank, at::Device device,
+                           Reporter& reporter)
+    : request_(request), rank_(rank), device_(device), reporter_(reporter) {}
+
+// On CUDA, attention has a fixed order only if operators without one are errors.
+void Verification::fixed_order() const {
+  // Without this, cuBLAS is an error, too. It reads the variable when it is first used.
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+  const bool warns_only = device_.is_cpu() || !random_order_.empty();
+  at::globalContext().setDeterministicAlgorithms(true, warns_only);
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
+}
+
+void Verification::ordinary_order() {
+  at::globalContext().setDeterministicAlgorithms(false, /*warn_only=*/false);
+}
+
+Or<Verification::Outputs> Verification::outputs_of(const Run& run, const Feed& feed) {
+  auto outputs = run();
+  if (!outputs && random_order_.empty() && is_about_order(outputs.error().text)) {
+    random_order_ = outputs.error().node;
+    fixed_order();
+    if (auto fed = feed(); !fed) return tl::unexpected(fed.error());
+    outputs = run();
+  }
+  if (!outputs || random_order_.empty()) return outputs;
+  if (auto fed = feed(); !fed) return tl::unexpected(fed.error());
+  const auto again = run();
+  if (!again) return again;
+  spread_ = std::max(spread_, spread(*outputs, *again));
+  return outputs;
+}
+
+double Verification::bound_for(const Graph& graph) const {
+  if (request_.backend != Backend::inductor && request_.backend != Backend::regional) return 0;
+  for (const NodeId id : graph.order())
+    for (const Tensor& tensor : graph.tensors(id))
+      if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) return kHalfBound;
+  return kSingleBound;
+}
+
+Or<Verification::Outputs> Verification::expected(std::size_t count) const {
+  auto file = read_safetensors(path_of_rank(request_.expected, rank_));
+  if (!file) return failure("load", file.error().message);
+  Outputs tensors(count);
+  for (const auto& [index, tensor] : *file) {
+    std::size_t at = 0;
+    const auto [end, status] = std::from_chars(index.data(), index.data() + index.size(), at);
+    if (status != std::errc{} || end != index.data() + index.size() || at >= tensors.size())
+      return failure("load", fmt::format("{}: `{}` is not the index of an output; the graph has {}",
+                                         request_.expected, index, counted(count, "output")));
+    tensors[at] = tensor;
+  }
+  return tensors;
+}
+
+Done Verification::compare(const Graph& graph, const Program& program, const Outputs& outputs) {
+  std::vector<std::string> names;
+  for (const ProgramOutput& output : program.outputs) names.push_back(output.name);
+  double bound = bound_for(graph);
+  if (bound > 0)
+    reporter_.note(
+        fmt::format("compiled code rounds at different points than the operators it replaces: "
+                    "outputs may differ by {} of their largest magnitude",
+                    bound));
+  if (spread_ > 0) {
+    bound = std::max(bound, spread_);
+    reporter_.note(fmt::format(
+        "{} has no deterministic kernel on this device: outputs may differ by {:.3g} of "
+        "their largest magnitude, as those of two runs of one graph do",
+        random_order_, spread_));
+  }
+  if (!request_.baseline.empty())
+    reporter_.report(compare_outputs("baseline", outputs, baseline_, names, bound));
+  if (!request_.expected.empty()) {
+    const auto tensors = expected(outputs.size());
+    if (!tensors) return tl::unexpected(tensors.error());
+    reporter_.report(compare_outputs("expected", outputs, *tensors, names, bound));
+  }
+  return {};
+}
+
+}  // namespace jointer::runner

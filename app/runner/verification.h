@@ -1,0 +1,60 @@
+#pragma once
+
+// Compares the outputs of a graph with those of the unedited graph, and with expected ones.
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/runner/failure.h"
+#include "app/runner/platform.h"
+#include "app/runner/program/program.h"
+#include "app/runner/support/reporter.h"
+#include "core/bench/request.h"
+
+namespace jointer::runner {
+
+class Verification {
+ public:
+  using Outputs = std::vector<at::Tensor>;
+  // Sets the inputs of the next step.
+  using Feed = std::function<Done()>;
+  // Runs a step. Returns copies of its outputs, on the host.
+  using Run = std::function<Or<Outputs>()>;
+
+  // `rank` replaces `{rank}` in the file of expected outputs.
+  Verification(const BenchmarkRequest& request, int rank, at::Device device, Reporter& reporter);
+
+  // Until ordinary_order(), sums run in a fixed order, so that two runs with the same operators
+  // differ only if their graphs do.
+  void fixed_order() const;
+  static void ordinary_order();
+
+  // The outputs of a step whose inputs are set. If an operator turns out to have no fixed order, runs
+  // the step again in any order, and measures how much the outputs differ.
+  Or<Outputs> outputs_of(const Run& run, const Feed& feed);
+  // Those of the unedited graph.
+  void set_baseline(Outputs outputs) { baseline_ = std::move(outputs); }
+  // Compares with the baseline and the expected outputs, whichever the request has, and reports the
+  // differences. Error (load): the file of expected outputs.
+  Done compare(const Graph& graph, const Program& program, const Outputs& outputs);
+
+ private:
+  double bound_for(const Graph& graph) const;
+  Or<Outputs> expected(std::size_t count) const;
+
+  const BenchmarkRequest& request_;
+  int rank_;
+  at::Device device_;
+  Reporter& reporter_;
+  Outputs baseline_;
+  // A node whose operator has no deterministic kernel on the device; empty: all have one. With such a
+  // node, outputs of two runs of one graph differ by up to spread_, relative to the output's largest
+  // magnitude.
+  std::string random_order_;
+  double spread_ = 0;
+};
+
+}  // namespace jointer::runner
