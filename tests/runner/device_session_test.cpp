@@ -1,0 +1,229 @@
+// Whole runs of a rank on a device that is not there: what it measures, records, verifies and
+// profiles.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/bench/calibrate.h"
+#include "core/bench/measurement.h"
+#include "core/graph/literal.h"
+#include "core/schedule/memory_timeline.h"
+#include "tests/runner/fake_device/graphs.h"
+#include "tests/runner/fake_device/rank.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::Gt;
+using testing::SizeIs;
+using Status = RankResult::Status;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+// The times that a node has in a profile.
+NodeTime time_of(const Graph& graph, const RankMeasured& measured, const char* name) {
+  const auto position = static_cast<std::uint32_t>(graph.position(graph.find(name)));
+  const auto found = std::ranges::find(measured.nodes, position, &NodeTime::position);
+  return found == measured.nodes.end() ? NodeTime{} : *found;
+}
+
+std::vector<MeasuredKernel> kernels_of(const Graph& graph, const RankMeasured& measured,
+                                       const char* name) {
+  const auto position = static_cast<std::uint32_t>(graph.position(graph.find(name)));
+  std::vector<MeasuredKernel> found;
+  for (const MeasuredKernel& kernel : measured.kernels)
+    if (kernel.position == position) found.push_back(kernel);
+  return found;
+}
+
+TEST(DeviceSession, MeasuresAStep) {
+  const RankRun run = run_on_fake_device({.graph = kShardedStep});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  ASSERT_TRUE(run.rank.started && run.rank.measured);
+  EXPECT_EQ(run.rank.started->device, "Fake device");
+  const RankMeasured& measured = *run.rank.measured;
+  EXPECT_THAT(measured.step_ns, SizeIs(2));
+  // Two collectives, one after the other, and the kernels between them.
+  EXPECT_THAT(measured.step_ns, Each(Gt(2 * DeviceOptions{}.collective_ns)));
+  // The first one waits for its first launch.
+  EXPECT_EQ(measured.step_ns[0], measured.step_ns[1] + DeviceOptions{}.launch_ns);
+}
+
+TEST(DeviceSession, MemoryIsThePredictionWithoutWorkspaces) {
+  const RankRun run = run_on_fake_device({.graph = kShardedStep, .options = {"--profile"}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  const auto graph = parse_literal(kShardedStep);
+  const MemoryTimeline predicted(*graph);
+  EXPECT_EQ(run.rank.measured->requested_peak_bytes, predicted.peak_bytes());
+  EXPECT_EQ(run.rank.measured->workspace_bytes, DeviceOptions{}.workspace_bytes);
+  EXPECT_THAT(run.rank.measured->memory_profile, testing::ElementsAreArray(predicted.profile()));
+}
+
+TEST(DeviceSession, ReplaysComputeTheSameFaster) {
+  const RankRun eager = run_on_fake_device({.graph = kShardedStep, .baseline = kShardedStep});
+  const RankRun recorded = run_on_fake_device({.graph = kShardedStep,
+                                               .baseline = kShardedStep,
+                                               .options = {"--backend=cudagraph"},
+                                               .device = {.launch_ns = 50'000}});
+  ASSERT_EQ(eager.rank.status, Status::done) << eager.failure();
+  ASSERT_EQ(recorded.rank.status, Status::done) << recorded.failure();
+  for (const RankRun* run : {&eager, &recorded}) {
+    ASSERT_EQ(run->rank.verified.size(), 1);
+    EXPECT_TRUE(run->rank.verified[0].bitwise);
+    EXPECT_EQ(run->rank.verified[0].compared, 1);
+  }
+  // However slow launches are, replays do not wait for them.
+  EXPECT_LE(recorded.rank.measured->step_ns[1], eager.rank.measured->step_ns[1] + 50'000);
+}
+
+TEST(DeviceSession, AnEditThatChangesValuesIsFound) {
+  std::string changed = kShardedStep;
+  changed.replace(changed.find("aten.relu"), 9, "aten.tanh");
+  for (const char* backend : {"--backend=interpret", "--backend=cudagraph"}) {
+    const RankRun run =
+        run_on_fake_device({.graph = changed, .baseline = kShardedStep, .options = {backend}});
+    ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+    ASSERT_EQ(run.rank.verified.size(), 1);
+    EXPECT_FALSE(run.rank.verified[0].equal) << backend;
+  }
+}
+
+TEST(DeviceSession, AStepThatReadsOnTheHostCannotBeRecorded) {
+  const RankRun run = run_on_fake_device({.graph = R"(
+      x: f32[64] = input
+      s: f32[] = aten.sum(x)
+      e: f32[1,1] = aten.nonzero(x)
+      return [s]
+    )",
+                                          .options = {"--backend=cudagraph"}});
+  EXPECT_EQ(run.rank.status, Status::failed);
+  EXPECT_EQ(run.rank.node, "e");
+  EXPECT_THAT(run.rank.reason, testing::HasSubstr("not permitted when stream is capturing"));
+}
+
+TEST(DeviceSession, AProfileCalibratesCosts) {
+  const RankRun run = run_on_fake_device({.graph = kShardedStep, .options = {"--profile"}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  const auto graph = parse_literal(kShardedStep);
+  const CostSamples samples = cost_samples(
+      *graph, measurement_of(*graph, *run.rank.measured, "rank 0", run.rank.started->device,
+                             run.rank.started->device_type, /*alone=*/false));
+  EXPECT_EQ(samples.device, "Fake device");
+  EXPECT_EQ(samples.device_type, "cuda");
+  // The two products share a key.
+  EXPECT_THAT(samples.nodes, SizeIs(3));
+  ASSERT_EQ(samples.collectives.size(), 2);
+  for (const auto& [work, ns] : samples.collectives) EXPECT_EQ(ns, DeviceOptions{}.collective_ns);
+}
+
+TEST(DeviceSession, KernelsAreOfTheirNodes) {
+  const RankRun run = run_on_fake_device({.graph = kShardedStep, .options = {"--profile"}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  const auto graph = parse_literal(kShardedStep);
+  const RankMeasured& measured = *run.rank.measured;
+  const auto gather = kernels_of(*graph, measured, "g"),
+             product = kernels_of(*graph, measured, "a");
+  ASSERT_EQ(gather.size(), 1);
+  ASSERT_EQ(product.size(), 1);
+  EXPECT_EQ(gather[0].stream, FakeDevice::kCommunicationStream);
+  EXPECT_EQ(product[0].stream, FakeDevice::kComputeStream);
+  EXPECT_GE(product[0].start_ns, gather[0].end_ns);  // it waits for it
+  const NodeTime time = time_of(*graph, measured, "g");
+  EXPECT_EQ(time.own_ns, DeviceOptions{}.collective_ns);
+  EXPECT_EQ(time.end_ns - time.start_ns, DeviceOptions{}.collective_ns);
+}
+
+// Without traces, marks time the calls; a collective then lasts until its wait.
+TEST(DeviceSession, MarksTimeNodesWhereKernelsAreNotTraced) {
+  const RankRun run = run_on_fake_device(
+      {.graph = kShardedStep, .options = {"--profile"}, .device = {.can_trace = false}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  const auto graph = parse_literal(kShardedStep);
+  const RankMeasured& measured = *run.rank.measured;
+  EXPECT_THAT(measured.kernels, SizeIs(0));
+  EXPECT_GE(time_of(*graph, measured, "a").own_ns, DeviceOptions{}.kernel_ns);
+  EXPECT_EQ(time_of(*graph, measured, "g").end_ns, time_of(*graph, measured, "gw").end_ns);
+}
+
+// The copies run at the same time as compute, and the profile shows them on their stream.
+TEST(DeviceSession, OffloadsOverlapWithCompute) {
+  const RankRun run =
+      run_on_fake_device({.graph = kOffloadingStep, .options = {"--solo=0", "--profile"}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  const auto graph = parse_literal(kOffloadingStep);
+  const RankMeasured& measured = *run.rank.measured;
+  const auto out = kernels_of(*graph, measured, "off"), back = kernels_of(*graph, measured, "back");
+  const auto sin = kernels_of(*graph, measured, "b"), cos = kernels_of(*graph, measured, "c");
+  ASSERT_TRUE(out.size() == 1 && back.size() == 1 && sin.size() == 1 && cos.size() == 1);
+  EXPECT_EQ(out[0].name, "Memcpy DtoH");
+  EXPECT_EQ(back[0].name, "Memcpy HtoD");
+  EXPECT_GE(out[0].stream, FakeDevice::kFirstOfPool);
+  EXPECT_EQ(out[0].stream, back[0].stream);
+  EXPECT_EQ(sin[0].stream, FakeDevice::kComputeStream);
+  // Bytes over the rate of the link, while compute runs.
+  EXPECT_GT(out[0].end_ns - out[0].start_ns, 4 * kMiB * 1000 / DeviceOptions{}.copied_bytes_per_us);
+  EXPECT_LT(sin[0].start_ns, out[0].end_ns);
+  EXPECT_LT(cos[0].start_ns, back[0].end_ns);
+  EXPECT_GE(back[0].start_ns, out[0].end_ns);
+  EXPECT_GE(kernels_of(*graph, measured, "d")[0].start_ns, back[0].end_ns);
+}
+
+TEST(DeviceSession, OffloadedMemoryIsNotOnTheDevice) {
+  const RankRun run =
+      run_on_fake_device({.graph = kOffloadingStep, .options = {"--solo=0", "--profile"}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  const auto graph = parse_literal(kOffloadingStep);
+  EXPECT_EQ(run.rank.measured->requested_peak_bytes, MemoryTimeline(*graph).peak_bytes());
+}
+
+TEST(DeviceSession, CountsPinnedMemory) {
+  const RankRun offloads = run_on_fake_device({.graph = kOffloadingStep, .options = {"--solo=0"}});
+  ASSERT_EQ(offloads.rank.status, Status::done) << offloads.failure();
+  EXPECT_EQ(offloads.rank.measured->pinned_peak_bytes, 4 * kMiB);
+  const RankRun other = run_on_fake_device({.graph = kShardedStep});
+  ASSERT_EQ(other.rank.status, Status::done) << other.failure();
+  EXPECT_EQ(other.rank.measured->pinned_peak_bytes, 0);
+}
+
+TEST(DeviceSession, Tf32IsAChoiceThatTheEnvironmentNames) {
+  const auto environment_with = [](std::vector<std::string> options, DeviceOptions device = {}) {
+    const RankRun run = run_on_fake_device(
+        {.graph = kShardedStep, .options = std::move(options), .device = std::move(device)});
+    return run.rank.started ? run.rank.started->environment
+                            : std::vector<std::string>{run.failure()};
+  };
+  EXPECT_THAT(environment_with({"--tf32=allow"}), ElementsAre("TF32 allowed"));
+  EXPECT_THAT(environment_with({"--tf32=forbid"}), ElementsAre("TF32 forbidden"));
+  EXPECT_THAT(environment_with({}), ElementsAre());
+  const auto refused = ElementsAre(testing::EndsWith(" has no TF32: leave out --tf32"));
+  EXPECT_THAT(environment_with({"--tf32=allow"}, {.has_tf32 = false}), refused);
+  EXPECT_THAT(environment_with({"--tf32=forbid", "--on=cpu"}), refused);
+}
+
+TEST(DeviceSession, RecordsOffloads) {
+  const RankRun run = run_on_fake_device({.graph = kOffloadingStep,
+                                          .baseline = kOffloadingStep,
+                                          .options = {"--solo=0", "--backend=cudagraph"}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  EXPECT_THAT(run.rank.verified, SizeIs(1));
+  EXPECT_TRUE(run.rank.verified[0].bitwise);
+}
+
+TEST(DeviceSession, LimitsMemory) {
+  const RankRun run =
+      run_on_fake_device({.graph = kOffloadingStep,
+                          .options = {"--solo=0", "--memory-limit=" + std::to_string(15 * kMiB)}});
+  EXPECT_EQ(run.rank.status, Status::failed);
+  EXPECT_EQ(run.rank.kind, "memory");
+  EXPECT_THAT(run.rank.reason,
+              testing::StartsWith("CUDA out of memory. Tried to allocate 4.00 MiB"));
+  EXPECT_THAT(run.rank.reason, testing::Not(testing::HasSubstr("PYTORCH_ALLOC_CONF")));
+  EXPECT_EQ(run.rank.node, "x");  // a segment for it has 20 MiB
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,55 @@
+// A runner whose CUDA device is the fake one, for tests of the launcher. FAKE_FAULT is
+// RANK/KIND/STAGE/CALL (faults.h), such as `1/died/measure/3`.
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "app/runner/session.h"
+#include "core/bench/status_file.h"
+#include "tests/runner/fake_device/device.h"
+#include "tests/runner/fake_device/platform.h"
+
+namespace {
+
+using namespace jointer;
+
+// The status file of this process, which the session writes.
+class OwnStatus : public StatusMapping {
+ public:
+  explicit OwnStatus(const std::string& path) {
+    if (const auto words = map(path, /*create=*/false)) words_ = *words;
+  }
+  [[nodiscard]] std::string stage() const {
+    return words_ == nullptr ? "" : std::string(RankStatus{.stage = words_[1]}.stage_name());
+  }
+};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+test::DeviceOptions options_from_environment(const OwnStatus& status) {
+  std::istringstream words(variable("FAKE_FAULT"));
+  std::string rank, kind, stage, call;
+  std::getline(words, rank, '/');
+  std::getline(words, kind, '/');
+  std::getline(words, stage, '/');
+  std::getline(words, call);
+  const auto* found = std::ranges::find(test::kFaultKinds, kind, test::to_string);
+  if (rank != variable("RANK") || found == test::kFaultKinds.end()) return {};
+  return {.faults = test::Faults({.kind = *found, .stage = stage, .call = std::atoi(call.c_str())},
+                                 [&status] { return status.stage(); })};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const OwnStatus status(variable(kStatusFileVariable));
+  test::FakeDevice::instance().reset(options_from_environment(status));
+  return runner::run_rank(argc, argv, runner::make_cpu_platform, test::make_fake_platform,
+                          /*no_device=*/"");
+}

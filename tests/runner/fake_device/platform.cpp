@@ -1,0 +1,161 @@
+#include "tests/runner/fake_device/platform.h"
+
+#include <ATen/Context.h>
+#include <c10/util/Exception.h>
+
+#include <utility>
+
+#include "app/runner/device_platform.h"
+#include "app/runner/kernels/attention.h"
+#include "app/runner/support/torch_error.h"
+#include "tests/runner/fake_device/device.h"
+#include "tests/runner/fake_device/group.h"
+
+namespace jointer::test {
+namespace {
+
+using runner::KernelTracer;
+using runner::Marks;
+using runner::MemoryFigures;
+using runner::Platform;
+using runner::Recording;
+
+FakeDevice& the_device() {
+  return FakeDevice::instance();
+}
+
+class EventMarks final : public Marks {
+ public:
+  explicit EventMarks(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) events_.push_back(std::make_shared<DeviceEvent>());
+  }
+  void mark(std::size_t index) override {
+    the_device().record(events_[index], the_device().stream());
+  }
+  std::vector<std::int64_t> read() override {
+    std::vector<std::int64_t> ns;
+    for (const EventPtr& event : events_) {
+      the_device().synchronize(event->ns, "reading a time");
+      ns.push_back(event->ns - events_.front()->ns);
+    }
+    return ns;
+  }
+
+ private:
+  std::vector<EventPtr> events_;
+};
+
+class Tracer final : public KernelTracer {
+ public:
+  Tracer() { the_device().start_trace(); }
+  ~Tracer() override { the_device().trace_for(std::nullopt); }
+  void begin(std::size_t instruction) override { the_device().trace_for(instruction); }
+  void end() override { the_device().trace_for(std::nullopt); }
+  std::vector<runner::TracedKernel> stop() override {
+    the_device().synchronize();
+    auto traced = the_device().take_trace();
+    if (!the_device().options().can_trace) traced.clear();
+    return traced;
+  }
+};
+
+// Makes `stream` the current one.
+class OnStream {
+ public:
+  explicit OnStream(StreamNumber stream) : before_(the_device().exchange_stream(stream)) {}
+  ~OnStream() { the_device().exchange_stream(before_); }
+  OnStream(const OnStream&) = delete;
+  OnStream& operator=(const OnStream&) = delete;
+
+ private:
+  StreamNumber before_;
+};
+
+class CapturedStep final : public Recording {
+ public:
+  CapturedStep(std::vector<std::function<void()>> captured, std::int64_t recording,
+               StreamNumber stream)
+      : captured_(std::move(captured)), recording_(recording), stream_(stream) {}
+  ~CapturedStep() override { the_device().memory().forget_recording(recording_); }
+  void replay() override { the_device().replay(captured_, stream_); }
+
+ private:
+  std::vector<std::function<void()>> captured_;
+  std::int64_t recording_;
+  StreamNumber stream_;
+};
+
+class FakePlatform final : public runner::DevicePlatform {
+ public:
+  explicit FakePlatform(std::unique_ptr<Platform> host)
+      : host_(std::move(host)), recording_stream_(the_device().new_stream()) {}
+
+  [[nodiscard]] at::Device device() const override { return {at::kPrivateUse1, 0}; }
+  [[nodiscard]] std::string name() const override { return "Fake device"; }
+  void release_cache() override { the_device().memory().release_cache(); }
+  void reset_peaks() override {
+    the_device().memory().reset_peaks();
+    the_device().pinned().reset_peak();
+  }
+  void limit_memory(std::int64_t bytes) override {
+    if (bytes > 0) the_device().memory().limit(bytes);
+  }
+  void synchronize() override { the_device().synchronize(); }
+  [[nodiscard]] std::unique_ptr<Marks> marks(std::size_t count) const override {
+    return std::make_unique<EventMarks>(count);
+  }
+  std::unique_ptr<KernelTracer> trace_kernels() override { return std::make_unique<Tracer>(); }
+  Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
+                                            std::span<const at::Generator>) override {
+    synchronize();
+    release_cache();
+    const OnStream on_stream(recording_stream_);
+    try {
+      the_device().begin_capture(recording_stream_);
+      step();
+      const std::int64_t recording = the_device().recording();
+      return std::make_unique<CapturedStep>(the_device().end_capture(), recording,
+                                            recording_stream_);
+    } catch (const c10::Error& error) {
+      the_device().abandon_capture();
+      return fail(Error::Kind::run, "the step cannot be captured as a CUDA graph: {}",
+                  runner::summary(error));
+    }
+  }
+  [[nodiscard]] const runner::BackendFactory& collectives() const override {
+    return fake_collectives();
+  }
+  Result<void> choose_attention(AttentionKernel kernel) override {
+    runner::use_attention(kernel);
+    return {};
+  }
+  Result<void> choose_tf32(bool allows) override {
+    if (!the_device().options().has_tf32) return DevicePlatform::choose_tf32(allows);
+    at::globalContext().setAllowTF32CuBLAS(allows);
+    return {};
+  }
+
+ protected:
+  [[nodiscard]] MemoryFigures all_memory() const override {
+    MemoryFigures figures = the_device().memory().figures();
+    figures.peak_pinned = the_device().pinned().peak();
+    return figures;
+  }
+  void run_on_recording_stream(const std::function<void()>& step) override {
+    const OnStream on_stream(recording_stream_);
+    step();
+  }
+
+ private:
+  std::unique_ptr<Platform> host_;  // its threads, and its count of host memory
+  StreamNumber recording_stream_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Platform>> make_fake_platform(const runner::PlatformOptions& options) {
+  JOINTER_TRY(auto host, runner::make_cpu_platform(options));
+  return std::make_unique<FakePlatform>(std::move(host));
+}
+
+}  // namespace jointer::test

@@ -1,0 +1,85 @@
+// Ranks on the fake device under the launcher: its rows name the rank, the node and the reason, also
+// for a rank that could not report them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "app/launch/launcher.h"
+#include "core/base/environment.h"
+#include "core/capture/native_writer.h"
+#include "core/graph/literal.h"
+#include "tests/runner/fake_device/graphs.h"
+#include "tests/support/temporary_folder.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using Status = RankResult::Status;
+
+class LaunchedDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto graph = parse_literal(kStepOfTwoRanks);
+    ASSERT_TRUE(graph) << graph.error().message;
+    std::ofstream(folder_ / "graph.json") << write_native(*graph);
+    ::setenv("JOINTER_RUNNER", sibling_program("fake_device_runner").c_str(), 1);
+  }
+  void TearDown() override {
+    ::unsetenv("JOINTER_RUNNER");
+    ::unsetenv("FAKE_FAULT");
+  }
+
+  BenchmarkResult run(const char* fault, std::int64_t timeout_ms = 20'000) {
+    ::setenv("FAKE_FAULT", fault, 1);
+    BenchmarkRequest request;
+    request.program.graph = folder_ / "graph.json";
+    request.ranks = 2;
+    request.on = RunOn::cuda;
+    request.threads = 1;
+    request.iterations = 2;
+    request.warmup = 1;
+    request.timeout_ms = timeout_ms;
+    auto result = launch(request, {});
+    EXPECT_TRUE(result) << result.error().message;
+    return result ? *std::move(result) : BenchmarkResult();
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(LaunchedDevice, Runs) {
+  const BenchmarkResult result = run("");
+  EXPECT_TRUE(result.succeeded()) << result.failure();
+  EXPECT_EQ(result.device(), "Fake device");
+}
+
+TEST_F(LaunchedDevice, ARankThatDiesIsNamedWithItsNode) {
+  const BenchmarkResult result = run("1/died/measure/2");
+  ASSERT_TRUE(result.culprit());
+  EXPECT_EQ(result.culprit()->status, Status::died);
+  EXPECT_EQ(result.culprit()->stage, "measure");
+  EXPECT_THAT(result.failure(), StartsWith("rank 1: at a: killed by signal 9"));
+}
+
+TEST_F(LaunchedDevice, ADeviceThatHangsIsNamedWithItsCollective) {
+  const BenchmarkResult result = run("1/hung/measure/1", 1'000);
+  ASSERT_TRUE(result.culprit());
+  EXPECT_THAT(result.failure(),
+              StartsWith("rank 1: at g: no progress for 1 s; the device has not"));
+  EXPECT_EQ(result.culprit()->kind, "collective");
+}
+
+TEST_F(LaunchedDevice, ALinkThatIsDownIsNamedWithItsCollective) {
+  const BenchmarkResult result = run("0/link down/warm up/1");
+  ASSERT_TRUE(result.culprit());
+  EXPECT_EQ(result.culprit()->kind, "collective");
+  EXPECT_THAT(result.failure(), StartsWith("rank 0: at g: NCCL error"));
+}
+
+}  // namespace
+}  // namespace jointer::test
