@@ -137,8 +137,13 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
 }
 
 std::vector<std::vector<NodeId>> collective_starts(const Graph& graph) {
+  return collective_starts(graph, graph.order());
+}
+
+std::vector<std::vector<NodeId>> collective_starts(const Graph& graph,
+                                                   std::span<const NodeId> order) {
   std::vector<std::vector<NodeId>> starts(graph.group_count());
-  for (const NodeId id : graph.order())
+  for (const NodeId id : order)
     if (const Node& n = graph.node(id); graph.is_collective_start(n) && n.group)
       starts[n.group.index()].push_back(id);
   return starts;
@@ -146,7 +151,12 @@ std::vector<std::vector<NodeId>> collective_starts(const Graph& graph) {
 
 std::vector<std::string> rank_notes(const Graph& graph,
                                     const std::vector<std::vector<NodeId>>& before) {
-  const auto after = collective_starts(graph);
+  return rank_notes(graph, before, collective_starts(graph));
+}
+
+std::vector<std::string> rank_notes(const Graph& graph,
+                                    const std::vector<std::vector<NodeId>>& before,
+                                    const std::vector<std::vector<NodeId>>& after) {
   std::vector<std::string> notes;
   for (std::size_t g = 0; g < after.size(); ++g) {
     const std::vector<NodeId> was = g < before.size() ? before[g] : std::vector<NodeId>{};

@@ -41,13 +41,18 @@ bool is_start_or_wait(const Graph& graph, NodeId node);
 // True for a view, a cast or a copy that reads one node and has no other effect.
 bool is_cheap(const Graph& graph, const Node& node);
 
-// For each process group, the starts of its collectives in program order.
+// For each process group, the starts of its collectives in program order, or in `order`.
 std::vector<std::vector<NodeId>> collective_starts(const Graph& graph);
+std::vector<std::vector<NodeId>> collective_starts(const Graph& graph,
+                                                   std::span<const NodeId> order);
 
 // A note for each group whose collectives start in a different order than in `before`: "Every rank
 // must do the same: the collectives of group fsdp start in another order." If the collectives
 // themselves differ, the note says that there are more or fewer.
 std::vector<std::string> rank_notes(const Graph& graph,
                                     const std::vector<std::vector<NodeId>>& before);
+std::vector<std::string> rank_notes(const Graph& graph,
+                                    const std::vector<std::vector<NodeId>>& before,
+                                    const std::vector<std::vector<NodeId>>& after);
 
 }  // namespace jointer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 namespace jointer {
@@ -43,6 +44,17 @@ std::string path_in_any_layer(std::string_view path) {
   std::string general(path);
   if (found.layer != Layers::kNone) general.replace(found.begin, found.end - found.begin, "*");
   return general;
+}
+
+std::vector<std::uint32_t> number_paths_in_any_layer(const ModuleTree& modules) {
+  std::map<std::string, std::uint32_t> numbers;
+  std::vector<std::uint32_t> by_module(modules.size());
+  for (std::size_t i = 0; i < by_module.size(); ++i)
+    by_module[i] = numbers
+                       .try_emplace(path_in_any_layer(modules.module(ModuleId(i)).path),
+                                    static_cast<std::uint32_t>(numbers.size()))
+                       .first->second;
+  return by_module;
 }
 
 Layers::Layers(const Graph& graph, const ModuleTree& modules) {

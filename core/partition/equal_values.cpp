@@ -15,28 +15,13 @@
 #include "core/graph/module_tree.h"
 
 namespace jointer {
-namespace {
-
-// Numbers of paths, with the layer's number left out, by module.
-std::vector<std::uint32_t> number_paths(const ModuleTree& modules) {
-  std::map<std::string, std::uint32_t> numbers;
-  std::vector<std::uint32_t> by_module(modules.size());
-  for (std::size_t i = 0; i < by_module.size(); ++i)
-    by_module[i] = numbers
-                       .try_emplace(path_in_any_layer(modules.module(ModuleId(i)).path),
-                                    static_cast<std::uint32_t>(numbers.size()))
-                       .first->second;
-  return by_module;
-}
-
-}  // namespace
 
 EqualValues::EqualValues(const PairOrders& orders, const PlanTime& time)
     : group_(orders.size(), 0) {
   const Graph& graph = orders.graph();
   const ModuleTree modules(graph);
   const Layers layers(graph, modules);
-  const std::vector<std::uint32_t> path = number_paths(modules);
+  const std::vector<std::uint32_t> path = number_paths_in_any_layer(modules);
   using Kind =
       std::tuple<std::uint32_t, std::string_view, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Kind, std::uint32_t> kinds;

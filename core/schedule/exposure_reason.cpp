@@ -33,6 +33,12 @@
 namespace jointer {
 namespace {
 
+// The time of a kernel; 0 for other calls.
+std::int64_t kernel_ns(const Graph& graph, const Simulation& simulation, NodeId id) {
+  const NodeTiming& timing = simulation.timing(id);
+  return timing.stream == 0 && !graph.is_wait(graph.node(id)) ? timing.end - timing.start : 0;
+}
+
 class Explainer {
  public:
   Explainer(const Graph& graph, const Simulation& simulation) : graph_(graph) {
@@ -81,8 +87,7 @@ class Explainer {
       const NodeId id = order[i];
       const Node& n = graph_.node(id);
       const bool waits = graph_.is_wait(n);
-      const NodeTiming& timing = simulation.timing(id);
-      const std::int64_t ns = timing.stream == 0 && !waits ? timing.end - timing.start : 0;
+      const std::int64_t ns = kernel_ns(graph_, simulation, id);
       from_[i] = from_[i + 1] + ns;
       Place& place = places_[id.index()];
       if (n.kind != NodeKind::call)
@@ -139,17 +144,33 @@ class Explainer {
 }  // namespace
 
 std::string reason_text(const Graph& graph, const CollectiveTiming& c) {
+  return reason_text(c, [&](NodeId node) { return std::string(graph.name(node)); });
+}
+
+std::string exposure_text(const Graph& graph, const Simulation& simulation,
+                          const CollectiveTiming& c, const NodeText& text) {
+  const std::string reason = reason_text(c, text);
+  if (reason.empty() || !c.wait) return reason;
+  std::int64_t window = 0;
+  for (std::size_t i = graph.position(c.start); i < graph.position(c.wait); ++i)
+    window += kernel_ns(graph, simulation, graph.order()[i]);
+  if (window == 0) return fmt::format("no compute runs between start and wait; {}", reason);
+  return fmt::format("compute between start and wait takes {}, the collective {}; {}",
+                     format_ns(window), format_ns(c.end_ns - c.start_ns), reason);
+}
+
+std::string reason_text(const CollectiveTiming& c, const NodeText& text) {
   using Kind = ExposureReason::Kind;
   const ExposureReason& r = c.reason;
   const std::string time = format_ns(r.ns);
   const auto name = [&](NodeId node, std::string_view otherwise) {
-    return node ? graph.name(node) : otherwise;
+    return node ? text(node) : std::string(otherwise);
   };
   switch (r.kind) {
     case Kind::none:
       return {};
     case Kind::tail:
-      return fmt::format("{} ends after the last kernel", graph.name(c.start));
+      return fmt::format("{} ends after the last kernel", text(c.start));
     case Kind::stream_busy:
       return fmt::format("queued {} behind {} on its stream", time, name(r.node, "another"));
     case Kind::order:

@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "core/schedule/exposure_reason.h"
 #include "tests/support/graphs.h"
 
 namespace jointer::test {
@@ -241,9 +242,33 @@ TEST(Reason, OrderThatLeavesComputeUnused) {
   EXPECT_EQ(raise.collective("ar").reason.kind, Kind::order);
   EXPECT_TRUE(raise.collective("ar").reason.before);
   EXPECT_THAT(raise.reason("ar"), HasSubstr("raise the start toward a"));
+  const auto name = [&](NodeId node) { return std::string(raise.graph.name(node)); };
+  EXPECT_THAT(
+      exposure_text(raise.graph, *raise.simulation, raise.collective("ar"), name),
+      testing::StartsWith("no compute runs between start and wait; 70.0 ns of independent"));
   // Following the advice hides it.
   const Timed better(kOverlapped, {{"a", 100}, {"ar", 50}, {"b", 70}, {"c", 100}});
   EXPECT_EQ(better.simulation->exposed_ns(), 0);
+}
+
+TEST(Reason, NamesTheComputeBetweenStartAndWait) {
+  const Timed t(R"(
+    group tp: 0 1
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.mm(x, x)
+    ar: f32[8,8] = _c10d_functional.all_reduce(a, 'sum', 'tp')
+    b: f32[8,8] = aten.mm(x, x)
+    w: f32[8,8] = _c10d_functional.wait_tensor(ar)
+    c: f32[8,8] = aten.mm(w, b)
+    return [c]
+  )",
+                {{"a", 100}, {"ar", 50}, {"b", 20}, {"c", 100}});
+  const std::string text =
+      exposure_text(t.graph, *t.simulation, t.collective("ar"),
+                    [&](NodeId node) { return fmt::format("<{}>", t.graph.name(node)); });
+  EXPECT_THAT(text, testing::StartsWith("compute between start and wait takes 20.0 ns, the "
+                                        "collective 50.0 ns; held by <a>, "));
+  EXPECT_THAT(text, HasSubstr("; <c> needs"));
 }
 
 }  // namespace

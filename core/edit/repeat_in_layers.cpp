@@ -1,0 +1,234 @@
+// Repeats an edit in identical layers.
+//
+// Steps
+//   1. Find the nodes that the edit names. They must be of one layer, its home.
+//   2. Translate the changes to each other layer: nodes become their counterparts. The neighbor of
+//      a moved block may be in another layer than the block; its counterpart has the same distance
+//      in layers from the counterpart of the block.
+//   3. Apply them to a copy of the graph, layer after layer in program order. A layer in which a
+//      counterpart is missing, or in which a change is not legal or changes nothing, is left out.
+//
+// Cost: a copy of the graph, a lookup per name and layer, and the distances of the moves.
+
+#include "core/edit/repeat_in_layers.h"
+
+#include <algorithm>
+
+#include "core/base/counted.h"
+#include "core/edit/moves.h"
+#include "core/edit/refuse.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::size_t kMaxNotes = 2;  // layers whose reasons an edit keeps
+
+void add_left_out(RepeatedEdit& repeated) {
+  const std::vector<std::string>& left_out = repeated.left_out;
+  for (std::size_t i = 0; i < std::min(left_out.size(), kMaxNotes); ++i)
+    repeated.edit.notes.push_back(fmt::format("Not in all layers. {}.", left_out[i]));
+  if (left_out.size() > kMaxNotes)
+    repeated.edit.notes.push_back(
+        fmt::format("Not in {} either.", counted(left_out.size() - kMaxNotes, "more layer")));
+}
+
+// The place of a moved block.
+struct Neighbor {
+  NodeId node;
+  bool is_after = true;  // the node comes after the block, not before it
+};
+
+class Repeater {
+ public:
+  Repeater(const LayerCounterparts& counterparts, Graph& graph, const Dependencies& dependencies)
+      : counterparts_(counterparts),
+        graph_(graph),
+        editor_(graph, dependencies),
+        starts_(collective_starts(graph)) {}
+
+  Result<RepeatedEdit> run(const Edit& edit) {
+    JOINTER_CHECK(find_home(edit));
+    RepeatedEdit repeated;
+    for (const std::int64_t layer : other_layers()) {
+      const Result<std::vector<Change>> changes = translate(edit, layer);
+      const Result<void> done =
+          changes ? apply_to_layer(*changes) : Result<void>(tl::unexpected(changes.error()));
+      if (!done) {
+        repeated.left_out.push_back(fmt::format("Layer {}: {}", layer, done.error().message));
+        continue;
+      }
+      ++repeated.layers;
+      std::vector<Change>& all = repeated.edit.changes;
+      all.insert(all.end(), changes->begin(), changes->end());
+    }
+    if (repeated.layers == 0)
+      return refuse("no other layer can do the same{}{}", repeated.left_out.empty() ? "" : ". ",
+                    repeated.left_out.empty() ? "" : repeated.left_out.front());
+    repeated.edit.title =
+        fmt::format("{}, the same in {}", edit.title, counted(repeated.layers, "more layer"));
+    repeated.edit.notes = rank_notes(graph_, starts_);
+    add_left_out(repeated);
+    return repeated;
+  }
+
+ private:
+  // The nodes that a change names.
+  Result<std::vector<NodeId>> named(const Change& change) const {
+    const auto* move = std::get_if<MoveNodes>(&change);
+    const auto* set = std::get_if<SetPolicy>(&change);
+    if (move == nullptr && set == nullptr)
+      return refuse("only moves and policies can be repeated, and this edit changes calls");
+    if (set != nullptr && set->region.kind == RegionChange::Kind::set)
+      return refuse("a checkpointed region cannot be repeated: regions differ between layers");
+    std::vector<std::string> names = move != nullptr ? move->nodes : set->nodes;
+    if (set != nullptr && !set->select.empty()) names = {set->select};
+    std::vector<NodeId> nodes;
+    for (const std::string& name : names) {
+      nodes.push_back(graph_.find(name));
+      if (!nodes.back() && set != nullptr)
+        return refuse("{} selects nodes of every layer already", name);
+      if (!nodes.back()) return refuse("there is no node {}", name);
+    }
+    return nodes;
+  }
+
+  Result<void> find_home(const Edit& edit) {
+    for (const Change& change : edit.changes) {
+      JOINTER_TRY(const std::vector<NodeId> nodes, named(change));
+      const auto* move = std::get_if<MoveNodes>(&change);
+      if (move != nullptr && !graph_.find(move->before))
+        return refuse("there is no node {}", move->before);
+      neighbors_.push_back(move != nullptr ? neighbor_of(nodes, *move) : Neighbor{});
+      for (const NodeId node : nodes) {
+        const std::int64_t layer = counterparts_.layer_of(node);
+        if (layer == Layers::kNone)
+          return refuse("{} is in no layer, so no other layer has its counterpart",
+                        graph_.name(node));
+        if (!first_) first_ = node;
+        home_ = counterparts_.layer_of(first_);
+        if (layer != home_)
+          return refuse("the edit changes layers {} and {} already; select nodes of one layer",
+                        home_, layer);
+      }
+    }
+    if (!first_) return refuse("the edit names no nodes");
+    return {};
+  }
+
+  // In the order in which they run what was changed; those without a counterpart come last.
+  [[nodiscard]] std::vector<std::int64_t> other_layers() const {
+    std::vector<std::int64_t> layers = counterparts_.layers();
+    std::erase(layers, home_);
+    std::ranges::stable_sort(layers, {}, [&](std::int64_t layer) {
+      const NodeId node = counterparts_.in_layer(first_, layer);
+      return node && graph_.is_live(node) ? graph_.position(node) : graph_.order().size();
+    });
+    return layers;
+  }
+
+  Result<NodeId> counterpart(NodeId node, std::int64_t layer) const {
+    const NodeId other = counterparts_.in_layer(node, layer);
+    if (!other || !graph_.is_live(other))
+      return refuse("the layer differs from layer {}: it has no counterpart of {}",
+                    counterparts_.layer_of(node), graph_.name(node));
+    return other;
+  }
+
+  Result<std::vector<Change>> translate(const Edit& edit, std::int64_t layer) const {
+    std::vector<Change> changes;
+    for (const Change& change : edit.changes) {
+      JOINTER_TRY(std::vector<NodeId> nodes, named(change));
+      std::vector<std::string> names;
+      for (NodeId& node : nodes) {
+        JOINTER_TRY(node, counterpart(node, layer));
+        names.push_back(edit_name(graph_, node));
+      }
+      if (const auto* set = std::get_if<SetPolicy>(&change)) {
+        changes.emplace_back(SetPolicy{
+            .select = {}, .policy = set->policy, .region = set->region, .nodes = std::move(names)});
+        continue;
+      }
+      JOINTER_TRY(const NodeId before, place_in(layer, neighbors_[changes.size()], nodes));
+      changes.emplace_back(
+          MoveNodes{.nodes = std::move(names), .before = edit_name(graph_, before)});
+    }
+    return changes;
+  }
+
+  // The node that the block of a layer goes before. `neighbor`: of the block at home.
+  Result<NodeId> place_in(std::int64_t layer, const Neighbor& neighbor,
+                          std::span<const NodeId> block) const {
+    const std::int64_t at = counterparts_.layer_of(neighbor.node);
+    if (at == Layers::kNone) return neighbor.node;
+    const std::int64_t target = layer + (at - home_);
+    if (!std::ranges::binary_search(counterparts_.layers(), target))
+      return refuse("the nodes would move to layer {}, which does not exist", target);
+    JOINTER_TRY(const NodeId other, counterpart(neighbor.node, target));
+    if (neighbor.is_after) return other;
+    const auto order = graph_.order();
+    std::size_t next = graph_.position(other) + 1;
+    while (next < order.size() && std::ranges::find(block, order[next]) != block.end()) ++next;
+    if (next == order.size()) return refuse("nothing follows {}", graph_.name(other));
+    return order[next];
+  }
+
+  [[nodiscard]] Neighbor neighbor_of(std::span<const NodeId> block, const MoveNodes& move) const {
+    const NodeId after = graph_.find(move.before);
+    if (counterparts_.layer_of(after) != Layers::kNone) return {after, true};
+    const std::size_t first = graph_.position(block.front());
+    if (first == 0 || first + block.size() != graph_.position(after)) return {after, true};
+    const NodeId ahead = graph_.order()[first - 1];
+    if (counterparts_.layer_of(ahead) == Layers::kNone) return {after, true};
+    return {ahead, false};
+  }
+
+  Result<void> apply_to_layer(const std::vector<Change>& changes) {
+    if (std::ranges::all_of(changes, [&](const Change& each) { return is_done(each); }))
+      return refuse("it is the same there already");
+    JOINTER_CHECK(editor_.apply({.title = {}, .by = {}, .changes = changes, .notes = {}})
+                      .map([](const Edit& /*inverse*/) {}));
+    return {};
+  }
+
+  // True if the change would change nothing.
+  [[nodiscard]] bool is_done(const Change& change) const {
+    if (const auto* set = std::get_if<SetPolicy>(&change))
+      return set->region.kind == RegionChange::Kind::keep &&
+             std::ranges::all_of(set->nodes, [&](const std::string& name) {
+               return graph_.node(graph_.find(name)).policy == set->policy;
+             });
+    const auto& move = std::get<MoveNodes>(change);
+    std::size_t place = graph_.position(graph_.find(move.before));
+    if (place < move.nodes.size()) return false;
+    place -= move.nodes.size();
+    return std::ranges::all_of(move.nodes, [&](const std::string& name) {
+      return graph_.position(graph_.find(name)) == place++;
+    });
+  }
+
+  const LayerCounterparts& counterparts_;
+  Graph& graph_;
+  Editor editor_;
+  std::vector<std::vector<NodeId>> starts_;  // of the collectives, before the repetitions
+  std::vector<Neighbor> neighbors_;          // by change; only moves have one
+  NodeId first_;
+  std::int64_t home_ = Layers::kNone;
+};
+
+}  // namespace
+
+Result<RepeatedEdit> repeat_in_layers(const LayerCounterparts& counterparts, const Edit& edit,
+                                      Graph after, const Dependencies& dependencies) {
+  return Repeater(counterparts, after, dependencies).run(edit);
+}
+
+Edit in_all_layers(Edit edit, const RepeatedEdit& repeated) {
+  edit.title = fmt::format("{} in {}", edit.title, counted(1 + repeated.layers, "layer"));
+  edit.changes.insert(edit.changes.end(), repeated.edit.changes.begin(),
+                      repeated.edit.changes.end());
+  for (const std::string& note : repeated.edit.notes)
+    if (std::ranges::find(edit.notes, note) == edit.notes.end()) edit.notes.push_back(note);
+  return edit;
+}
+
+}  // namespace jointer

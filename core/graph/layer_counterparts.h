@@ -1,0 +1,43 @@
+#pragma once
+
+// Finds the calls that correspond to each other in identical layers.
+//
+// Calls of two layers are counterparts if the same operator returns values of the same types and
+// shapes in the same module of its layer (`layers.*.attention.wq`) and in the same phase, and both
+// have the same place among such calls of their layers. If two layers have different numbers of
+// such calls, they differ there, and none of these calls is a counterpart of another.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/graph/layers.h"
+#include "core/graph/module_tree.h"
+
+namespace jointer {
+
+class LayerCounterparts {
+ public:
+  // In the graph's current order. Cost: n log n in the calls of layers.
+  LayerCounterparts(const Graph& graph, const ModuleTree& modules);
+
+  // The layer of a call; Layers::kNone for other nodes, and for calls outside of layers.
+  [[nodiscard]] std::int64_t layer_of(NodeId node) const;
+  // The call and its counterparts, by layer. Empty for other nodes.
+  [[nodiscard]] std::span<const NodeId> of(NodeId node) const;
+  // The one of them in that layer, or none.
+  [[nodiscard]] NodeId in_layer(NodeId node, std::int64_t layer) const;
+  // The numbers of all layers, in ascending order.
+  [[nodiscard]] const std::vector<std::int64_t>& layers() const { return layers_; }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  std::vector<std::int64_t> layer_by_node_;
+  std::vector<std::uint32_t> family_by_node_;
+  std::vector<std::vector<NodeId>> families_;
+  std::vector<std::int64_t> layers_;
+};
+
+}  // namespace jointer

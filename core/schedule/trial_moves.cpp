@@ -1,0 +1,49 @@
+// Takes moves of blocks back, one node at a time: a block need not have been contiguous, so its
+// nodes return to places of their own.
+//
+// The last move goes back first. Nodes that return to a later place do so from the last to the
+// first, then those that return to an earlier place, from the first to the last. Each node then
+// jumps over none of its block, and every order on the way is legal, because each pair of nodes is
+// in an order that was legal before the move or after it.
+
+#include "core/schedule/trial_moves.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace jointer {
+
+std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const NodeId> nodes) {
+  std::vector<PlacedNode> placed;
+  for (std::size_t place = 0; place < order.size() && placed.size() < nodes.size(); ++place)
+    if (std::ranges::find(nodes, order[place]) != nodes.end())
+      placed.push_back({order[place], place});
+  return placed;
+}
+
+Result<void> TrialMoves::move(std::span<const NodeId> block, std::size_t gap) {
+  std::vector<PlacedNode> before = placed_in(what_if_.order(), block);
+  JOINTER_CHECK(what_if_.move(block, gap));
+  moves_.push_back(std::move(before));
+  return {};
+}
+
+void TrialMoves::take_back() {
+  const auto put_back = [this](const PlacedNode& was) {
+    // Without this node, as many nodes precede the gap as preceded the node.
+    [[maybe_unused]] const auto done = what_if_.move(std::span(&was.node, 1), was.place);
+  };
+  for (const std::vector<PlacedNode>& before : moves_ | std::views::reverse) {
+    std::vector<NodeId> nodes;
+    for (const PlacedNode& was : before) nodes.push_back(was.node);
+    // The block kept its order.
+    const std::vector<PlacedNode> now = placed_in(what_if_.order(), nodes);
+    for (std::size_t i = before.size(); i-- > 0;)
+      if (now[i].place < before[i].place) put_back(before[i]);
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (now[i].place > before[i].place) put_back(before[i]);
+  }
+  moves_.clear();
+}
+
+}  // namespace jointer

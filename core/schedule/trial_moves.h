@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/schedule/what_if.h"
+
+namespace jointer {
+
+// The nodes in the order, sorted by it, each with its index there. Cost: the order.
+struct PlacedNode {
+  NodeId node;
+  std::size_t place = 0;
+};
+std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const NodeId> nodes);
+
+// Moves of blocks in a what-if that can be taken back, to find the figures of an order without
+// keeping it.
+class TrialMoves {
+ public:
+  // `what_if` must outlive this object. Until the moves are taken back, nothing else moves in it.
+  explicit TrialMoves(WhatIf& what_if) : what_if_(what_if) {}
+
+  // Like WhatIf::move.
+  Result<void> move(std::span<const NodeId> block, std::size_t gap);
+  // Restores the order before the first move. Cost: that of the moves, one node at a time.
+  void take_back();
+
+ private:
+  WhatIf& what_if_;
+  std::vector<std::vector<PlacedNode>> moves_;  // the places of each block before its move
+};
+
+}  // namespace jointer
