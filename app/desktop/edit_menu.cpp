@@ -130,6 +130,7 @@ void EditMenu::add_edit_actions(QMenu* menu) {
   add(tr("Move as Late as Possible, Chain Toggled"),
       QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1, true); }));
+  add(tr("Repeat in All &Identical Layers"), QKeySequence(Qt::Key_L), &EditMenu::repeat_in_layers);
   menu->addSeparator();
   add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
   add(tr("&Split Collective"), {}, [this] { change_collectives(false); });
@@ -170,6 +171,14 @@ void EditMenu::hold_selection() {
   if (!document->has(node)) return context_.status.say(tr("First select the node to move."));
   context_.documents.with_timeline([](TimelineView& view) { view.setFocus(); });
   document->editing().planner().take(node);
+}
+
+// Repeats the last edit of the selected nodes, or else the last edit.
+void EditMenu::repeat_in_layers() {
+  Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  const auto nodes = document->selection().nodes();
+  document->editing().repeat_in_layers({nodes.begin(), nodes.end()});
 }
 
 void EditMenu::set_policy(PolicyScope scope, MemoryPolicy policy) {

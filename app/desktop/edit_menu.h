@@ -30,6 +30,7 @@ class EditMenu : public QObject {
 
   void with_planner(const std::function<void(views::MovePlanner&)>& action);
   void hold_selection();
+  void repeat_in_layers();
   void ask_why();
   void set_policy(views::PolicyScope scope, MemoryPolicy policy);
   void change_collectives(bool merge);

@@ -12,6 +12,7 @@
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/range_text.h"
+#include "views/session/text/ranks_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -277,7 +278,7 @@ class Describer {
            .value = to_qstring(graph_.group_label(c.group)),
            .provenance = group.derived ? Provenance::derived : Provenance::captured,
            .note = group.derived ? words("Derived from the group_size argument.") : QString()});
-      s.rows.push_back({.label = words("ranks"), .value = ranks_text(group, start)});
+      s.rows.push_back({.label = words("ranks"), .value = ranks_text(graph_, start)});
     }
     const std::int64_t bytes = collective_bytes(graph_, start);
     s.rows.push_back(
@@ -292,16 +293,6 @@ class Describer {
                       .note = words("Its input is ready at %1.").arg(time_text(c.ready_ns))});
     if (c.start != id_) s.rows.push_back(link_row(words("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(words("wait"), {{c.wait}}));
-  }
-
-  [[nodiscard]] QString ranks_text(const ProcessGroup& group, const Node& start) const {
-    if (group.ranks.empty()) return QString::number(graph_.group_size(start));
-    constexpr std::size_t kMax = 16;
-    QStringList ranks;
-    for (std::size_t i = 0; i < std::min(group.ranks.size(), kMax); ++i)
-      ranks << QString::number(group.ranks[i]);
-    if (group.ranks.size() > kMax) ranks << QStringLiteral("…");
-    return words("%1: %2").arg(group.ranks.size()).arg(ranks.join(QStringLiteral(", ")));
   }
 
   void place() {

@@ -44,6 +44,8 @@ struct MovePreview {
   [[nodiscard]] std::size_t current() const { return range.range.current; }
   [[nodiscard]] const Figures& at(std::size_t gap) const { return range.at[gap - first()]; }
   [[nodiscard]] std::size_t clamp(std::size_t gap) const;
+  // The fastest position within the limit or, if there is none, the one with the lowest peak.
+  [[nodiscard]] std::size_t best_gap() const { return best.fastest_within.value_or(best.min_peak); }
   // True if all positions have the same estimates.
   [[nodiscard]] bool is_flat() const;
   // The nearest gap in that direction whose estimates differ from those at `gap`, or the last gap

@@ -6,6 +6,7 @@
 #include "core/base/bytes.h"
 #include "core/edit/recipe.h"
 #include "views/session/edit/move_planner.h"
+#include "views/session/edit/repeat.h"
 #include "views/session/open/open_graph.h"
 
 namespace jointer::views {
@@ -98,11 +99,15 @@ void Editing::follow(const EditHistory& history, std::function<void()> done) {
 
 // --- Edits ---
 
-void Editing::do_batch(std::vector<Edit> edits, EditHistory before,
-                       std::function<void(const Batch&)> done) {
+Editing::MakeEdits Editing::given(std::vector<Edit> edits) {
+  return [edits = std::move(edits)](const Graph& /*graph*/) { return edits; };
+}
+
+void Editing::do_batch(MakeEdits make, EditHistory before, std::function<void(const Batch&)> done) {
   const auto batch = std::make_shared<Batch>();
-  const auto job = [edits = std::move(edits),
+  const auto job = [make = std::move(make),
                     batch](const DocumentState& state) -> Result<DocumentState> {
+    JOINTER_TRY(const std::vector<Edit> edits, make(state.now->graph));
     Graph graph = state.now->graph;
     batch->run = run_edits(graph, edits);
     if (batch->run.done.empty()) return state;
@@ -138,15 +143,29 @@ void Editing::push_steps(const Batch& batch, EditHistory before) {
   emit changed();
 }
 
+void Editing::do_one(MakeEdits make) {
+  do_batch(std::move(make), history_, [this](const Batch& batch) {
+    for (const std::string& sentence : batch.run.refused)
+      emit refused(QString::fromStdString(sentence));
+    for (const DoneEditPtr& done : batch.run.done)
+      emit applied(
+          (QStringList(QString::fromStdString(done->edit.title)) + to_list(done->edit.notes))
+              .join(QStringLiteral(" · ")));
+  });
+}
+
 void Editing::apply(const Edit& edit) {
-  ask({.is_edit = true, .run = [this, edit] {
-         do_batch({edit}, history_, [this](const Batch& batch) {
-           for (const std::string& sentence : batch.run.refused)
-             emit refused(QString::fromStdString(sentence));
-           for (const DoneEditPtr& done : batch.run.done)
-             emit applied(
-                 (QStringList(QString::fromStdString(done->edit.title)) + to_list(done->edit.notes))
-                     .join(QStringLiteral(" · ")));
+  ask({.is_edit = true, .run = [this, edit] { do_one(given({edit})); }});
+}
+
+void Editing::repeat_in_layers(std::vector<NodeId> nodes) {
+  ask({.is_edit = true, .run = [this, nodes = std::move(nodes)]() mutable {
+         std::erase_if(nodes, [this](NodeId node) { return !open_.has(node); });
+         const auto past = last_edit_of(history_, open_.graph(), nodes);
+         if (!past) return emit refused(tr("First move a node of a layer, or set its policy."));
+         do_one([past = *past](const Graph& now) -> Result<std::vector<Edit>> {
+           JOINTER_TRY(Edit edit, repeated(past, now));
+           return std::vector{std::move(edit)};
          });
        }});
 }
@@ -167,7 +186,7 @@ void Editing::apply_all_from(int place, std::vector<Edit> edits) {
 }
 
 void Editing::do_all(std::vector<Edit> edits, const EditHistory& before) {
-  do_batch(std::move(edits), before, [this](const Batch& batch) {
+  do_batch(given(std::move(edits)), before, [this](const Batch& batch) {
     emit applied_all(static_cast<int>(batch.run.done.size()), to_list(batch.run.refused));
   });
 }

@@ -64,6 +64,10 @@ class Editing : public QObject {
   // --- Changes: `changed` and Document::changed follow, or `refused` ---
   // Adds one history entry.
   void apply(const Edit& edit);
+  // Repeats in all identical layers the last edit that moved one of these nodes or set its policy or,
+  // if there is none, the last edit. Adds one history entry. `refused`: the layers differ, or the edit
+  // does something else.
+  void repeat_in_layers(std::vector<NodeId> nodes);
   // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
   // that are not legal. Emits `applied_all`.
   void apply_all(std::vector<Edit> edits);
@@ -103,13 +107,18 @@ class Editing : public QObject {
     std::function<void()> run;
   };
 
+  // Makes the edits for a graph, on a worker thread.
+  using MakeEdits = std::function<Result<std::vector<Edit>>(const Graph& graph)>;
+  static MakeEdits given(std::vector<Edit> edits);
+
   void ask(Request request);
   void pump();
   void work(StateQueue::Job job, StateQueue::Done done);
   // Applies edits in order on `queue_` and skips those that are not legal.
   // `before`: the state that the first one replaces.
-  void do_batch(std::vector<Edit> edits, EditHistory before,
-                std::function<void(const Batch&)> done);
+  void do_batch(MakeEdits make, EditHistory before, std::function<void(const Batch&)> done);
+  // The same for one edit, then emits `applied` or `refused`.
+  void do_one(MakeEdits make);
   // The same, then emits `applied_all`.
   void do_all(std::vector<Edit> edits, const EditHistory& before);
   void do_restore(const History& history);

@@ -344,23 +344,10 @@ void MovePlanner::to_next_change(int direction) {
                  next});
 }
 
-namespace {
-
-std::size_t best_gap(const MovePreview& preview) {
-  return preview.best.fastest_within.value_or(preview.best.min_peak);
-}
-
-}  // namespace
-
 void MovePlanner::to_best(bool is_toggled) {
   if (waits_for_block([=, this] { to_best(is_toggled); })) return;
-  if (held_) return move_to(best_gap(held_->preview));
-  const std::int64_t allowed = open_.baseline()->analysis.memory.peak_bytes();
-  const auto best = [allowed](const WhatIf& what_if, const LegalRange& range,
-                              std::span<const NodeId> block) {
-    const Result<RangePreview> preview = what_if.preview(block);
-    return preview ? best_gap(MovePreview(*preview, allowed)) : range.current;
-  };
+  if (held_) return move_to(held_->preview.best_gap());
+  const auto best = PlannedMoves::to_best_place(open_.baseline()->analysis.memory.peak_bytes());
   move_selected({0, tr("to the best position"), best, is_toggled, true});
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/moves.h"
@@ -16,10 +18,18 @@ constexpr int kMaxRefused = 2;  // nodes whose reasons are given
 
 PlannedMoves::PlannedMoves(const Graph& graph, WhatIf& what_if, int direction)
     : graph_(graph),
-      editor_(graph_),
       what_if_(what_if),
+      moves_(what_if),
       direction_(direction),
-      starts_(collective_starts(graph_)) {}
+      starts_(collective_starts(graph)) {}
+
+PlannedMoves::Target PlannedMoves::to_best_place(std::int64_t peak_limit) {
+  return
+      [peak_limit](const WhatIf& what_if, const LegalRange& range, std::span<const NodeId> block) {
+        const Result<RangePreview> preview = what_if.preview(block);
+        return preview ? MovePreview(*preview, peak_limit).best_gap() : range.current;
+      };
+}
 
 void PlannedMoves::refuse(const std::string& sentences) {
   if (sentences.empty() || refused_ == kMaxRefused) return;
@@ -28,7 +38,8 @@ void PlannedMoves::refuse(const std::string& sentences) {
 }
 
 std::vector<NodeId> PlannedMoves::block_of(NodeId node) {
-  if (is_start_or_wait(graph_, node) == are_chains_toggled_) return {node};
+  const bool is_default = is_start_or_wait(graph_, node) != are_chains_toggled_;
+  if (!are_chains_moved_.value_or(is_default)) return {node};
   if (!users_) users_.emplace(graph_);
   return carry(graph_, *users_, node, carrying_direction(graph_, node)).block;
 }
@@ -55,24 +66,31 @@ std::string PlannedMoves::why_not(NodeId node, const LegalRange& range) const {
 }
 
 void PlannedMoves::add(NodeId node, const Target& target) {
-  const std::vector<NodeId> block = block_of(node);
+  std::vector<NodeId> block = block_of(node);
   const Result<LegalRange> range = what_if_.range(block);
   if (!range) return refuse(range.error().message);
   const BlockMove move{block, range->current, target(what_if_, *range, block)};
   if (move.to == move.from) return refuse(why_not(node, *range));
-  const Result<Edit> edit = move_edit(graph_, block, node_after(what_if_.order(), move));
-  if (!edit) return refuse(edit.error().message);
-  if (const auto done = editor_.apply(*edit); !done) return refuse(done.error().message);
-  // The editor and the what-if check the same dependencies, so they agree.
-  if (const auto moved = what_if_.move(block, move.to); !moved)
-    return refuse(moved.error().message);
-  changes_.insert(changes_.end(), edit->changes.begin(), edit->changes.end());
-  last_title_ = edit->title;
+  const NodeId before = node_after(what_if_.order(), move);
+  // The block keeps its order, which earlier moves may have changed.
+  std::ranges::transform(placed_in(what_if_.order(), block), block.begin(), &PlacedNode::node);
+  // The graph has the order before the first move.
+  if (changes_.empty()) {
+    const Result<Edit> edit = move_edit(graph_, block, before);
+    if (!edit) return refuse(edit.error().message);
+    first_title_ = edit->title;
+  }
+  if (const auto moved = moves_.move(block, move.to); !moved) return refuse(moved.error().message);
+  MoveNodes change{.nodes = {}, .before = edit_name(graph_, before)};
+  for (const NodeId id : block) change.nodes.push_back(edit_name(graph_, id));
+  changes_.emplace_back(std::move(change));
 }
 
 Edit PlannedMoves::edit(const std::string& how, std::size_t asked) const {
-  Edit edit{
-      .title = last_title_, .by = {}, .changes = changes_, .notes = rank_notes(graph_, starts_)};
+  Edit edit{.title = first_title_,
+            .by = {},
+            .changes = changes_,
+            .notes = rank_notes(graph_, starts_, collective_starts(graph_, what_if_.order()))};
   const std::size_t moved = changes_.size();
   if (moved > 1 || asked > 1)
     edit.title = moved >= asked ? fmt::format("Move {} {}", counted(moved, "node"), how)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Combines moves of several nodes into one edit. Each node is moved in the graph that the previous
+// Combines moves of several nodes into one edit. Each node is moved in the order that the previous
 // moves left. No Qt.
 
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "core/edit/edit.h"
 #include "core/graph/users.h"
+#include "core/schedule/trial_moves.h"
 #include "core/schedule/what_if.h"
 
 namespace jointer::views {
@@ -20,7 +21,7 @@ class PlannedMoves {
   using Target = std::function<std::size_t(const WhatIf& what_if, const LegalRange& range,
                                            std::span<const NodeId> block)>;
 
-  // `what_if` has the order of `graph`, follows each move, and must outlive this object.
+  // `what_if` has the order of `graph` and follows each move. Both must outlive this object.
   // `direction`: negative to move earlier, positive to move later; refusals name the constraint on
   // that side, or on both for 0.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
@@ -28,27 +29,35 @@ class PlannedMoves {
   // By default, the start and the wait of a collective move with their chains (core/edit/moves.h),
   // and other nodes alone. This inverts it for nodes added from now on.
   void toggle_chains() { are_chains_toggled_ = true; }
+  // From now on, all nodes move with their chains, or all of them alone.
+  void set_chains(bool are_moved) { are_chains_moved_ = are_moved; }
+  // The target of a block: the fastest place whose peak is at most `peak_limit` or, if there is none,
+  // the one with the lowest peak. Ties go to the nearest place.
+  [[nodiscard]] static Target to_best_place(std::int64_t peak_limit);
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }
   // Why the first refused nodes stay in place, and what to move first; empty if none was refused.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   // `how`: "one position earlier", "to the best position". `asked`: the number of nodes to move.
   [[nodiscard]] Edit edit(const std::string& how, std::size_t asked) const;
+  // Moves everything back in the what-if. Call `edit` before this.
+  void take_back() { moves_.take_back(); }
 
  private:
   void refuse(const std::string& sentences);
   [[nodiscard]] std::vector<NodeId> block_of(NodeId node);
   [[nodiscard]] std::string why_not(NodeId node, const LegalRange& range) const;
 
-  Graph graph_;
-  Editor editor_;
+  const Graph& graph_;
   WhatIf& what_if_;
+  TrialMoves moves_;
   int direction_;
   std::optional<Users> users_;  // set once a chain was needed
   bool are_chains_toggled_ = false;
-  std::vector<std::vector<NodeId>> starts_;  // of the collectives, in the original order
+  std::optional<bool> are_chains_moved_;     // nullopt: the default of the node
+  std::vector<std::vector<NodeId>> starts_;  // of the collectives, before the moves
   std::vector<Change> changes_;
-  std::string refusal_, last_title_;
+  std::string refusal_, first_title_;
   int refused_ = 0;
 };
 

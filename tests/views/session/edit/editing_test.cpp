@@ -93,5 +93,43 @@ TEST_F(EditingTest, TheStateStaysIfNoEditIsLegal) {
   EXPECT_EQ(editing().place(), 1);
 }
 
+// --- Repeating in identical layers ---
+
+TEST_F(EditingTest, TheLastEditIsRepeatedInTheOtherLayers) {
+  editing().apply_all({saves("y"), saves("relu")});
+  editing().repeat_in_layers({});
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(tagged(), "mm relu mm_1 relu_1 y ");
+  EXPECT_EQ(editing().step_count(), 3);
+  EXPECT_EQ(editing().step(2).title, "Save relu, the same in 1 more layer");
+  editing().undo();
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(tagged(), "mm relu mm_1 y ");
+}
+
+TEST_F(EditingTest, TheEditOfASelectedNodeIsRepeatedThoughLaterOnesFollowed) {
+  editing().apply_all({saves("relu"), saves("y")});
+  ASSERT_TRUE(settle());
+  editing().repeat_in_layers({document->graph().find("relu")});
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(tagged(), "mm relu mm_1 relu_1 y ");
+}
+
+TEST_F(EditingTest, RepeatingIsRefusedWithTheReason) {
+  QSignalSpy refused(&editing(), &Editing::refused);
+  editing().repeat_in_layers({});
+  ASSERT_TRUE(settle());
+  ASSERT_EQ(refused.size(), 1);
+  EXPECT_EQ(refused.takeFirst().front().toString(),
+            "First move a node of a layer, or set its policy.");
+  editing().apply(saves("y"));
+  editing().repeat_in_layers({});
+  ASSERT_TRUE(settle());
+  ASSERT_EQ(refused.size(), 1);
+  EXPECT_EQ(refused.takeFirst().front().toString(),
+            "y is in no layer, so no other layer has its counterpart");
+  EXPECT_EQ(editing().step_count(), 1);
+}
+
 }  // namespace
 }  // namespace jointer::views

@@ -1,0 +1,73 @@
+#pragma once
+
+// Finds what moving a collective gains, alone and in all identical layers. No Qt.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/edit/edit.h"
+#include "core/schedule/what_if.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+enum class FixKind : std::uint8_t {
+  alone,        // the start and the wait, each to its best place
+  with_chains,  // with the cheap nodes that feed the start and those that read the wait
+  all_layers,   // the better of these, in the layer of the collective and all identical layers
+};
+inline constexpr std::size_t kFixKinds = 3;
+
+// A move that saves time, or the reason why there is none.
+struct CollectiveFix {
+  std::optional<Edit> edit;
+  std::string why_not;     // in one or more sentences; empty if there is an edit
+  Figures after;           // those before, if there is no edit
+  std::size_t layers = 1;  // number of layers that it changes
+};
+
+// The ways to move one collective.
+struct CollectiveFixes {
+  Figures before;
+  std::array<CollectiveFix, kFixKinds> by_kind;
+
+  [[nodiscard]] const CollectiveFix& of(FixKind kind) const {
+    return by_kind[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] std::int64_t gained_ns(FixKind kind) const {
+    return before.step_ns - of(kind).after.step_ns;
+  }
+  [[nodiscard]] std::int64_t peak_change(FixKind kind) const {
+    return of(kind).after.peak_bytes - before.peak_bytes;
+  }
+  // The move of this collective that makes the step shortest; then the one with less exposed time,
+  // then with the lower peak, then of fewer nodes. nullopt if no move saves time.
+  [[nodiscard]] std::optional<FixKind> best() const;
+};
+
+// Finds fixes for one graph. Prepares its data on first use. One thread at a time may use it.
+class FixFinder {
+ public:
+  // `peak_limit`: the moves of one collective may not exceed this peak memory, if that is possible.
+  FixFinder(SnapshotPtr snapshot, std::int64_t peak_limit);
+  ~FixFinder();
+  FixFinder(const FixFinder&) = delete;
+  FixFinder& operator=(const FixFinder&) = delete;
+
+  // `start`: of a collective, or of a copy to or from the host. Error (cancelled): `cancel` is true.
+  // Cost: per node that moves, a preview of all places; for the layers, a copy of the graph.
+  Result<CollectiveFixes> find(NodeId start, const std::atomic<bool>& cancel);
+
+ private:
+  struct Basis;
+
+  SnapshotPtr snapshot_;
+  std::int64_t peak_limit_;
+  std::unique_ptr<Basis> basis_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "views/session/edit/collective_fixes.h"
+#include "views/session/work/task.h"
+
+namespace jointer::views {
+
+class Editing;
+class OpenGraph;
+
+using CollectiveFixesPtr = std::shared_ptr<const CollectiveFixes>;
+
+// Finds on a worker thread what moving collectives of a document gains, one collective at a time, and
+// applies what it found. Results are kept until the graph changes.
+class FixSearch : public QObject {
+  Q_OBJECT
+ public:
+  // `open` and `editing` must outlive this object.
+  FixSearch(OpenGraph& open, Editing& editing, QObject* parent = nullptr);
+  ~FixSearch() override;
+  FixSearch(const FixSearch&) = delete;
+  FixSearch& operator=(const FixSearch&) = delete;
+
+  // Finds the fixes of the collectives that start with these nodes, in this order. Replaces earlier
+  // wishes; an empty list stops the search and frees its data.
+  void want(std::vector<NodeId> starts);
+  // Null until they are found.
+  [[nodiscard]] CollectiveFixesPtr found(NodeId start) const;
+  [[nodiscard]] bool is_running() const { return finding_.is_running(); }
+
+  // Applies the best move of the collective, or the same in all identical layers, as one history
+  // entry. If it is not known yet, this waits for it. Emits `refused` if nothing saves time.
+  void apply_best(NodeId start);
+  void apply(NodeId start, FixKind kind);
+
+ signals:
+  // The fixes of this collective are known.
+  void fixes_found(jointer::NodeId start);
+  // All results are outdated.
+  void forgotten();
+  void refused(const QString& sentence);
+
+ private:
+  struct Wish {
+    NodeId start;
+    std::optional<FixKind> kind;  // nullopt: the best
+  };
+
+  void forget();
+  void pump();
+  void take(NodeId start, const Result<CollectiveFixes>& fixes);
+  void carry_out();
+
+  OpenGraph& open_;
+  Editing& editing_;
+  SnapshotPtr graph_;                  // that the results are about
+  std::shared_ptr<FixFinder> finder_;  // used by the running job
+  Task<CollectiveFixes> finding_;
+  std::vector<NodeId> wanted_;
+  std::optional<Wish> to_apply_;
+  std::unordered_map<std::uint32_t, CollectiveFixesPtr> found_;  // by the start's id
+};
+
+}  // namespace jointer::views

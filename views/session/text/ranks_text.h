@@ -1,0 +1,23 @@
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <algorithm>
+
+#include "core/graph/graph.h"
+
+namespace jointer::views {
+
+// The number of ranks of a collective's group, and the first of them: "4: 0, 8, 16, 24".
+inline QString ranks_text(const Graph& graph, const Node& start) {
+  if (!start.group || graph.group(start.group).ranks.empty())
+    return QString::number(graph.group_size(start));
+  const auto& ranks = graph.group(start.group).ranks;
+  constexpr std::size_t kMax = 16;
+  QStringList shown;
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMax); ++i) shown << QString::number(ranks[i]);
+  if (ranks.size() > kMax) shown << QStringLiteral("…");
+  return QStringLiteral("%1: %2").arg(ranks.size()).arg(shown.join(QStringLiteral(", ")));
+}
+
+}  // namespace jointer::views
