@@ -33,6 +33,15 @@ std::optional<FixKind> CollectiveFixes::best() const {
   return found;
 }
 
+namespace {
+
+std::string why_not(const std::string& refusal) {
+  return refusal.empty() ? "No other place saves time within the peak of the graph as opened."
+                         : "No other place saves time. " + refusal;
+}
+
+}  // namespace
+
 struct FixFinder::Basis {
   explicit Basis(const Snapshot& snapshot)
       : graph(snapshot.graph),
@@ -46,7 +55,7 @@ struct FixFinder::Basis {
     PlannedMoves moves(graph, what_if, 0);
     moves.set_chains(kind == FixKind::with_chains);
     for (const NodeId node : nodes) moves.add(node, PlannedMoves::to_best_place(peak_limit));
-    CollectiveFix fix{.edit = {}, .why_not = moves.refusal(), .after = what_if.figures()};
+    CollectiveFix fix{.edit = {}, .why_not = why_not(moves.refusal()), .after = what_if.figures()};
     const bool saves_time = std::tuple(fix.after.step_ns, fix.after.exposed_ns) <
                             std::tuple(figures.step_ns, figures.exposed_ns);
     if (saves_time) {
@@ -71,7 +80,7 @@ struct FixFinder::Basis {
     const Result<RepeatedEdit> repeated =
         repeat_in_layers(counterparts, *fix.edit, std::move(after), dependencies);
     if (!repeated) {
-      all.why_not = repeated.error().message;
+      all.why_not = fmt::format("Not in other layers: {}.", repeated.error().message);
       return all;
     }
     all.layers = 1 + repeated->layers;

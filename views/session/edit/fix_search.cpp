@@ -88,8 +88,7 @@ void FixSearch::carry_out() {
   const FixKind kind = wish.kind ? *wish.kind : fixes->best().value_or(FixKind::with_chains);
   const CollectiveFix& fix = fixes->of(kind);
   if (fix.edit) return editing_.apply(*fix.edit);
-  emit refused(
-      tr("No other place saves time. %1").arg(QString::fromStdString(fix.why_not)).trimmed());
+  emit refused(QString::fromStdString(fix.why_not));
 }
 
 }  // namespace jointer::views
