@@ -4,6 +4,7 @@
 #include <QMessageBox>
 
 #include "app/desktop/command_search.h"
+#include "views/exposed/exposed_pane.h"
 #include "views/graph/graph_view.h"
 #include "views/palette/keys_help.h"
 #include "views/pipeline/step_list.h"
@@ -40,6 +41,7 @@ void HelpMenu::show_keys() {
   groups.append(GraphView::keys());
   groups.append(TimelineView::keys());
   groups.append(SacTable::keys());
+  groups.append(ExposedPane::keys());
   groups.append(StepList::keys());
   auto* help = new KeysHelp(groups, &context_.window);
   help->setAttribute(Qt::WA_DeleteOnClose);

@@ -9,6 +9,7 @@
 #include "views/alive/alive_pane.h"
 #include "views/benchmark/benchmark_pane.h"
 #include "views/compare/compare_pane.h"
+#include "views/exposed/exposed_pane.h"
 #include "views/graph/graph_pane.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
@@ -74,6 +75,8 @@ constexpr std::array kKinds{
     PaneKind{"compare", QT_TRANSLATE_NOOP("MainWindow", "Compare"), kMiddle, 5, make<ComparePane>},
     PaneKind{"pipeline", QT_TRANSLATE_NOOP("MainWindow", "Pipeline"), kMiddle, 2,
              make<PipelinePane>},
+    PaneKind{"exposed", QT_TRANSLATE_NOOP("MainWindow", "Exposed collectives"), kMiddle, 6,
+             make<ExposedPane>},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "tests/support/child.h"
 #include "tests/support/paths.h"
 #include "views/alive/alive_model.h"
+#include "views/exposed/exposed_model.h"
 #include "views/history/history_model.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/describe_nodes.h"
@@ -156,6 +157,22 @@ TEST_P(TotalsOfCaptures, Operators) {
   EXPECT_EQ(total(model, OperatorModel::flops_column), calls.flops);
   EXPECT_EQ(total(model, OperatorModel::bytes_column), calls.output_bytes);
   EXPECT_EQ(total(model, OperatorModel::exposed_column), exposed_of(*snapshot_));
+}
+
+// The rows add up to the scoreboard's figure, with and without the hidden collectives.
+TEST_P(TotalsOfCaptures, ExposedCollectives) {
+  ExposedModel model;
+  model.set_snapshot(snapshot_);
+  const Simulation& simulation = analysis().simulation;
+  EXPECT_EQ(total(model, ExposedModel::exposed_column), simulation.exposed_ns());
+  EXPECT_EQ(total(model, ExposedModel::exposed_column), exposed_of(*snapshot_));
+  for (int row = 0; row < model.row_count(); ++row)
+    EXPECT_GT(model.number(row, ExposedModel::exposed_column), 0);
+  model.set_show_hidden(true);
+  EXPECT_EQ(static_cast<std::size_t>(model.row_count()), simulation.collectives().size());
+  EXPECT_EQ(total(model, ExposedModel::exposed_column), simulation.exposed_ns());
+  EXPECT_EQ(total(model, ExposedModel::time_column),
+            simulation.communication_ns() + simulation.transfer_ns());
 }
 
 TEST_P(TotalsOfCaptures, Modules) {

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <vector>
+
+#include "views/session/edit/fix_search.h"
+#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/snapshot.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// One row per collective, or copy to or from the host, that has exposed time, in program order.
+//
+// Exposed times add up to those of the step, because the simulation counts each moment for one
+// collective: a stall of the compute stream for the one that the stalled wait is for, even if others
+// run too, and a stretch after the last kernel for the one that ends it.
+class ExposedModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    name_column,
+    exposed_column,
+    share_column,
+    alone_column,  // the first of two columns per FixKind: the time gained, the change of the peak
+    alone_peak_column,
+    chains_column,
+    chains_peak_column,
+    layers_column,
+    layers_peak_column,
+    why_column,
+    time_column,
+    bytes_column,
+    kind_column,
+    group_column,
+    module_column,
+    phase_column,
+  };
+
+  explicit ExposedModel(QObject* parent = nullptr);
+
+  // Forgets all fixes.
+  void set_snapshot(SnapshotPtr snapshot);
+  // Also shows the collectives that are hidden.
+  void set_show_hidden(bool shown);
+  // Does nothing if the collective has no row.
+  void set_fixes(NodeId start, CollectiveFixesPtr fixes);
+
+  // The number of collectives and copies of the graph, whether they have rows or not.
+  [[nodiscard]] std::size_t collective_count() const;
+  [[nodiscard]] const CollectiveTiming& collective(int row) const;
+  // Null until they are known.
+  [[nodiscard]] const CollectiveFixesPtr& fixes(int row) const {
+    return fixes_[static_cast<std::size_t>(row)];
+  }
+  [[nodiscard]] const SnapshotPtr& snapshot() const { return snapshot_; }
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+  // The fixes show whether they are known, and their changes of the peak have a sign.
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+
+ private:
+  void make_rows();
+  [[nodiscard]] QString fix_text(int row, int column) const;
+
+  SnapshotPtr snapshot_;
+  Places places_;
+  std::vector<Column> columns_;
+  std::vector<std::size_t> rows_;          // indices of the simulation's collectives
+  std::vector<int> row_by_collective_;     // -1 for those without a row
+  std::vector<CollectiveFixesPtr> fixes_;  // by row
+  bool shows_hidden_ = false;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,175 @@
+#include "views/exposed/exposed_pane.h"
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QHeaderView>
+#include <QMenu>
+#include <QScrollBar>
+#include <QToolButton>
+
+namespace jointer::views {
+namespace {
+
+// Below this height, the details are hidden to leave space for rows.
+constexpr int kMinWithDetails = 230;
+
+}  // namespace
+
+ExposedPane::ExposedPane(Document& document, QWidget* parent)
+    : ExposedPane(document, new ExposedModel, parent) {}
+
+ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* parent)
+    : TablePane(document, *model, tr("Filter collectives"), parent),
+      model_(model),
+      search_(document, document.editing()) {
+  model->setParent(this);
+  setAccessibleName(tr("Exposed collectives"));
+  view().setRootIsDecorated(false);
+  view().setItemsExpandable(false);
+  // Widths are those of the rows on screen: the reasons of all rows take long to measure.
+  view().header()->setResizeContentsPrecision(0);
+  view().sortByColumn(ExposedModel::exposed_column, Qt::DescendingOrder);
+  auto* hidden = new QToolButton(this);
+  hidden->setText(tr("Show Hidden"));
+  hidden->setCheckable(true);
+  hidden->setObjectName(QStringLiteral("show_hidden"));
+  hidden->setToolTip(tr("Also list the collectives that compute covers"));
+  connect(hidden, &QToolButton::toggled, this, [this](bool shown) {
+    model_->set_show_hidden(shown);
+    request_refresh();
+  });
+  controls().addWidget(hidden);
+  details_ = new ExposedDetails(*model, this);
+  qobject_cast<QBoxLayout*>(layout())->addWidget(details_);
+  best_ = add_key(tr("Move to Best Place"), Qt::NoModifier, &ExposedPane::apply_best);
+  layers_ = add_key(tr("Move to Best Place in All Identical Layers"), Qt::ShiftModifier,
+                    &ExposedPane::apply_in_all_layers);
+
+  ask_soon_.setSingleShot(true);
+  ask_soon_.setInterval(0);
+  const auto ask_soon = [this] { ask_soon_.start(); };
+  connect(&ask_soon_, &QTimer::timeout, this, &ExposedPane::ask_for_gains);
+  connect(view().verticalScrollBar(), &QScrollBar::valueChanged, this, ask_soon);
+  connect(view().selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this, ask_soon] {
+    show_details();
+    ask_soon();
+  });
+  connect(model_, &QAbstractItemModel::layoutChanged, this, ask_soon);
+  connect(model_, &QAbstractItemModel::modelReset, this, ask_soon);
+  connect(&search_, &FixSearch::fixes_found, this, [this](NodeId start) {
+    model_->set_fixes(start, search_.found(start));
+    if (model_->row_of(start) == current_row()) show_details();
+  });
+  connect(&search_, &FixSearch::refused, this, &ExposedPane::message);
+  connect(details_, &ExposedDetails::node_chosen, this, [this](NodeId node) {
+    if (this->document().has(node)) this->document().selection().select(node);
+  });
+  connect(details_, &ExposedDetails::best_wanted, this, &ExposedPane::apply_best);
+  connect(details_, &ExposedDetails::all_layers_wanted, this, &ExposedPane::apply_in_all_layers);
+}
+
+KeysGroup ExposedPane::keys() {
+  return {tr("Exposed collectives"),
+          {{tr("Enter"), tr("Move the collective to its best place")},
+           {tr("Shift+Enter"), tr("The same in all identical layers")},
+           {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
+}
+
+// Both keys act only in the table.
+QAction* ExposedPane::add_key(const QString& text, Qt::KeyboardModifiers modifiers,
+                              void (ExposedPane::*slot)()) {
+  auto* action = new QAction(text, &view());
+  action->setShortcuts({QKeySequence(modifiers | Qt::Key_Return),
+                        QKeySequence(modifiers | Qt::KeypadModifier | Qt::Key_Enter),
+                        QKeySequence(modifiers | Qt::Key_Enter)});
+  action->setShortcutContext(Qt::WidgetShortcut);
+  connect(action, &QAction::triggered, this, slot);
+  view().addAction(action);
+  return action;
+}
+
+void ExposedPane::add_to_menu(QMenu& menu) {
+  menu.addSeparator();
+  const bool has_row = current_row() >= 0;
+  for (QAction* action : {best_, layers_}) {
+    QAction* entry = menu.addAction(action->text(), action, &QAction::trigger);
+    entry->setShortcut(action->shortcut());
+    entry->setEnabled(has_row);
+  }
+}
+
+void ExposedPane::refresh() {
+  const SnapshotPtr now = document().shared_snapshot();
+  if (model_->snapshot() != now) model_->set_snapshot(now);
+  // A row that an edit has hidden may be back.
+  for (const NodeId node : document().selection().nodes())
+    if (const int row = model_->row_of(node); row >= 0 && current_row() < 0) view().show_row(row);
+  // Those found before the pane was hidden.
+  for (int row = 0; row < model_->row_count(); ++row)
+    if (const CollectiveFixesPtr known = search_.found(model_->collective(row).start))
+      model_->set_fixes(model_->collective(row).start, known);
+  set_empty_text(model_->collective_count() == 0
+                     ? tr("No collectives in this graph.")
+                     : tr("All collectives of this graph are hidden by compute."));
+  show_details();
+  ask_soon_.start();
+}
+
+int ExposedPane::current_row() {
+  const QModelIndex index = view().currentIndex();
+  return index.isValid() ? TableModel::row_at(index) : -1;
+}
+
+void ExposedPane::show_details() {
+  details_->show_row(current_row());
+}
+
+// The current row first, then the rows on screen from top to bottom.
+void ExposedPane::ask_for_gains() {
+  if (!isVisible()) return search_.want({});
+  std::vector<NodeId> starts;
+  if (const int current = current_row(); current >= 0)
+    starts.push_back(model_->collective(current).start);
+  const int bottom = view().viewport()->height();
+  for (QModelIndex index = view().indexAt(QPoint(0, 0));
+       index.isValid() && view().visualRect(index).top() < bottom; index = view().indexBelow(index))
+    starts.push_back(model_->collective(TableModel::row_at(index)).start);
+  search_.want(std::move(starts));
+}
+
+void ExposedPane::apply(std::optional<FixKind> kind) {
+  const int row = current_row();
+  if (row < 0) return emit message(tr("First select a collective."));
+  const NodeId start = model_->collective(row).start;
+  if (!model_->fixes(row)) emit message(tr("Finding the best place..."));
+  if (kind)
+    search_.apply(start, *kind);
+  else
+    search_.apply_best(start);
+}
+
+void ExposedPane::apply_best() {
+  apply(std::nullopt);
+}
+
+void ExposedPane::apply_in_all_layers() {
+  apply(FixKind::all_layers);
+}
+
+void ExposedPane::showEvent(QShowEvent* event) {
+  TablePane::showEvent(event);
+  ask_soon_.start();
+}
+
+void ExposedPane::hideEvent(QHideEvent* event) {
+  TablePane::hideEvent(event);
+  search_.want({});
+}
+
+void ExposedPane::resizeEvent(QResizeEvent* event) {
+  TablePane::resizeEvent(event);
+  details_->setVisible(height() >= kMinWithDetails);
+  ask_soon_.start();
+}
+
+}  // namespace jointer::views

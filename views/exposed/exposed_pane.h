@@ -1,0 +1,57 @@
+#pragma once
+
+#include <QTimer>
+
+#include "views/exposed/exposed_details.h"
+#include "views/exposed/exposed_model.h"
+#include "views/session/edit/fix_search.h"
+#include "views/tables/table_pane.h"
+#include "views/widgets/keys_group.h"
+
+namespace jointer::views {
+
+// The exposed collectives, most expensive first: why each is exposed, and what moving it gains. Gains
+// are computed for the rows on screen.
+class ExposedPane : public TablePane {
+  Q_OBJECT
+ public:
+  explicit ExposedPane(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] ExposedModel& model() { return *model_; }
+  [[nodiscard]] static KeysGroup keys();
+
+ public slots:
+  // Apply the fixes of the current row.
+  void apply_best();
+  void apply_in_all_layers();
+
+ signals:
+  // Why nothing was changed.
+  void message(const QString& sentence);
+
+ protected:
+  void refresh() override;
+  void add_to_menu(QMenu& menu) override;
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  ExposedPane(Document& document, ExposedModel* model, QWidget* parent);
+  QAction* add_key(const QString& text, Qt::KeyboardModifiers modifiers,
+                   void (ExposedPane::*slot)());
+  // -1: none.
+  [[nodiscard]] int current_row();
+  void ask_for_gains();
+  void show_details();
+  void apply(std::optional<FixKind> kind);
+
+  ExposedModel* model_;
+  FixSearch search_;
+  ExposedDetails* details_ = nullptr;
+  QAction* best_ = nullptr;
+  QAction* layers_ = nullptr;
+  QTimer ask_soon_;  // once the layout and the scroll position are settled
+};
+
+}  // namespace jointer::views
