@@ -1,7 +1,7 @@
-// Takes moves of blocks back, one node at a time: a block need not have been contiguous, so its
-// nodes return to places of their own.
+// Undoes moves of blocks, one node at a time: a block need not have been contiguous, so each node
+// returns to its old place.
 //
-// The last move goes back first. Nodes that return to a later place do so from the last to the
+// The last move is undone first. Nodes that return to a later place do so from the last to the
 // first, then those that return to an earlier place, from the first to the last. Each node then
 // jumps over none of its block, and every order on the way is legal, because each pair of nodes is
 // in an order that was legal before the move or after it.
@@ -28,7 +28,7 @@ Result<void> TrialMoves::move(std::span<const NodeId> block, std::size_t gap) {
   return {};
 }
 
-void TrialMoves::take_back() {
+void TrialMoves::undo() {
   const auto put_back = [this](const PlacedNode& was) {
     // Without this node, as many nodes precede the gap as preceded the node.
     [[maybe_unused]] const auto done = what_if_.move(std::span(&was.node, 1), was.place);

@@ -14,17 +14,17 @@ struct PlacedNode {
 };
 std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const NodeId> nodes);
 
-// Moves of blocks in a what-if that can be taken back, to find the figures of an order without
+// Moves of blocks in a what-if that can be undone, to find the figures of an order without
 // keeping it.
 class TrialMoves {
  public:
-  // `what_if` must outlive this object. Until the moves are taken back, nothing else moves in it.
+  // `what_if` must outlive this object. Until the moves are undone, nothing else moves in it.
   explicit TrialMoves(WhatIf& what_if) : what_if_(what_if) {}
 
   // Like WhatIf::move.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
   // Restores the order before the first move. Cost: that of the moves, one node at a time.
-  void take_back();
+  void undo();
 
  private:
   WhatIf& what_if_;

@@ -55,7 +55,7 @@ class ExposedTest : public test::AppWindow {
  private:
   static void add_sizes();
   void resize();
-  // Opens a sample with the pane in front, and waits until the gains of the first row are known.
+  // Opens a sample and shows the pane.
   void show(const char* sample = test::kSample);
   [[nodiscard]] TableView& table() const { return pane_->view(); }
   [[nodiscard]] ExposedModel& model() const { return pane_->model(); }

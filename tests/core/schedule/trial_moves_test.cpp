@@ -1,4 +1,4 @@
-// Random moves, of blocks that are contiguous or not, leave no trace once they are taken back.
+// Random moves, of blocks that are contiguous or not, leave no trace once they are undone.
 
 #include "core/schedule/trial_moves.h"
 
@@ -30,7 +30,7 @@ std::vector<NodeId> pick_block(const Graph& graph, const WhatIf& what_if, std::m
   return {};
 }
 
-RC_GTEST_PROP(TrialMovesTest, TakenBackLeavesNoTrace, ()) {
+RC_GTEST_PROP(TrialMovesTest, UndoLeavesNoTrace, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   const Graph graph = test::random_graph(seed, {.calls = 40});
   const std::vector<NodeCost> costs = test::random_costs(graph, seed);
@@ -49,7 +49,7 @@ RC_GTEST_PROP(TrialMovesTest, TakenBackLeavesNoTrace, ()) {
       RC_ASSERT(
           moves.move(block, range.first + chance() % (range.last - range.first + 1)).has_value());
     }
-    moves.take_back();
+    moves.undo();
     RC_ASSERT(std::ranges::equal(what_if.order(), order));
     RC_ASSERT(what_if.figures() == figures);
     RC_ASSERT(what_if.profile() == profile);

@@ -5,9 +5,9 @@
 //      the peak, once without their chains and once with them. These are the commands Shift+B and B
 //      (MovePlanner).
 //   2. Repeat the better move in all identical layers (core/edit/repeat_in_layers.h).
-//   3. The what-if gives the figures after each. Every move is taken back in it.
+//   3. The what-if gives the figures after each. Every move is undone in it.
 //
-// A move that makes the step no shorter and hides no more is no fix.
+// Only a move that makes the step shorter, or hides more of the communication, counts as a fix.
 
 #include "views/session/edit/collective_fixes.h"
 
@@ -66,7 +66,7 @@ struct FixFinder::Basis {
     } else {
       fix.after = figures;
     }
-    moves.take_back();
+    moves.undo();
     return fix;
   }
 
@@ -105,7 +105,7 @@ struct FixFinder::Basis {
       [[maybe_unused]] const auto done = moves.move(block, gap);
     }
     const Figures after = what_if.figures();
-    moves.take_back();
+    moves.undo();
     return after;
   }
 

@@ -41,7 +41,7 @@ class PlannedMoves {
   // `how`: "one position earlier", "to the best position". `asked`: the number of nodes to move.
   [[nodiscard]] Edit edit(const std::string& how, std::size_t asked) const;
   // Moves everything back in the what-if. Call `edit` before this.
-  void take_back() { moves_.take_back(); }
+  void undo() { moves_.undo(); }
 
  private:
   void refuse(const std::string& sentences);

@@ -1,4 +1,4 @@
-// What moving a collective gains: the promised figures are those of the edited graph.
+// Tests the gains of moving a collective: the promised figures are those of the edited graph.
 
 #include "views/session/edit/collective_fixes.h"
 
@@ -61,7 +61,7 @@ TEST_F(CollectiveFixesTest, AllLayersGainMoreThanOne) {
             fixes.of(*fixes.best()).edit->title + " in 4 layers");
 }
 
-TEST_F(CollectiveFixesTest, EveryMoveIsTakenBack) {
+TEST_F(CollectiveFixesTest, EveryMoveIsUndone) {
   const CollectiveFixes first = find("g1");
   EXPECT_TRUE(find("g2").best());
   const CollectiveFixes again = find("g1");
