@@ -155,7 +155,7 @@ class Repeater {
     return changes;
   }
 
-  // The node that the block of a layer goes before. `neighbor`: of the block at home.
+  // The node that the block of a layer goes before. `neighbor`: next to the block at home.
   Result<NodeId> place_in(std::int64_t layer, const Neighbor& neighbor,
                           std::span<const NodeId> block) const {
     const std::int64_t at = counterparts_.layer_of(neighbor.node);

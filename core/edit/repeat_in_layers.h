@@ -19,7 +19,7 @@ struct RepeatedEdit {
   std::vector<std::string> left_out;  // why each of the others is left out, in one sentence
 };
 
-// `edit`: moves nodes of one layer, or sets their policies. `counterparts`: of the graph before it.
+// `edit`: moves nodes of one layer, or sets their policies. `counterparts`: those in the graph before it.
 // `after`: the graph with it, to which the result applies. `dependencies`: of that graph.
 //
 // A block moves to the counterpart of its new neighbor: of the node after it, or of the one before
@@ -30,7 +30,7 @@ struct RepeatedEdit {
 Result<RepeatedEdit> repeat_in_layers(const LayerCounterparts& counterparts, const Edit& edit,
                                       Graph after, const Dependencies& dependencies);
 
-// Both as one edit: "Move all_gather_7 to the best place in 32 layers".
+// Both as one edit: "Move all_gather_7 to the best position in 32 layers".
 Edit in_all_layers(Edit edit, const RepeatedEdit& repeated);
 
 }  // namespace jointer

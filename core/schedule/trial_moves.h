@@ -14,7 +14,7 @@ struct PlacedNode {
 };
 std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const NodeId> nodes);
 
-// Moves of blocks in a what-if that can be undone, to find the figures of an order without
+// Moves of blocks in a what-if that can be undone, to find the metrics of an order without
 // keeping it.
 class TrialMoves {
  public:

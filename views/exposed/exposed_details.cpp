@@ -66,7 +66,7 @@ QString ExposedDetails::why(int row) const {
   return tr("%1: %2.").arg(name, QString::fromStdString(exposure_text(graph, simulation, c, link)));
 }
 
-// "Move to Best Place: −0.42 ms, peak +12 MiB".
+// "Move to Best Position: −0.42 ms, peak +12 MiB".
 void ExposedDetails::show_fix(QPushButton& button, const QString& verb, int row,
                               std::optional<FixKind> kind) {
   const CollectiveFixesPtr fixes = row < 0 ? nullptr : model_.fixes(row);
@@ -91,7 +91,7 @@ void ExposedDetails::show_row(int row) {
   why_->setText(row < 0 ? tr("Select a collective to see why it is exposed and what a move gains.")
                         : why(row));
   const CollectiveFixesPtr fixes = row < 0 ? nullptr : model_.fixes(row);
-  show_fix(*best_, tr("Move to Best Place"), row, fixes ? fixes->best() : std::nullopt);
+  show_fix(*best_, tr("Move to Best Position"), row, fixes ? fixes->best() : std::nullopt);
   const bool repeats = fixes && fixes->of(FixKind::all_layers).edit;
   const std::size_t layers = repeats ? fixes->of(FixKind::all_layers).layers : 0;
   show_fix(*layers_,

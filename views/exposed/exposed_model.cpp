@@ -47,9 +47,10 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
                .unit = Unit::share,
                .meaning = tr("Exposed time as a share of the step time.")}};
   fix(tr("alone"),
-      tr("Step time gained if the start and the wait move to their best places alone."));
-  fix(tr("chain"), tr("Step time gained if they move to their best places with their chains: the "
-                      "cheap nodes that feed the start and those that read the wait."));
+      tr("Step time gained if the start and the wait move to their best positions alone."));
+  fix(tr("chain"),
+      tr("Step time gained if they move to their best positions with their chains: the "
+         "cheap nodes that feed the start and those that read the wait."));
   fix(tr("layers"), tr("Step time gained if the better of these moves is made in all identical "
                        "layers."));
   const auto add = [&](Column column) { columns_.push_back(std::move(column)); };

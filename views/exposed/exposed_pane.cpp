@@ -41,8 +41,8 @@ ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* paren
   controls().addWidget(hidden);
   details_ = new ExposedDetails(*model, this);
   qobject_cast<QBoxLayout*>(layout())->addWidget(details_);
-  best_ = add_key(tr("Move to Best Place"), Qt::NoModifier, &ExposedPane::apply_best);
-  layers_ = add_key(tr("Move to Best Place in All Identical Layers"), Qt::ShiftModifier,
+  best_ = add_key(tr("Move to Best Position"), Qt::NoModifier, &ExposedPane::apply_best);
+  layers_ = add_key(tr("Move to Best Position in All Identical Layers"), Qt::ShiftModifier,
                     &ExposedPane::apply_in_all_layers);
 
   ask_soon_.setSingleShot(true);
@@ -70,7 +70,7 @@ ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* paren
 
 KeysGroup ExposedPane::keys() {
   return {tr("Exposed collectives"),
-          {{tr("Enter"), tr("Move the collective to its best place")},
+          {{tr("Enter"), tr("Move the collective to its best position")},
            {tr("Shift+Enter"), tr("The same in all identical layers")},
            {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
 }
@@ -141,7 +141,7 @@ void ExposedPane::apply(std::optional<FixKind> kind) {
   const int row = current_row();
   if (row < 0) return emit message(tr("First select a collective."));
   const NodeId start = model_->collective(row).start;
-  if (!model_->fixes(row)) emit message(tr("Finding the best place..."));
+  if (!model_->fixes(row)) emit message(tr("Finding the best position..."));
   if (kind)
     search_.apply(start, *kind);
   else

@@ -5,7 +5,7 @@
 //      the peak, once without their chains and once with them. These are the commands Shift+B and B
 //      (MovePlanner).
 //   2. Repeat the better move in all identical layers (core/edit/repeat_in_layers.h).
-//   3. The what-if gives the figures after each. Every move is undone in it.
+//   3. The what-if gives the metrics after each. Every move is undone in it.
 //
 // Only a move that makes the step shorter, or hides more of the communication, counts as a fix.
 
@@ -60,7 +60,7 @@ struct FixFinder::Basis {
                             std::tuple(figures.step_ns, figures.exposed_ns);
     if (saves_time) {
       fix.edit = moves.edit({}, nodes.size());
-      fix.edit->title = fmt::format("Move {}{} to the best place", graph.name(nodes.front()),
+      fix.edit->title = fmt::format("Move {}{} to the best position", graph.name(nodes.front()),
                                     kind == FixKind::alone ? " alone" : "");
       fix.why_not.clear();
     } else {

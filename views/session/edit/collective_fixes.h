@@ -16,7 +16,7 @@
 namespace jointer::views {
 
 enum class FixKind : std::uint8_t {
-  alone,        // the start and the wait, each to its best place
+  alone,        // the start and the wait, each to its best position
   with_chains,  // with the cheap nodes that feed the start and those that read the wait
   all_layers,   // the better of these, in the layer of the collective and all identical layers
 };
@@ -58,7 +58,7 @@ class FixFinder {
   FixFinder(const FixFinder&) = delete;
   FixFinder& operator=(const FixFinder&) = delete;
 
-  // `start`: of a collective, or of a copy to or from the host. Error (cancelled): `cancel` is true.
+  // `start`: starts a collective, or a copy to or from the host. Error (cancelled): `cancel` is true.
   // Cost: per node that moves, a preview of all places; for the layers, a copy of the graph.
   Result<CollectiveFixes> find(NodeId start, const std::atomic<bool>& cancel);
 

@@ -27,7 +27,7 @@ class CollectiveFixesTest : public testing::Test {
     EXPECT_TRUE(fixes) << fixes.error().message;
     return fixes.value_or(CollectiveFixes{});
   }
-  // The figures of the graph after an edit, computed anew.
+  // The metrics of the graph after an edit, computed anew.
   [[nodiscard]] Figures figures_after(const Edit& edit) const {
     Graph graph = snapshot_->graph;
     const auto done = apply(graph, edit);
