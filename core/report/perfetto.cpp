@@ -1,10 +1,9 @@
 // Writes Chrome trace events, which Perfetto reads: complete events (X) on threads, metadata (M)
 // that names the threads, flows (s, f) and counters (C). Times are in microseconds.
 
-#include <algorithm>
-
 #include "core/base/json_writer.h"
 #include "core/report/export.h"
+#include "core/schedule/memory_times.h"
 
 namespace jointer {
 namespace {
@@ -119,15 +118,6 @@ class TraceWriter {
     out_.end_object();
   }
 
-  [[nodiscard]] std::int64_t memory_time(NodeId id, bool is_end) const {
-    const Simulation& simulation = analysis_.simulation;
-    if (graph_.is_collective_start(graph_.node(id)))
-      return simulation.collectives()[static_cast<std::size_t>(simulation.collective_of(id))]
-          .ready_ns;
-    const NodeTiming& t = simulation.timing(id);
-    return is_end ? t.end : t.start;
-  }
-
   // Writes a flow from each collective to its wait.
   void flows() {
     std::int64_t number = 0;
@@ -151,24 +141,19 @@ class TraceWriter {
     }
   }
 
-  // Writes a counter event for each memory event that changes a value. A node's memory is
-  // allocated when the node starts on the compute stream, and released when it ends. A collective's
-  // buffer is allocated when the collective is launched.
+  // Writes a counter event for each memory event that changes a value.
   void memory_counters() {
     const auto categories = analysis_.memory.by_category();
-    const auto steps = analysis_.memory.steps();
+    const auto times = memory_times(graph_, analysis_.memory, analysis_.simulation);
     BytesByCategory last;
     last.fill(-1);
-    std::int64_t clock = 0;
     for (std::size_t point = 0; point < analysis_.memory.profile().size(); ++point) {
       BytesByCategory now{};
       for (std::size_t c = 0; c < kMemoryCategories; ++c) now[c] = categories[c][point];
-      if (point > 0)
-        clock = std::max(clock, memory_time(steps[(point - 1) / 2], /*is_end=*/point % 2 == 0));
       if (now == last) continue;
       last = now;
       begin("C", "memory", kHostThread);
-      time("ts", clock);
+      time("ts", times[point]);
       out_.key("args");
       out_.begin_object();
       for (std::size_t c = 0; c < kMemoryCategories; ++c) {

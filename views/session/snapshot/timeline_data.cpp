@@ -7,6 +7,7 @@
 
 #include "core/base/units.h"
 #include "core/ops/flops.h"
+#include "core/schedule/memory_times.h"
 
 namespace jointer::views {
 namespace {
@@ -207,25 +208,12 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
   const Simulation& simulation = analysis.simulation;
   length_ = std::max<std::int64_t>(simulation.step_ns(), 1);
 
-  // Memory changes as nodes run on the compute stream: it is allocated when a node starts and freed
-  // when it ends. A collective's buffer is allocated at launch.
-  positions_.reserve(2 * analysis.memory.steps().size() + 1);
-  positions_.push_back(0);
-  std::int64_t clock = 0;
+  positions_ = memory_times(graph, analysis.memory, simulation);
   std::vector<std::vector<LaneItem>> items(kFirstGroupLane + simulation.streams().size());
   for (const NodeId id : analysis.memory.steps()) {
     const Node& n = graph.node(id);
     const NodeTiming& timing = simulation.timing(id);
     const bool is_start = graph.is_asynchronous(n);
-    const std::int32_t collective = simulation.collective_of(id);
-    const std::int64_t begin =
-        is_start ? simulation.collectives()[static_cast<std::size_t>(collective)].ready_ns
-                 : timing.start;
-    clock = std::max(clock, begin);
-    positions_.push_back(clock);
-    if (!is_start) clock = std::max(clock, timing.end);
-    positions_.push_back(clock);
-
     extents_[id.index()] = {timing.start, timing.end};
     if (timing.host_end > timing.host_start) {
       items[kHostLane].push_back({timing.host_start, timing.host_end, id, ItemColor::host});

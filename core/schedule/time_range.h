@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+namespace jointer {
+
+// A part of the simulated step: [begin, end), in nanoseconds from the start of the step.
+struct TimeRange {
+  std::int64_t begin = 0, end = 0;
+
+  [[nodiscard]] std::int64_t length() const { return end - begin; }
+  friend bool operator==(const TimeRange&, const TimeRange&) = default;
+};
+
+}  // namespace jointer
