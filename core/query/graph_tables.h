@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "core/graph/users.h"
+#include "core/query/query_schema.h"
+#include "core/query/row_writer.h"
+#include "core/schedule/analysis.h"
+
+namespace jointer {
+
+// The graph that the tables are filled from, and values that several of their columns share.
+struct TableSource {
+  TableSource(const Graph& graph, const Analysis& analysis);
+
+  const Graph& graph;
+  const Analysis& analysis;
+  Users users;
+  std::vector<std::int64_t> memory_times;  // by point of the memory profile
+
+  // The collective or copy that the node starts; null for other nodes and for waits.
+  [[nodiscard]] const CollectiveTiming* started_by(NodeId node) const;
+  [[nodiscard]] std::string_view module(NodeId node) const;
+  // Names that outlive the source.
+  [[nodiscard]] std::string_view phase(const Node& node) const {
+    return node.phase == Phase::forward ? "forward" : "backward";
+  }
+};
+
+// A table and how its rows are written. `fill` calls `row` for each row, after it has bound all
+// columns; it ends early if `row` returns false.
+struct TableWriter {
+  using Row = std::function<bool()>;
+  QueryTable table;
+  void (*fill)(const TableSource& source, RowWriter& writer, const Row& row);
+};
+
+// In the order of the documentation.
+const std::vector<TableWriter>& table_writers();
+
+TableWriter step_table();
+TableWriter node_table();
+TableWriter input_table();
+TableWriter storage_table();
+TableWriter event_table();
+TableWriter collective_table();
+
+}  // namespace jointer

@@ -1,0 +1,186 @@
+// The tables storages and events.
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/query/table_columns.h"
+#include "core/schedule/memory_walk.h"
+
+namespace jointer {
+namespace {
+
+// --- storages ---
+
+struct StorageRow {
+  std::size_t number;
+  const Lifetime& lifetime;
+};
+
+std::string_view name_of(const TableSource& s, const Lifetime& lifetime) {
+  return lifetime.producer ? s.graph.name(lifetime.producer) : std::string_view();
+}
+
+void write_node_id(NodeId id, RowWriter& row) {
+  id ? row.integer(id.value()) : row.null();
+}
+
+bool is_never_freed(const TableSource& s, const Lifetime& lifetime) {
+  return end_point(lifetime.last) >= s.analysis.memory.profile().size();
+}
+
+constexpr std::array kStorageColumns{
+    TableColumn<StorageRow>{{"storage_id", "INTEGER PRIMARY KEY",
+                             "Number of the storage, in the "
+                             "order of allocation"},
+                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
+                              row.integer(static_cast<std::int64_t>(each.number));
+                            }},
+    TableColumn<StorageRow>{{"node_id", "INTEGER",
+                             "Node that allocates it, or whose parameter the "
+                             "optimizer state belongs to"},
+                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
+                              write_node_id(each.lifetime.producer, row);
+                            }},
+    TableColumn<StorageRow>{{"node", "TEXT", "Name of that node"},
+                            [](const TableSource& s, const StorageRow& each, RowWriter& row) {
+                              row.text_or_null(name_of(s, each.lifetime));
+                            }},
+    TableColumn<StorageRow>{{"module", "TEXT", "Module of that node"},
+                            [](const TableSource& s, const StorageRow& each, RowWriter& row) {
+                              each.lifetime.producer ? row.text(s.module(each.lifetime.producer))
+                                                     : row.null();
+                            }},
+    TableColumn<StorageRow>{{"category", "TEXT", "parameter, saved_activation, temporary, ..."},
+                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
+                              row.text(to_string(each.lifetime.category));
+                            }},
+    TableColumn<StorageRow>{{"bytes", "INTEGER", "Size, as rounded by the device's allocator"},
+                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
+                              row.integer(each.lifetime.bytes);
+                            }},
+    TableColumn<StorageRow>{{"allocated_ns", "INTEGER",
+                             "When it is allocated; 0 if it exists from "
+                             "the start"},
+                            [](const TableSource& s, const StorageRow& each, RowWriter& row) {
+                              row.integer(s.memory_times[begin_point(each.lifetime.first)]);
+                            }},
+    TableColumn<StorageRow>{{"freed_ns", "INTEGER",
+                             "When it is freed; NULL if it exists until the "
+                             "end"},
+                            [](const TableSource& s, const StorageRow& each, RowWriter& row) {
+                              is_never_freed(s, each.lifetime)
+                                  ? row.null()
+                                  : row.integer(s.memory_times[end_point(each.lifetime.last)]);
+                            }},
+    TableColumn<StorageRow>{
+        {"is_live_at_peak", "INTEGER", "1 if it is live at the peak, else 0"},
+        [](const TableSource& s, const StorageRow& each, RowWriter& row) {
+          const MemoryTimeline& memory = s.analysis.memory;
+          row.integer(MemoryTimeline::is_alive(each.lifetime, memory.peak_index()) ? 1 : 0);
+        }},
+};
+
+void fill_storages(const TableSource& source, RowWriter& writer, const TableWriter::Row& row) {
+  const auto lifetimes = source.analysis.memory.lifetimes();
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    writer.start();
+    write_row(kStorageColumns, source, StorageRow{i, lifetimes[i]}, writer);
+    if (!row()) return;
+  }
+}
+
+// --- events ---
+
+struct EventRow {
+  std::int64_t number;
+  std::size_t point;  // of the memory profile
+  std::size_t storage;
+  const Lifetime& lifetime;
+  std::int64_t change;      // bytes
+  std::int64_t live_bytes;  // after it
+};
+
+constexpr std::array kEventColumns{
+    TableColumn<EventRow>{{"event_id", "INTEGER PRIMARY KEY",
+                           "Number of the event, in the order "
+                           "of time"},
+                          [](const TableSource&, const EventRow& event, RowWriter& row) {
+                            row.integer(event.number);
+                          }},
+    TableColumn<EventRow>{{"ns", "INTEGER", "When it happens; 0 for what exists from the start"},
+                          [](const TableSource& s, const EventRow& event, RowWriter& row) {
+                            row.integer(s.memory_times[event.point]);
+                          }},
+    TableColumn<EventRow>{{"node_id", "INTEGER", "Node that runs then; NULL at the start"},
+                          [](const TableSource& s, const EventRow& event, RowWriter& row) {
+                            write_node_id(s.analysis.memory.node_at(event.point), row);
+                          }},
+    TableColumn<EventRow>{{"action", "TEXT", "allocate or free"},
+                          [](const TableSource&, const EventRow& event, RowWriter& row) {
+                            row.text(event.change > 0 ? "allocate" : "free");
+                          }},
+    TableColumn<EventRow>{{"storage_id", "INTEGER", "Storage that is allocated or freed"},
+                          [](const TableSource&, const EventRow& event, RowWriter& row) {
+                            row.integer(static_cast<std::int64_t>(event.storage));
+                          }},
+    TableColumn<EventRow>{{"bytes", "INTEGER",
+                           "Change: positive for allocations, negative for "
+                           "frees"},
+                          [](const TableSource&, const EventRow& event, RowWriter& row) {
+                            row.integer(event.change);
+                          }},
+    TableColumn<EventRow>{{"live_bytes", "INTEGER", "Bytes that are live after the event"},
+                          [](const TableSource&, const EventRow& event, RowWriter& row) {
+                            row.integer(event.live_bytes);
+                          }},
+};
+
+struct Event {
+  std::size_t point;
+  std::size_t storage;
+  bool is_free;
+};
+
+// All events in the order of time. At a point of the profile, all are allocations or all are frees.
+std::vector<Event> events_of(const MemoryTimeline& memory) {
+  const auto lifetimes = memory.lifetimes();
+  std::vector<Event> events;
+  events.reserve(2 * lifetimes.size());
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    const std::size_t begin = begin_point(lifetimes[i].first), end = end_point(lifetimes[i].last);
+    if (begin >= end) continue;  // never live
+    events.push_back({begin, i, false});
+    if (end < memory.profile().size()) events.push_back({end, i, true});
+  }
+  std::ranges::stable_sort(events, {}, &Event::point);
+  return events;
+}
+
+void fill_events(const TableSource& source, RowWriter& writer, const TableWriter::Row& row) {
+  const auto lifetimes = source.analysis.memory.lifetimes();
+  std::int64_t number = 0, live = 0;
+  for (const Event& event : events_of(source.analysis.memory)) {
+    const Lifetime& lifetime = lifetimes[event.storage];
+    const std::int64_t change = event.is_free ? -lifetime.bytes : lifetime.bytes;
+    live += change;
+    writer.start();
+    write_row(kEventColumns, source,
+              EventRow{number++, event.point, event.storage, lifetime, change, live}, writer);
+    if (!row()) return;
+  }
+}
+
+}  // namespace
+
+TableWriter storage_table() {
+  return {{"storages", "Memory that the step allocates, and that exists before it",
+           columns_of(kStorageColumns)},
+          fill_storages};
+}
+
+TableWriter event_table() {
+  return {{"events", "Memory events: allocations and frees", columns_of(kEventColumns)},
+          fill_events};
+}
+
+}  // namespace jointer

@@ -1,0 +1,311 @@
+// The tables step, nodes and inputs.
+
+#include <fmt/format.h>
+
+#include "core/query/table_columns.h"
+
+namespace jointer {
+namespace {
+
+// --- step ---
+
+struct Step {};
+
+constexpr std::array kStepColumns{
+    TableColumn<Step>{
+        {"title", "TEXT", "Name of the graph"},
+        [](const TableSource& s, const Step&, RowWriter& row) { row.text(s.graph.title()); }},
+    TableColumn<Step>{{"device", "TEXT", "Device that the estimates are for"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.text(s.analysis.device.name);
+                      }},
+    TableColumn<Step>{
+        {"estimator", "TEXT", "How times are estimated"},
+        [](const TableSource& s, const Step&, RowWriter& row) { row.text(s.analysis.estimator); }},
+    TableColumn<Step>{{"step_ns", "INTEGER", "Step time"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.integer(s.analysis.simulation.step_ns());
+                      }},
+    TableColumn<Step>{{"compute_ns", "INTEGER", "Time of all kernels"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.integer(s.analysis.simulation.compute_ns());
+                      }},
+    TableColumn<Step>{{"communication_ns", "INTEGER", "Time of all collectives"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.integer(s.analysis.simulation.communication_ns());
+                      }},
+    TableColumn<Step>{{"exposed_ns", "INTEGER", "Exposed time of collectives and copies"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.integer(s.analysis.simulation.exposed_ns());
+                      }},
+    TableColumn<Step>{{"host_bound_ns", "INTEGER",
+                       "Time in which the compute stream waits for "
+                       "the CPU"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.integer(s.analysis.simulation.host_bound_ns());
+                      }},
+    TableColumn<Step>{{"peak_bytes", "INTEGER", "Maximum of allocated bytes"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.integer(s.analysis.memory.peak_bytes());
+                      }},
+    TableColumn<Step>{{"reserved_peak_bytes", "INTEGER", "Maximum of reserved bytes"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.integer(s.analysis.reserved.peak_bytes);
+                      }},
+    TableColumn<Step>{{"flops", "INTEGER", "Floating-point operations"},
+                      [](const TableSource& s, const Step&, RowWriter& row) {
+                        row.integer(s.analysis.total_flops.total);
+                      }},
+};
+
+void fill_step(const TableSource& source, RowWriter& writer, const TableWriter::Row& row) {
+  writer.start();
+  write_row(kStepColumns, source, Step{}, writer);
+  row();
+}
+
+// --- nodes ---
+
+std::string_view kind_name(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::placeholder:
+      return "placeholder";
+    case NodeKind::get_attr:
+      return "get_attr";
+    case NodeKind::output:
+      return "output";
+    case NodeKind::call:
+      break;
+  }
+  return "call";
+}
+
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::none:
+      return {};
+    case Role::parameter:
+      return "parameter";
+    case Role::buffer:
+      return "buffer";
+    case Role::input:
+      return "input";
+    case Role::tangent:
+      return "tangent";
+    case Role::saved:
+      return "saved";
+    case Role::gradient:
+      return "gradient";
+    case Role::result:
+      return "result";
+    case Role::mutation:
+      return "mutation";
+    case Role::other:
+      break;
+  }
+  return "other";
+}
+
+std::string_view stream_name(const TableSource& s, NodeId id) {
+  const std::int32_t stream = s.analysis.simulation.timing(id).stream;
+  if (stream < 0) return {};
+  return s.analysis.simulation.streams()[static_cast<std::size_t>(stream)].name;
+}
+
+const Tensor* first_tensor(const TableSource& s, NodeId id) {
+  const auto tensors = s.graph.tensors(id);
+  return tensors.empty() ? nullptr : &tensors.front();
+}
+
+std::string shape_text(const TableSource& s, const Tensor& tensor) {
+  std::string text = "[";
+  for (const Dim& dim : s.graph.shape(tensor))
+    fmt::format_to(std::back_inserter(text), "{}{}", text.size() > 1 ? ", " : "", dim.value);
+  return text + "]";
+}
+
+// Calls have times; NULL for other nodes.
+void write_time(const TableSource& s, NodeId id, RowWriter& row,
+                std::int64_t (*of)(const NodeTiming&)) {
+  if (s.graph.node(id).kind == NodeKind::call)
+    row.integer(of(s.analysis.simulation.timing(id)));
+  else
+    row.null();
+}
+
+constexpr std::array kNodeColumns{
+    TableColumn<NodeId>{
+        {"node_id", "INTEGER PRIMARY KEY", "Number of the node; edits keep it"},
+        [](const TableSource&, const NodeId& id, RowWriter& row) { row.integer(id.value()); }},
+    TableColumn<NodeId>{
+        {"node", "TEXT", "Name"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) { row.text(s.graph.name(id)); }},
+    TableColumn<NodeId>{{"position", "INTEGER", "Place in program order, from 0"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(static_cast<std::int64_t>(s.graph.position(id)));
+                        }},
+    TableColumn<NodeId>{{"kind", "TEXT", "call, placeholder, get_attr or output"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.text(kind_name(s.graph.node(id).kind));
+                        }},
+    TableColumn<NodeId>{{"operator", "TEXT", "Operator that it calls; NULL if it is not a call"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          const Node& n = s.graph.node(id);
+                          n.kind == NodeKind::call ? row.text(s.graph.target(n)) : row.null();
+                        }},
+    TableColumn<NodeId>{{"phase", "TEXT", "forward or backward"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.text(s.phase(s.graph.node(id)));
+                        }},
+    TableColumn<NodeId>{{"role", "TEXT",
+                         "Meaning of a placeholder: parameter, buffer, input, tangent, "
+                         "saved, other; NULL for other nodes"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.text_or_null(role_name(s.graph.node(id).role));
+                        }},
+    TableColumn<NodeId>{
+        {"module", "TEXT",
+         "Path of the module: layers.0.attention; empty for the "
+         "root"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) { row.text(s.module(id)); }},
+    TableColumn<NodeId>{{"group_name", "TEXT", "Process group of a collective"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          const Node& n = s.graph.node(id);
+                          row.text_or_null(n.group ? s.graph.group_label(n.group)
+                                                   : std::string_view());
+                        }},
+    TableColumn<NodeId>{{"stream", "TEXT",
+                         "Stream that it runs on: compute, copy or a process "
+                         "group; NULL for none"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.text_or_null(stream_name(s, id));
+                        }},
+    TableColumn<NodeId>{{"start_ns", "INTEGER", "When it starts on its stream"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          write_time(s, id, row, [](const NodeTiming& t) { return t.start; });
+                        }},
+    TableColumn<NodeId>{{"end_ns", "INTEGER",
+                         "When it ends on its stream; a wait ends when its "
+                         "collective does"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          write_time(s, id, row, [](const NodeTiming& t) { return t.end; });
+                        }},
+    TableColumn<NodeId>{{"ns", "INTEGER", "Estimated device time, without waiting"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(s.analysis.costs[id.index()].ns);
+                        }},
+    TableColumn<NodeId>{{"host_ns", "INTEGER", "Time of the CPU to launch it"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(s.analysis.costs[id.index()].host_ns);
+                        }},
+    TableColumn<NodeId>{{"exposed_ns", "INTEGER",
+                         "Exposed time of the collective or copy that it "
+                         "starts; 0 for others"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          const CollectiveTiming* c = s.started_by(id);
+                          row.integer(c == nullptr ? 0 : c->exposed_ns);
+                        }},
+    TableColumn<NodeId>{{"bound_by", "TEXT",
+                         "The limit of its time: compute, memory, launch, "
+                         "network, latency, ..."},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          const NodeCost& cost = s.analysis.costs[id.index()];
+                          row.text_or_null(cost.limit == NodeCost::Limit::none
+                                               ? std::string_view()
+                                               : to_string(cost.limit));
+                        }},
+    TableColumn<NodeId>{{"flops", "INTEGER", "Floating-point operations, computed from shapes"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(s.analysis.flops[id.index()].total);
+                        }},
+    TableColumn<NodeId>{{"output_bytes", "INTEGER", "Size of its outputs; views count in full"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(s.graph.output_bytes(s.graph.node(id)));
+                        }},
+    TableColumn<NodeId>{{"dtype", "TEXT", "Element type of the first output"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          const Tensor* tensor = first_tensor(s, id);
+                          row.text_or_null(tensor == nullptr ? std::string_view()
+                                                             : to_string(tensor->dtype));
+                        }},
+    TableColumn<NodeId>{{"shape", "TEXT", "Sizes of the first output: [8192, 7168]"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          const Tensor* tensor = first_tensor(s, id);
+                          row.owned_text(tensor == nullptr ? std::string()
+                                                           : shape_text(s, *tensor));
+                        }},
+    TableColumn<NodeId>{{"policy", "TEXT",
+                         "Memory policy of its tag: must_save, ...; NULL for "
+                         "none"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          const MemoryPolicy policy = s.graph.node(id).policy;
+                          row.text_or_null(policy == MemoryPolicy::none ? std::string_view()
+                                                                        : to_string(policy));
+                        }},
+    TableColumn<NodeId>{{"is_recomputed", "INTEGER",
+                         "1 if the backward computes it a second time, "
+                         "else 0"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(s.graph.node(id).has(Node::recomputed) ? 1 : 0);
+                        }},
+    TableColumn<NodeId>{{"inputs", "INTEGER", "Number of nodes that it reads"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(static_cast<std::int64_t>(s.graph.inputs(id).size()));
+                        }},
+    TableColumn<NodeId>{{"users", "INTEGER", "Number of nodes that read it"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(static_cast<std::int64_t>(s.users.of(id).size()));
+                        }},
+};
+
+void fill_nodes(const TableSource& source, RowWriter& writer, const TableWriter::Row& row) {
+  for (const NodeId id : source.graph.order()) {
+    writer.start();
+    write_row(kNodeColumns, source, id, writer);
+    if (!row()) return;
+  }
+}
+
+// --- inputs ---
+
+struct Input {
+  NodeId node, input;
+};
+
+constexpr std::array kInputColumns{
+    TableColumn<Input>{{"node_id", "INTEGER", "Node that reads"},
+                       [](const TableSource&, const Input& edge, RowWriter& row) {
+                         row.integer(edge.node.value());
+                       }},
+    TableColumn<Input>{{"input_id", "INTEGER", "Node that it reads"},
+                       [](const TableSource&, const Input& edge, RowWriter& row) {
+                         row.integer(edge.input.value());
+                       }},
+};
+
+void fill_inputs(const TableSource& source, RowWriter& writer, const TableWriter::Row& row) {
+  for (const NodeId id : source.graph.order())
+    for (const NodeId input : source.graph.inputs(id)) {
+      writer.start();
+      write_row(kInputColumns, source, Input{id, input}, writer);
+      if (!row()) return;
+    }
+}
+
+}  // namespace
+
+TableWriter step_table() {
+  return {{"step", "Figures of the graph, in one row", columns_of(kStepColumns)}, fill_step};
+}
+
+TableWriter node_table() {
+  return {{"nodes", "Nodes of the graph", columns_of(kNodeColumns)}, fill_nodes};
+}
+
+TableWriter input_table() {
+  return {{"inputs", "Inputs of each node; a node that is read several times counts once",
+           columns_of(kInputColumns)},
+          fill_inputs};
+}
+
+}  // namespace jointer

@@ -1,0 +1,305 @@
+// A graph as tables of a SQLite database in memory.
+//
+// The tables are filled in one transaction, one INSERT per row (graph_tables.h). From then on the
+// connection only reads: an authorizer refuses every action except SELECT, the functions that it
+// uses and the PRAGMAs that list columns, and `query_only` is set. A progress handler, which SQLite
+// calls every few thousand instructions of its virtual machine, stops a query that was cancelled,
+// runs out of time or uses too much memory.
+
+#include "core/query/query_database.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <mutex>
+#include <optional>
+
+#include "core/query/graph_tables.h"
+
+namespace jointer {
+namespace {
+
+constexpr int kProgressInterval = 10'000;  // instructions of the virtual machine
+constexpr std::size_t kRowsPerCheck = 4096;
+constexpr int kMaxValueBytes = 64 << 20;
+constexpr std::int64_t kMaxMemory = std::int64_t{4} << 30;  // that one query may use
+constexpr std::size_t kMaxResultBytes = std::size_t{1} << 30;
+
+struct Close {
+  void operator()(sqlite3* handle) const { sqlite3_close(handle); }
+};
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Handle = std::unique_ptr<sqlite3, Close>;
+using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+tl::unexpected<Error> run_error(sqlite3* handle) {
+  return fail(Error::Kind::run, "The tables of the graph cannot be built: {}",
+              sqlite3_errmsg(handle));
+}
+
+Result<void> execute(sqlite3* handle, const std::string& sql) {
+  if (sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    return run_error(handle);
+  return {};
+}
+
+Result<void> fill_table(sqlite3* handle, const TableWriter& table, const TableSource& source,
+                        const QueryDatabase::Stop& is_stopped) {
+  JOINTER_CHECK(execute(handle, create_statement(table.table)));
+  std::string sql = fmt::format("INSERT INTO {} VALUES (?", table.table.name);
+  for (std::size_t i = 1; i < table.table.columns.size(); ++i) sql += ", ?";
+  sql += ")";
+  sqlite3_stmt* prepared = nullptr;
+  if (sqlite3_prepare_v2(handle, sql.c_str(), -1, &prepared, nullptr) != SQLITE_OK)
+    return run_error(handle);
+  const Statement insert(prepared);
+  RowWriter writer(prepared);
+  std::size_t rows = 0;
+  bool is_failed = false, is_cancelled = false;
+  table.fill(source, writer, [&] {
+    is_failed = sqlite3_step(prepared) != SQLITE_DONE;
+    sqlite3_reset(prepared);
+    is_cancelled = ++rows % kRowsPerCheck == 0 && is_stopped && is_stopped();
+    return !is_failed && !is_cancelled;
+  });
+  if (is_failed) return run_error(handle);
+  if (is_cancelled) return fail(Error::Kind::cancelled, "cancelled");
+  return {};
+}
+
+// --- Rights of a query ---
+
+bool is_one_of(const char* name, std::initializer_list<std::string_view> names) {
+  std::string lower(name == nullptr ? "" : name);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::find(names, lower) != names.end();
+}
+
+int authorize(void* /*context*/, int action, const char* first, const char* second,
+              const char* /*database*/, const char* /*trigger*/) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return is_one_of(second, {"load_extension"}) ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA:  // these read; with any argument
+      return is_one_of(first, {"table_info", "table_xinfo", "table_list"}) ? SQLITE_OK
+                                                                           : SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+// --- Errors of a query ---
+
+// SQLite's message on one line, with the place in the text if it is known.
+std::string message_of(sqlite3* handle, std::string_view sql) {
+  std::string text = sqlite3_errmsg(handle);
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  const int offset = sqlite3_error_offset(handle);
+  if (offset < 0 || static_cast<std::size_t>(offset) > sql.size()) return text;
+  const std::string_view before = sql.substr(0, static_cast<std::size_t>(offset));
+  const auto line = 1 + std::ranges::count(before, '\n');
+  const std::string_view in_line = before.substr(before.rfind('\n') + 1);
+  const auto column = 1 + std::ranges::count_if(in_line, [](char c) { return (c & 0xc0) != 0x80; });
+  return fmt::format("{} (line {}, column {})", text, line, column);
+}
+
+tl::unexpected<Error> refusal() {
+  return fail(Error::Kind::usage,
+              "A query can only read: write SELECT; statements that change something, ATTACH and "
+              "PRAGMA are refused");
+}
+
+tl::unexpected<Error> query_error(sqlite3* handle, std::string_view sql) {
+  switch (sqlite3_errcode(handle)) {
+    case SQLITE_AUTH:
+    case SQLITE_READONLY:
+      return refusal();
+    case SQLITE_NOMEM:
+      return fail(Error::Kind::run, "The query needs too much memory; select less");
+    default:
+      return fail(Error::Kind::usage, "{}", message_of(handle, sql));
+  }
+}
+
+// --- Running ---
+
+class Watch {
+ public:
+  Watch(sqlite3* handle, const QueryLimits& limits, const QueryDatabase::Stop& is_stopped)
+      : handle_(handle),
+        limits_(limits),
+        is_stopped_(is_stopped),
+        started_(std::chrono::steady_clock::now()),
+        used_before_(sqlite3_memory_used()) {
+    sqlite3_progress_handler(handle_, kProgressInterval, &Watch::look, this);
+  }
+  ~Watch() { sqlite3_progress_handler(handle_, 0, nullptr, nullptr); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  // Why the query was stopped, if it was.
+  [[nodiscard]] const std::optional<Error>& reason() const { return reason_; }
+
+ private:
+  static int look(void* self) { return static_cast<Watch*>(self)->must_stop() ? 1 : 0; }
+
+  bool must_stop() {
+    const auto time = std::chrono::steady_clock::now() - started_;
+    if (is_stopped_ && is_stopped_())
+      reason_ = {Error::Kind::cancelled, "cancelled"};
+    else if (limits_.time.count() > 0 && time > limits_.time)
+      reason_ = {Error::Kind::run,
+                 fmt::format("The query ran for more than {} s and was stopped; select less, or "
+                             "join on fewer rows",
+                             std::chrono::duration<double>(limits_.time).count())};
+    else if (sqlite3_memory_used() - used_before_ > kMaxMemory)
+      reason_ = {Error::Kind::run, "The query needs more than 4 GiB of memory; select less"};
+    return reason_.has_value();
+  }
+
+  sqlite3* handle_;
+  const QueryLimits& limits_;
+  const QueryDatabase::Stop& is_stopped_;
+  std::chrono::steady_clock::time_point started_;
+  std::int64_t used_before_;
+  std::optional<Error> reason_;
+};
+
+std::string text_of(sqlite3_stmt* statement, int column) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+  return text == nullptr ? std::string() : std::string(text, size);
+}
+
+std::string hex_of(sqlite3_stmt* statement, int column) {
+  const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(statement, column));
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i)
+    fmt::format_to(std::back_inserter(text), "{:02x}", bytes[i]);
+  return text;
+}
+
+QueryValue value_of(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return std::int64_t{sqlite3_column_int64(statement, column)};
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_TEXT:
+      return text_of(statement, column);
+    case SQLITE_BLOB:
+      return hex_of(statement, column);
+    default:
+      return std::monostate();
+  }
+}
+
+std::size_t size_of(const QueryValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return sizeof(QueryValue) + (text == nullptr ? 0 : text->size());
+}
+
+// Error (usage): there is no statement, or more than one, or it is invalid.
+Result<Statement> prepare(sqlite3* handle, std::string_view sql) {
+  sqlite3_stmt* prepared = nullptr;
+  const char* rest = nullptr;
+  const int status =
+      sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &prepared, &rest);
+  Statement statement(prepared);
+  if (status != SQLITE_OK) return query_error(handle, sql);
+  if (!statement) return fail(Error::Kind::usage, "The query is empty; write SELECT ...");
+  if (sqlite3_stmt_readonly(prepared) == 0) return refusal();
+  // Only blanks and comments may follow: they prepare to nothing.
+  sqlite3_stmt* next = nullptr;
+  const auto left = static_cast<int>(sql.data() + sql.size() - rest);
+  const int next_status = sqlite3_prepare_v2(handle, rest, left, &next, nullptr);
+  const Statement second(next);
+  if (next_status != SQLITE_OK || second)
+    return fail(Error::Kind::usage,
+                "Only one statement can be run at a time; remove what follows "
+                "the first `;`");
+  return statement;
+}
+
+Result<QueryResult> rows_of(sqlite3* handle, sqlite3_stmt* statement, std::string_view sql,
+                            const QueryLimits& limits) {
+  QueryResult result;
+  const int columns = sqlite3_column_count(statement);
+  for (int c = 0; c < columns; ++c) result.columns.emplace_back(sqlite3_column_name(statement, c));
+  std::size_t bytes = 0;
+  while (true) {
+    const int status = sqlite3_step(statement);
+    if (status == SQLITE_DONE) return result;
+    if (status != SQLITE_ROW) return query_error(handle, sql);
+    if (limits.rows > 0 && result.rows.size() == limits.rows) {
+      result.is_cut = true;
+      return result;
+    }
+    std::vector<QueryValue>& row = result.rows.emplace_back();
+    row.reserve(static_cast<std::size_t>(columns));
+    for (int c = 0; c < columns; ++c) bytes += size_of(row.emplace_back(value_of(statement, c)));
+    if (bytes > kMaxResultBytes)
+      return fail(Error::Kind::run, "The result is larger than 1 GiB; select less");
+  }
+}
+
+}  // namespace
+
+struct QueryDatabase::Connection {
+  Handle handle;
+  std::mutex one_at_a_time;
+};
+
+QueryDatabase::QueryDatabase(std::unique_ptr<Connection> connection)
+    : connection_(std::move(connection)) {}
+QueryDatabase::~QueryDatabase() = default;
+QueryDatabase::QueryDatabase(QueryDatabase&&) noexcept = default;
+QueryDatabase& QueryDatabase::operator=(QueryDatabase&&) noexcept = default;
+
+Result<QueryDatabase> QueryDatabase::build(const Graph& graph, const Analysis& analysis,
+                                           const Stop& is_stopped) {
+  sqlite3* opened = nullptr;
+  const int status =
+      sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  auto connection = std::make_unique<Connection>();
+  connection->handle.reset(opened);
+  if (status != SQLITE_OK) return run_error(opened);
+  JOINTER_CHECK(execute(opened,
+                        "PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY; "
+                        "PRAGMA page_size = 65536; BEGIN"));
+  const TableSource source(graph, analysis);
+  for (const TableWriter& table : table_writers())
+    JOINTER_CHECK(fill_table(opened, table, source, is_stopped));
+  // SQLite declares a table of a PRAGMA at its first use, which the authorizer would refuse.
+  JOINTER_CHECK(execute(opened,
+                        "COMMIT; PRAGMA query_only = ON; SELECT * FROM pragma_table_info(''); "
+                        "SELECT * FROM pragma_table_xinfo(''); SELECT * FROM pragma_table_list"));
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_set_authorizer(opened, authorize, nullptr);
+  return QueryDatabase(std::move(connection));
+}
+
+Result<QueryResult> QueryDatabase::run(std::string_view sql, const QueryLimits& limits,
+                                       const Stop& is_stopped) const {
+  const std::scoped_lock lock(connection_->one_at_a_time);
+  sqlite3* handle = connection_->handle.get();
+  JOINTER_TRY(const Statement statement, prepare(handle, sql));
+  const Watch watch(handle, limits, is_stopped);
+  Result<QueryResult> result = rows_of(handle, statement.get(), sql, limits);
+  if (!result && watch.reason()) return tl::unexpected<Error>(*watch.reason());
+  return result;
+}
+
+}  // namespace jointer

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/query/query_result.h"
+#include "core/schedule/analysis.h"
+
+namespace jointer {
+
+struct QueryLimits {
+  std::size_t rows = 0;               // 0: all
+  std::chrono::milliseconds time{0};  // 0: no limit
+};
+
+// A graph and its analysis as tables of a SQLite database in memory, which queries can only read.
+// Holds no reference to the graph.
+class QueryDatabase {
+ public:
+  // Asked several times a second; returns true to stop.
+  using Stop = std::function<bool()>;
+
+  // Fills the tables. Cost: linear in nodes, inputs and storages; 500,000 nodes take a few seconds.
+  // Error (cancelled): stopped. Error (run): memory has run out.
+  static Result<QueryDatabase> build(const Graph& graph, const Analysis& analysis,
+                                     const Stop& is_stopped = {});
+  ~QueryDatabase();
+  QueryDatabase(QueryDatabase&&) noexcept;
+  QueryDatabase& operator=(QueryDatabase&&) noexcept;
+
+  // Runs one SELECT. May be called on any thread; calls wait for each other.
+  // Error (usage): the statement is invalid, or does more than read; the message is SQLite's, with
+  // the place in the text. Error (cancelled): stopped. Error (run): the limit of time was reached,
+  // or memory has run out.
+  [[nodiscard]] Result<QueryResult> run(std::string_view sql, const QueryLimits& limits = {},
+                                        const Stop& is_stopped = {}) const;
+
+ private:
+  struct Connection;
+  explicit QueryDatabase(std::unique_ptr<Connection> connection);
+
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace jointer
