@@ -16,6 +16,7 @@
 #include "views/modules/modules_pane.h"
 #include "views/operators/operators_pane.h"
 #include "views/pipeline/pipeline_pane.h"
+#include "views/query/query_pane.h"
 #include "views/sac/sac_pane.h"
 #include "views/tune/tune_pane.h"
 
@@ -77,6 +78,7 @@ constexpr std::array kKinds{
              make<PipelinePane>},
     PaneKind{"exposed", QT_TRANSLATE_NOOP("MainWindow", "Exposed collectives"), kMiddle, 6,
              make<ExposedPane>},
+    PaneKind{"query", QT_TRANSLATE_NOOP("MainWindow", "Query"), kMiddle, 7, make<QueryPane>},
 };
 
 }  // namespace

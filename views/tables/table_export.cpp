@@ -22,20 +22,15 @@ std::vector<int> shown_rows(const TableModel& model) {
 }
 
 QString table_csv(const TableModel& model, std::span<const int> rows) {
-  const std::vector<Column>& columns = model.columns();
   QString out;
-  const auto add = [&](std::size_t column, const QString& text) {
-    if (column > 0) out += u',';
-    out += QString::fromStdString(csv_cell(text.toStdString()));
-    if (column + 1 == columns.size()) out += QStringLiteral("\r\n");
+  const auto add_line = [&](auto cell) {
+    for (int column = 0; column < model.columnCount(); ++column)
+      out += (column == 0 ? QString() : QStringLiteral(",")) +
+             QString::fromStdString(csv_cell(cell(column).toStdString()));
+    out += QStringLiteral("\r\n");
   };
-  for (std::size_t c = 0; c < columns.size(); ++c) add(c, raw_title(columns[c]));
-  for (const int row : rows)
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto column = static_cast<int>(c);
-      add(c, columns[c].unit == Unit::text ? model.text(row, column)
-                                           : raw_text(columns[c], model.number(row, column)));
-    }
+  add_line([&](int column) { return model.exported_title(column); });
+  for (const int row : rows) add_line([&](int column) { return model.exported(row, column); });
   return out;
 }
 

@@ -185,20 +185,24 @@ QString TableModel::totals_text(const Totals& totals) const {
   return parts.join(QStringLiteral(" · "));
 }
 
+QString TableModel::exported(int row, int column) const {
+  const Column& c = columns()[at(column)];
+  return c.unit == Unit::text ? text(row, column) : raw_text(c, number(row, column));
+}
+
+QString TableModel::exported_title(int column) const {
+  return raw_title(columns()[at(column)]);
+}
+
 QString TableModel::tsv(std::span<const int> rows) const {
   QString out;
-  for (std::size_t c = 0; c < columns().size(); ++c)
-    out += (c == 0 ? QString() : QStringLiteral("\t")) + raw_title(columns()[c]);
-  out += u'\n';
-  for (const int row : rows) {
-    for (std::size_t c = 0; c < columns().size(); ++c) {
-      if (c > 0) out += u'\t';
-      const auto column = static_cast<int>(c);
-      out += columns()[c].unit == Unit::text ? one_line(text(row, column))
-                                             : raw_text(columns()[c], number(row, column));
-    }
+  const auto add_line = [&](auto cell) {
+    for (int column = 0; column < columnCount(); ++column)
+      out += (column == 0 ? QString() : QStringLiteral("\t")) + one_line(cell(column));
     out += u'\n';
-  }
+  };
+  add_line([&](int column) { return exported_title(column); });
+  for (const int row : rows) add_line([&](int column) { return exported(row, column); });
   return out;
 }
 

@@ -83,7 +83,10 @@ class TableModel : public QAbstractItemModel {
   // "12 operators · 41.2 GiB · 612 ms".
   [[nodiscard]] QString totals_text(const Totals& totals) const;
 
-  // A line of titles, then one line per row, with raw numbers (see raw_text).
+  // A cell and a title in exported files. By default raw numbers: see raw_text.
+  [[nodiscard]] virtual QString exported(int row, int column) const;
+  [[nodiscard]] virtual QString exported_title(int column) const;
+  // A line of exported titles, then one line of exported cells per row.
   [[nodiscard]] QString tsv(std::span<const int> rows) const;
 
   // --- QAbstractItemModel ---

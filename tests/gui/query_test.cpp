@@ -1,0 +1,199 @@
+// The Query pane with real events: running, errors, cancelling, selecting and exporting.
+
+#include <QClipboard>
+#include <QFile>
+#include <QHeaderView>
+#include <QMenu>
+#include <QSpinBox>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/gui/app_window.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
+#include "tests/support/paths.h"
+#include "views/query/query_pane.h"
+#include "views/query/schema_list.h"
+#include "views/session/edit/editing.h"
+#include "views/timeline/timeline_view.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::child;
+using test::kPatienceMs;
+
+}  // namespace
+
+class QueryTest : public test::AppWindow {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    make_folder();
+    make_window();
+    QVERIFY(open_file(test::source_path(test::kSample)));
+    pane_ = show_pane<QueryPane>("query");
+    QVERIFY(pane_ != nullptr);
+  }
+  void cleanup() { close_window(); }
+
+  void control_enter_runs_the_query_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::newRow("small") << QSize(1280, 800);
+    QTest::newRow("large") << QSize(1600, 1000);
+  }
+  void control_enter_runs_the_query();
+  void a_row_selects_its_node();
+  void says_what_is_wrong();
+  void stops_a_query();
+  void copies_and_saves_exact_values();
+  void examples_run();
+  void rows_of_an_earlier_graph_say_so();
+
+ private:
+  [[nodiscard]] QueryEditor& editor() const { return child<QueryEditor>(*pane_); }
+  [[nodiscard]] QueryTable& table() const { return child<QueryTable>(*pane_); }
+  [[nodiscard]] QLabel& status() const { return child<QLabel>(*pane_, "status"); }
+  [[nodiscard]] QToolButton& button(const char* name) const {
+    return child<QToolButton>(*pane_, name);
+  }
+  void type(const QString& sql) const {
+    editor().setFocus();
+    editor().selectAll();
+    QTest::keyClicks(&editor(), sql);
+  }
+  // Types a query, runs it, and waits for its end.
+  bool run(const QString& sql) const {
+    type(sql);
+    QTest::keyClick(&editor(), Qt::Key_Return, Qt::ControlModifier);
+    return QTest::qWaitFor([this] { return !button("cancel").isEnabled(); }, kPatienceMs);
+  }
+
+  QueryPane* pane_ = nullptr;
+};
+
+void QueryTest::control_enter_runs_the_query() {
+  QFETCH(QSize, size);
+  window_->resize(size);
+  QVERIFY(
+      run("SELECT operator, count(*) AS n, sum(ns) AS ns FROM nodes WHERE kind = 'call' GROUP "
+          "BY operator"));
+  QVERIFY2(status().text().contains("rows in"), qPrintable(status().text()));
+  const QueryModel& model = table().model();
+  std::int64_t calls = 0, ns = 0;
+  for (const NodeId id : document().graph().order()) {
+    if (document().graph().node(id).kind != NodeKind::call) continue;
+    ++calls;
+    ns += document().analysis().costs[id.index()].ns;
+  }
+  std::int64_t shown = 0;
+  for (int row = 0; row < model.row_count(); ++row) shown += *model.number(row, 1);
+  QCOMPARE(shown, calls);
+  QCOMPARE(model.totals().by_column[2], ns);
+  QCOMPARE(window_->size(), size);
+  QVERIFY(pane_->rect().contains(editor().mapTo(pane_, editor().rect().bottomRight())));
+  QVERIFY2(table().view().viewport()->height() > 60, "there is space for rows");
+}
+
+void QueryTest::a_row_selects_its_node() {
+  QVERIFY(run("SELECT node_id, output_bytes FROM nodes ORDER BY output_bytes DESC LIMIT 5"));
+  TableView& view = table().view();
+  const QModelIndex index = table().model().index_of(2);
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(index).center());
+  const auto id = static_cast<std::size_t>(*table().model().number(2, 0));
+  QCOMPARE(document().selection().current().index(), id);
+  // Sorting keeps the row selected.
+  view.sortByColumn(1, Qt::AscendingOrder);
+  QCOMPARE(view.selected_rows(), std::vector{2});
+}
+
+void QueryTest::says_what_is_wrong() {
+  QVERIFY(run("SELECT nod FROM nodes"));
+  QCOMPARE(status().text(), QStringLiteral("no such column: nod (line 1, column 8)"));
+  QVERIFY(run("DELETE FROM nodes"));
+  QVERIFY(status().text().contains("can only read"));
+  QVERIFY(run("SELECT count(*) FROM nodes"));
+  QCOMPARE(table().model().number(0, 0),
+           static_cast<std::int64_t>(document().graph().order().size()));
+}
+
+void QueryTest::stops_a_query() {
+  QVERIFY(run("SELECT 1"));
+  type("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n");
+  QTest::mouseClick(&button("run"), Qt::LeftButton);
+  QVERIFY(button("cancel").isEnabled());
+  QTest::qWait(30);
+  QTest::mouseClick(&button("cancel"), Qt::LeftButton);
+  QCOMPARE(status().text(), QStringLiteral("Cancelled."));
+  QVERIFY(run("SELECT 7"));
+  QCOMPARE(table().model().number(0, 0), 7);
+  // A newer query replaces one that is running.
+  type("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n");
+  QTest::mouseClick(&button("run"), Qt::LeftButton);
+  QVERIFY(run("SELECT 8"));
+  QCOMPARE(table().model().number(0, 0), 8);
+}
+
+void QueryTest::copies_and_saves_exact_values() {
+  auto& limit = child<QSpinBox>(*pane_, "limit");
+  test::type(limit, "2");
+  QVERIFY(run("SELECT node, ns FROM nodes WHERE ns > 0 ORDER BY position"));
+  QVERIFY2(status().text().contains("there are more"), qPrintable(status().text()));
+  QCOMPARE(table().model().row_count(), 2);
+  table().copy_all();
+  const QString text = QGuiApplication::clipboard()->text();
+  QVERIFY(text.startsWith("node\tns\n"));
+  const QStringList first = text.split('\n')[1].split('\t');
+  const NodeId node = document().graph().find(first[0].toStdString());
+  QCOMPARE(first[1].toLongLong(), document().analysis().costs[node.index()].ns);
+  const QString path = folder_->filePath("rows.tsv");
+  test::answer_file_dialog(path);
+  table().save_as();
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QCOMPARE(QString::fromUtf8(file.readAll()), text);
+}
+
+void QueryTest::examples_run() {
+  const QMenu* menu = button("examples").menu();
+  QVERIFY(menu->actions().size() > 4);
+  for (QAction* example : menu->actions()) {
+    example->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(!button("cancel").isEnabled(), kPatienceMs);
+    QVERIFY2(status().text().contains(" in "), qPrintable(example->text() + status().text()));
+    QVERIFY(table().model().columnCount() > 1);
+  }
+  // A name in the list of tables is inserted by a double-click.
+  auto& schema = child<SchemaList>(*pane_);
+  editor().clear();
+  const QTreeWidgetItem* nodes = schema.findItems("nodes", Qt::MatchExactly).front();
+  const QPoint at = schema.visualItemRect(nodes).center();
+  QTest::mouseClick(schema.viewport(), Qt::LeftButton, {}, at);
+  QTest::mouseDClick(schema.viewport(), Qt::LeftButton, {}, at);
+  QCOMPARE(editor().toPlainText(), QStringLiteral("nodes"));
+}
+
+void QueryTest::rows_of_an_earlier_graph_say_so() {
+  QVERIFY(run("SELECT count(*) FROM nodes"));
+  const auto old_labels = [this] {
+    int count = 0;
+    for (const QLabel* label : table().findChildren<QLabel*>())
+      count += label->isVisible() && label->text().contains("earlier graph") ? 1 : 0;
+    return count;
+  };
+  QCOMPARE(old_labels(), 0);
+  AnalysisOptions options = document().analysis().options;
+  options.estimator.device = "b200";
+  document().analyze_with(options);
+  QTRY_COMPARE_WITH_TIMEOUT(old_labels(), 1, kPatienceMs);
+  QVERIFY(run("SELECT step_ns FROM step"));
+  QCOMPARE(table().model().number(0, 0), document().analysis().simulation.step_ns());
+  QCOMPARE(old_labels(), 0);
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::QueryTest, "query")
+#include "query_test.moc"

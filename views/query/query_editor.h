@@ -1,0 +1,21 @@
+#pragma once
+
+#include <QPlainTextEdit>
+
+namespace jointer::views {
+
+// The text of a query. Ctrl+Enter runs it.
+class QueryEditor : public QPlainTextEdit {
+  Q_OBJECT
+ public:
+  explicit QueryEditor(QWidget* parent = nullptr);
+
+ signals:
+  void run_requested();
+
+ protected:
+  bool event(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+};
+
+}  // namespace jointer::views

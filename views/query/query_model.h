@@ -1,0 +1,48 @@
+#pragma once
+
+#include "core/query/query_result.h"
+#include "views/session/snapshot/snapshot.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// The result of a query, one row per row. The title of a column determines how its numbers look:
+// `ns` and `..._ns` are times, `bytes` and `..._bytes` are sizes, `flops` are operations. Exported
+// values are those of the query, unchanged.
+//
+// A row stands for the node in its column `node_id`, or else for the node whose name is in its
+// column `node`.
+class QueryModel : public TableModel {
+  Q_OBJECT
+ public:
+  explicit QueryModel(QObject* parent = nullptr) : TableModel(parent) {}
+
+  // `snapshot`: the graph that was queried.
+  void set_result(QueryResult result, SnapshotPtr snapshot);
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString exported(int row, int column) const override;
+  [[nodiscard]] QString exported_title(int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override {
+    return static_cast<std::uint64_t>(row);
+  }
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  [[nodiscard]] const QueryValue& value(int row, int column) const {
+    return result_.rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+  }
+  [[nodiscard]] Column column_of(std::size_t index) const;
+  [[nodiscard]] NodeId node_of(int row) const;
+
+  QueryResult result_;
+  SnapshotPtr snapshot_;
+  std::vector<Column> columns_;
+  int id_column_ = -1, name_column_ = -1;  // -1 for none
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,34 @@
+#include "views/query/query_table.h"
+
+namespace jointer::views {
+
+QueryTable::QueryTable(Document& document, QWidget* parent)
+    : QueryTable(document, new QueryModel, parent) {}
+
+QueryTable::QueryTable(Document& document, QueryModel* model, QWidget* parent)
+    : TablePane(document, *model, tr("Filter rows"), parent), model_(model) {
+  model->setParent(this);
+  setAccessibleName(tr("Query"));
+  setObjectName(QStringLiteral("rows"));
+  view().setRootIsDecorated(false);
+  view().setItemsExpandable(false);
+  set_empty_text(tr("Run a query to see its rows here."));
+  connect(&document, &Document::changed, this, &QueryTable::show_age);
+}
+
+void QueryTable::show_result(QueryResult result, SnapshotPtr snapshot) {
+  queried_ = snapshot;
+  view().sortByColumn(-1, Qt::DescendingOrder);
+  model_->set_result(std::move(result), std::move(snapshot));
+  set_empty_text(tr("The query has no rows."));
+  view().fit_columns();
+  show_age();
+}
+
+void QueryTable::show_age() {
+  const bool is_old = queried_ && queried_ != document().shared_snapshot();
+  set_headline(is_old ? tr("These are the rows of an earlier graph. Run the query again.")
+                      : QString());
+}
+
+}  // namespace jointer::views

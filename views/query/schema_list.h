@@ -1,0 +1,17 @@
+#pragma once
+
+#include <QTreeWidget>
+
+namespace jointer::views {
+
+// The tables that a query can read, with their columns. A double-click on a name asks to insert it.
+class SchemaList : public QTreeWidget {
+  Q_OBJECT
+ public:
+  explicit SchemaList(QWidget* parent = nullptr);
+
+ signals:
+  void name_chosen(const QString& name);
+};
+
+}  // namespace jointer::views
