@@ -300,8 +300,6 @@ void EditMenu::escape() {
     return;
   }
   tab->document()->selection().clear();
-  tab->document()->selection().set_stretch(std::nullopt);
-  tab->document()->selection().set_moment(std::nullopt);
 }
 
 void EditMenu::follow(const DocumentTab* tab) {

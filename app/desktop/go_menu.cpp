@@ -47,6 +47,15 @@ GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(con
   context_.actions.add(
       menu, tr("&Mark This Moment"), {QKeySequence(Qt::Key_M)}, Needs::document, this,
       [this] { context_.documents.with_timeline([](TimelineView& view) { view.toggle_mark(); }); });
+  context_.actions.add(menu, tr("Select &Range Between Marks"),
+                       {QKeySequence(Qt::SHIFT | Qt::Key_M)}, Needs::document, this, [this] {
+                         context_.documents.with_timeline([this](TimelineView& view) {
+                           if (!view.select_between_marks())
+                             context_.status.say(
+                                 tr("Mark two moments first: select each and "
+                                    "press M."));
+                         });
+                       });
   menu->addSeparator();
   add_panes(menu);
   menu->addSeparator();

@@ -2,6 +2,7 @@
 
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/range_text.h"
 #include "views/window/facts_popup.h"
 
 namespace jointer::desktop {
@@ -49,7 +50,7 @@ void StatusLine::follow(const DocumentTab* tab) {
   });
   const Selection* selection = &document->selection();
   connect(selection, &Selection::nodes_changed, this, &StatusLine::refresh);
-  connect(selection, &Selection::stretch_changed, this, &StatusLine::refresh);
+  connect(selection, &Selection::range_changed, this, &StatusLine::refresh);
 }
 
 void StatusLine::refresh() {
@@ -62,7 +63,11 @@ void StatusLine::refresh() {
   if (bar_.currentMessage().isEmpty()) facts_->show();
   facts_->setText(graph_summary(document->graph()));
   const auto nodes = document->selection().nodes();
-  if (nodes.empty()) return selection_->setText(tr("Nothing selected"));
+  if (nodes.empty()) {
+    const auto range = document->selection().range();
+    return selection_->setText(range ? tr("Range %1").arg(time_range_text(range->begin, range->end))
+                                     : tr("Nothing selected"));
+  }
   std::int64_t bytes = 0, ns = 0;
   for (const NodeId node : nodes) {
     bytes += document->graph().output_bytes(document->graph().node(node));

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/open/open.h"
+#include "core/schedule/range_figures.h"
 #include "tests/support/child.h"
 #include "tests/support/paths.h"
 #include "views/alive/alive_model.h"
@@ -310,13 +311,69 @@ TEST_P(TotalsOfCaptures, InspectorOfAllCalls) {
 TEST_P(TotalsOfCaptures, RangeOfTheWholeStep) {
   Document document({.path = GetParam()}, snapshot_);
   const TimelineContent content(document);
-  const std::size_t steps = analysis().memory.steps().size();
-  const QStringList lines = stretch_lines(content, {.first = 0, .last = steps});
   const Simulation& simulation = analysis().simulation;
+  const QStringList lines = range_lines(content, whole_step(simulation));
   EXPECT_EQ(lines[1], "compute " + time_text(simulation.compute_ns()));
   EXPECT_EQ(lines[2], QStringLiteral("communication %1, exposed %2")
                           .arg(time_text(simulation.communication_ns() + simulation.transfer_ns()),
                                time_text(exposed_of(*snapshot_))));
+}
+
+// The panes show the totals of a range, and those of a range that is the whole step are the same as
+// without a range.
+TEST_P(TotalsOfCaptures, PanesOfARange) {
+  const std::int64_t all = analysis().simulation.step_ns();
+  const TimeRange range{all / 3, all * 2 / 3};
+  const RangeFigures figures(graph(), analysis(), range);
+  NodeSums nodes;
+  std::int64_t exposed = 0;
+  for (const NodeId id : graph().order()) {
+    if (!figures.contains(id)) continue;
+    const Node& node = graph().node(id);
+    ++nodes.count;
+    (node.phase == Phase::forward ? nodes.forward_ns : nodes.ns) += figures.ns(id);
+    nodes.flops += analysis().flops[id.index()].total;
+    exposed += figures.exposed_ns(id);
+  }
+  OperatorModel operators;
+  operators.set_snapshot(snapshot_, range);
+  EXPECT_EQ(total(operators, OperatorModel::count_column), nodes.count);
+  EXPECT_EQ(total(operators, OperatorModel::time_column), nodes.forward_ns + nodes.ns);
+  EXPECT_EQ(total(operators, OperatorModel::exposed_column), exposed);
+  EXPECT_EQ(exposed, figures.totals().exposed_ns);
+  ModuleModel modules;
+  modules.set_snapshot(snapshot_, range);
+  EXPECT_EQ(total(modules, ModuleModel::nodes_column), nodes.count);
+  EXPECT_EQ(total(modules, ModuleModel::forward_column), nodes.forward_ns);
+  EXPECT_EQ(total(modules, ModuleModel::backward_column), nodes.ns);
+  EXPECT_EQ(total(modules, ModuleModel::flops_column), nodes.flops);
+  AliveModel alive;
+  alive.set_range(range);
+  alive.set_snapshot(snapshot_, 0);
+  alive.set_grouping(AliveModel::Grouping::change);
+  std::map<QString, std::int64_t> by_change;
+  for (const int row : alive.shown(-1))
+    by_change[alive.text(row, AliveModel::name_column)] =
+        *alive.number(row, AliveModel::bytes_column);
+  const RangeTotals& t = figures.totals();
+  EXPECT_EQ(by_change["allocated, still live"] + by_change["allocated and freed"],
+            t.allocated_bytes);
+  EXPECT_EQ(by_change["freed"] + by_change["allocated and freed"], t.freed_bytes);
+  EXPECT_EQ(by_change["live throughout"] + by_change["freed"], t.begin_bytes);
+  EXPECT_EQ(by_change["live throughout"] + by_change["allocated, still live"], t.end_bytes);
+
+  const auto same = [](TableModel& a, TableModel& b) {
+    EXPECT_EQ(a.row_count(), b.row_count());
+    EXPECT_EQ(a.totals().by_column, b.totals().by_column);
+  };
+  OperatorModel without, whole;
+  without.set_snapshot(snapshot_);
+  whole.set_snapshot(snapshot_, TimeRange{0, all});
+  same(without, whole);
+  ModuleModel modules_without, modules_whole;
+  modules_without.set_snapshot(snapshot_);
+  modules_whole.set_snapshot(snapshot_, TimeRange{0, all});
+  same(modules_without, modules_whole);
 }
 
 TEST_P(TotalsOfCaptures, Sac) {

@@ -5,12 +5,29 @@
 
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/range_text.h"
 
 namespace jointer::views {
 namespace {
 
 std::size_t at(int index) {
   return static_cast<std::size_t>(index);
+}
+
+QString change_text(RangeChange change) {
+  switch (change) {
+    case RangeChange::allocated:
+      return AliveModel::tr("allocated, still live");
+    case RangeChange::passing:
+      return AliveModel::tr("allocated and freed");
+    case RangeChange::freed:
+      return AliveModel::tr("freed");
+    case RangeChange::unchanged:
+      return AliveModel::tr("live throughout");
+    case RangeChange::outside:
+      break;
+  }
+  return {};
 }
 
 }  // namespace
@@ -24,7 +41,8 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
-       .meaning = tr("Share of all live memory at this moment."),
+       .meaning = tr("Share of all live memory at this moment, or of all storages that are live in "
+                     "the selected range."),
        .whole_unit = Unit::bytes},
       {.title = tr("category")},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
@@ -37,6 +55,9 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
        .unit = Unit::step,
        .meaning = tr("Step after which it is freed; empty if it exists until the end.")},
       {.title = tr("why"), .meaning = tr("Why the storage is alive.")},
+      {.title = tr("in the range"),
+       .meaning = tr(
+           "The change of the storage in the selected range: allocated, freed, both or neither.")},
   };
 }
 
@@ -57,6 +78,17 @@ void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment) {
   std::stable_sort(by_size_.begin(), by_size_.end(), [&](std::int32_t a, std::int32_t b) {
     return lifetimes[at(a)].bytes > lifetimes[at(b)].bytes;
   });
+  if (range_) figures_.emplace(snapshot_->graph, snapshot_->analysis, *range_);
+  make_rows();
+}
+
+void AliveModel::set_range(std::optional<TimeRange> range) {
+  if (range == range_) return;
+  range_ = range;
+  if (!snapshot_) return;
+  begin_rows();
+  figures_.reset();
+  if (range_) figures_.emplace(snapshot_->graph, snapshot_->analysis, *range_);
   make_rows();
 }
 
@@ -82,8 +114,26 @@ void AliveModel::set_theme(const Theme& theme) {
     emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), {Qt::DecorationRole});
 }
 
+bool AliveModel::is_shown(const Lifetime& l) const {
+  return figures_ ? figures_->change_of(l) != RangeChange::outside
+                  : MemoryTimeline::is_alive(l, moment_);
+}
+
+std::size_t AliveModel::group_count() const {
+  switch (grouping_) {
+    case Grouping::category:
+      return kMemoryCategories;
+    case Grouping::change:
+      return kRangeChanges;
+    default:
+      return places_.all().size();
+  }
+}
+
 int AliveModel::group_of(const Lifetime& l) const {
   if (grouping_ == Grouping::category) return static_cast<int>(l.category);
+  if (grouping_ == Grouping::change)
+    return static_cast<int>(figures_ ? figures_->change_of(l) : RangeChange::unchanged);
   return top_places_[at(places_.of(l.producer))];
 }
 
@@ -97,7 +147,7 @@ void AliveModel::make_rows() {
   if (grouping_ == Grouping::none) {
     for (const std::int32_t i : by_size_) {
       const Lifetime& l = lifetimes[at(i)];
-      if (!MemoryTimeline::is_alive(l, moment_)) continue;
+      if (!is_shown(l)) continue;
       row_by_lifetime_[at(i)] = static_cast<int>(rows_.size());
       rows_.push_back({.lifetime = i, .bytes = l.bytes});
       total += l.bytes;
@@ -106,13 +156,11 @@ void AliveModel::make_rows() {
     parents.assign(rows_.size(), -1);
   } else {
     // The groups, largest first, followed by their members.
-    std::vector<Row> groups(
-        grouping_ == Grouping::category ? kMemoryCategories : places_.all().size(),
-        Row{.count = 0});
+    std::vector<Row> groups(group_count(), Row{.count = 0});
     std::vector<std::int32_t> alive;
     for (const std::int32_t i : by_size_) {
       const Lifetime& l = lifetimes[at(i)];
-      if (!MemoryTimeline::is_alive(l, moment_)) continue;
+      if (!is_shown(l)) continue;
       alive.push_back(i);
       Row& group = groups[at(group_of(l))];
       group.bytes += l.bytes;
@@ -144,6 +192,7 @@ void AliveModel::make_rows() {
 
 QString AliveModel::sentence() const {
   if (!snapshot_) return {};
+  if (figures_) return range_sentence();
   const MemoryTimeline& memory = snapshot_->analysis.memory;
   const NodeId node = memory.node_at(moment_);
   QString where = tr("at the start");
@@ -157,6 +206,18 @@ QString AliveModel::sentence() const {
   return tr("%1: %2 in %3")
       .arg(where, bytes_text(columns_[share_column].whole),
            alive_count_ == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(alive_count_)));
+}
+
+QString AliveModel::range_sentence() const {
+  const RangeTotals& t = figures_->totals();
+  const auto in_storages = [](std::int64_t bytes, std::size_t count) {
+    return count == 1 ? tr("%1 in 1 storage").arg(bytes_text(bytes))
+                      : tr("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
+  };
+  return tr("%1: allocates %2, frees %3; live: %4 at its start, %5 at its end")
+      .arg(time_range_text(figures_->range().begin, figures_->range().end),
+           in_storages(t.allocated_bytes, t.allocated), in_storages(t.freed_bytes, t.freed),
+           bytes_text(t.begin_bytes), bytes_text(t.end_bytes));
 }
 
 std::optional<std::int64_t> AliveModel::number(int row, int column) const {
@@ -173,6 +234,7 @@ std::optional<std::int64_t> AliveModel::number(int row, int column) const {
 QString AliveModel::group_name(const Row& row) const {
   if (grouping_ == Grouping::category)
     return category_label(static_cast<MemoryCategory>(row.group));
+  if (grouping_ == Grouping::change) return change_text(static_cast<RangeChange>(row.group));
   return QString::fromStdString(places_.all()[at(row.group)].name);
 }
 
@@ -229,6 +291,8 @@ QString AliveModel::text(int row, int column) const {
       return QString::fromStdString(places_.all()[at(places_.of(l.producer))].path);
     case why_column:
       return why(l);
+    case change_column:
+      return figures_ ? change_text(figures_->change_of(l)) : QString();
     default:
       return {};
   }

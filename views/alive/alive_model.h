@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
+#include "core/schedule/range_figures.h"
 #include "views/session/snapshot/places.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
@@ -10,14 +12,16 @@
 namespace jointer::views {
 
 // The storages alive at a point in the memory profile, one per row, largest first and optionally
-// grouped. Their bytes add up to the profile's value.
+// grouped. Their bytes add up to the profile's value. With a range: the storages that are live
+// anywhere in it, and whether they are allocated and freed in it.
 //
 // The storages are sorted only once: changing the point scans them, and again if they are grouped.
 // Text is created on demand.
 class AliveModel : public TableModel {
   Q_OBJECT
  public:
-  enum class Grouping : std::uint8_t { none, module, category };
+  // `change`: by what happens to the storages in the range.
+  enum class Grouping : std::uint8_t { none, module, category, change };
   enum ColumnIndex : int {
     name_column,
     bytes_column,
@@ -28,6 +32,7 @@ class AliveModel : public TableModel {
     from_column,
     to_column,
     why_column,
+    change_column,  // empty without a range
   };
 
   explicit AliveModel(QObject* parent = nullptr);
@@ -35,12 +40,15 @@ class AliveModel : public TableModel {
   void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
   // `moment`: a point in the memory profile.
   void set_moment(std::size_t moment);
+  // None: the storages at the moment.
+  void set_range(std::optional<TimeRange> range);
   void set_grouping(Grouping grouping);
   // The source of category colors.
   void set_theme(const Theme& theme);
 
   [[nodiscard]] std::size_t moment() const { return moment_; }
-  // "At the peak, in mm_214 (step 4,120): 41.2 GiB in 812 storages".
+  // "At the peak, in mm_214 (step 4,120): 41.2 GiB in 812 storages", or what the range allocates and
+  // frees.
   [[nodiscard]] QString sentence() const;
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
@@ -58,13 +66,16 @@ class AliveModel : public TableModel {
   // A storage or a group of storages.
   struct Row {
     int lifetime = -1;  // -1 for a group
-    int group = -1;     // a place or a category
+    int group = -1;     // a place, a category or a change
     std::int64_t bytes = 0;
     int count = 1;
   };
 
   void make_rows();
+  [[nodiscard]] bool is_shown(const Lifetime& lifetime) const;
+  [[nodiscard]] std::size_t group_count() const;
   [[nodiscard]] int group_of(const Lifetime& lifetime) const;
+  [[nodiscard]] QString range_sentence() const;
   [[nodiscard]] const Lifetime& lifetime(const Row& row) const {
     return snapshot_->analysis.memory.lifetimes()[static_cast<std::size_t>(row.lifetime)];
   }
@@ -80,6 +91,8 @@ class AliveModel : public TableModel {
   std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::size_t moment_ = 0, alive_count_ = 0;
+  std::optional<TimeRange> range_;
+  std::optional<RangeFigures> figures_;  // of the range
   Grouping grouping_ = Grouping::none;
   const Theme* theme_ = &Theme::light_theme();
 };

@@ -18,18 +18,40 @@ AlivePane::AlivePane(Document& document, AliveModel* model, QWidget* parent)
   grouping_->addItem(tr("By module"), static_cast<int>(AliveModel::Grouping::module));
   grouping_->addItem(tr("By category"), static_cast<int>(AliveModel::Grouping::category));
   controls().addWidget(grouping_);
-  connect(grouping_, &QComboBox::currentIndexChanged, this, [this] {
-    const auto grouping = static_cast<AliveModel::Grouping>(grouping_->currentData().toInt());
-    model_->set_grouping(grouping);
-    view().setRootIsDecorated(grouping != AliveModel::Grouping::none);
-  });
+  connect(grouping_, &QComboBox::currentIndexChanged, this, &AlivePane::choose_grouping);
   view().setRootIsDecorated(false);
+  view().setColumnHidden(AliveModel::change_column, true);
+  follow_range();
   connect(&document.selection(), &Selection::moment_changed, this, &AlivePane::request_refresh);
   set_empty_text(tr("No tensors are live at this point."));
 }
 
+void AlivePane::choose_grouping() {
+  const auto grouping = static_cast<AliveModel::Grouping>(grouping_->currentData().toInt());
+  model_->set_grouping(grouping);
+  view().setRootIsDecorated(grouping != AliveModel::Grouping::none);
+}
+
+// Groups by change while a range is selected, unless the user chooses otherwise.
+void AlivePane::offer_changes(bool has_range) {
+  const int change = grouping_->findData(static_cast<int>(AliveModel::Grouping::change));
+  view().setColumnHidden(AliveModel::change_column, !has_range);
+  if (has_range == (change >= 0)) return;
+  if (has_range) {
+    grouping_without_range_ = grouping_->currentIndex();
+    grouping_->addItem(tr("By change"), static_cast<int>(AliveModel::Grouping::change));
+    grouping_->setCurrentIndex(grouping_->count() - 1);
+  } else {
+    grouping_->setCurrentIndex(grouping_without_range_);
+    grouping_->removeItem(change);
+  }
+}
+
 void AlivePane::refresh() {
   const SnapshotPtr snapshot = document().shared_snapshot();
+  const auto range = document().selection().range();
+  model_->set_range(range);
+  offer_changes(range.has_value());
   if (snapshot == shown_)
     model_->set_moment(document().moment());
   else

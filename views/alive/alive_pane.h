@@ -7,7 +7,8 @@
 
 namespace jointer::views {
 
-// The storages alive at the document's selected moment, or at the peak.
+// The storages alive at the document's selected moment, or at the peak. With a selected range: the
+// storages live in it, by whether they are allocated and freed there.
 class AlivePane : public TablePane {
   Q_OBJECT
  public:
@@ -22,8 +23,12 @@ class AlivePane : public TablePane {
  private:
   AlivePane(Document& document, AliveModel* model, QWidget* parent);
 
+  void choose_grouping();
+  void offer_changes(bool has_range);
+
   AliveModel* model_;
   QComboBox* grouping_ = nullptr;
+  int grouping_without_range_ = 0;  // index in `grouping_`
   SnapshotPtr shown_;
 };
 

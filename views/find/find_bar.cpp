@@ -1,8 +1,8 @@
 #include "views/find/find_bar.h"
 
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QScopedValueRollback>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/session/open/go_to.h"
@@ -31,9 +31,13 @@ QString help_html() {
 FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
   setAccessibleName(tr("Find"));
   setAutoFillBackground(true);
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(kMargin, kMargin / 2, kMargin, kMargin / 2);
-  row->setSpacing(kMargin / 2);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  row_ = new QHBoxLayout;
+  row_->setContentsMargins(kMargin, kMargin / 2, kMargin, kMargin / 2);
+  row_->setSpacing(kMargin / 2);
+  column->addLayout(row_);
   edit_ = new QLineEdit(this);
   edit_->setPlaceholderText(
       tr("Find nodes:  text   op:mm   mod:layers.3   phase:bw   bytes>1MiB   /regex/   -op:view"));
@@ -41,18 +45,29 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   edit_->setClearButtonEnabled(true);
   edit_->setAccessibleName(tr("Search text"));
   edit_->installEventFilter(this);
-  row->addWidget(edit_, 1);
+  row_->addWidget(edit_, 1);
   status_ = new QLabel(this);
   status_->setObjectName(QStringLiteral("status"));
   status_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("00,000 of 00,000")));
   status_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  row->addWidget(status_);
+  row_->addWidget(status_);
   previous_ = add_button(QStringLiteral("‹"), tr("Previous (Shift+Enter)"));
   next_ = add_button(QStringLiteral("›"), tr("Next (Enter)"));
   all_ = add_button(tr("Select All"), tr("Select all matches (Ctrl+Enter)"));
+  listing_ = add_button(tr("List"), tr("List all matches"));
+  listing_->setObjectName(QStringLiteral("listing"));
+  listing_->setCheckable(true);
   QToolButton* close = add_button(QStringLiteral("×"), tr("Close (Esc)"));
   setFocusProxy(edit_);
 
+  list_ = new HitList(this);
+  list_->hide();
+  column->addWidget(list_);
+  connect(list_, &HitList::node_chosen, this, &FindBar::show_match);
+  connect(listing_, &QToolButton::toggled, list_, [this](bool is_shown) {
+    list_->setVisible(is_shown);
+    show_hits();
+  });
   connect(edit_, &QLineEdit::textChanged, this, &FindBar::search);
   connect(previous_, &QToolButton::clicked, this, &FindBar::previous);
   connect(next_, &QToolButton::clicked, this, &FindBar::next);
@@ -79,7 +94,7 @@ QToolButton* FindBar::add_button(const QString& text, const QString& tip) {
   button->setAccessibleName(tip);
   button->setAutoRaise(true);
   button->setMinimumSize(kMinButton, kMinButton);
-  layout()->addWidget(button);
+  row_->addWidget(button);
   return button;
 }
 
@@ -200,6 +215,24 @@ void FindBar::show_status() {
   // Leave half of the width to the input if the error message is long.
   status_->setMaximumWidth(is_bad ? std::max(200, width() / 2) : QWIDGETSIZE_MAX);
   for (QToolButton* button : {previous_, next_, all_}) button->setEnabled(!matches_.empty());
+  show_hits();
+}
+
+// Marks the matches in the views, and lists them.
+void FindBar::show_hits() {
+  if (!isVisible()) return;
+  document_.selection().set_hits(matches_);
+  if (list_->isVisible()) list_->show_nodes(searched_, matches_);
+}
+
+void FindBar::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  show_hits();
+}
+
+void FindBar::hideEvent(QHideEvent* event) {
+  QWidget::hideEvent(event);
+  document_.selection().set_hits({});
 }
 
 void FindBar::keep_in_history() {

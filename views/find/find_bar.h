@@ -1,11 +1,13 @@
 #pragma once
 
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QToolButton>
 #include <QWidget>
 #include <memory>
 
+#include "views/find/hit_list.h"
 #include "views/session/document/document.h"
 #include "views/session/search/node_search.h"
 
@@ -13,7 +15,8 @@ namespace jointer::views {
 
 // Finds nodes as the user types and steps through the matches with Enter and Shift+Enter, or F3 and
 // Shift+F3. Up and Down recall earlier searches; Esc closes the bar. The current match is the
-// document's selected node.
+// document's selected node. While the bar is open, views mark all matches, and a list shows them on
+// request.
 class FindBar : public QWidget {
   Q_OBJECT
  public:
@@ -45,11 +48,14 @@ class FindBar : public QWidget {
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
 
  private:
   void update_matches();  // without selecting one
   void search();
   void show_match(NodeId node);
+  void show_hits();
   void walk(int direction);
   void show_status();
   void keep_in_history();
@@ -59,7 +65,9 @@ class FindBar : public QWidget {
   Document& document_;
   QLineEdit* edit_ = nullptr;
   QLabel* status_ = nullptr;  // "3 of 217", or an error in the query
-  QToolButton *previous_ = nullptr, *next_ = nullptr, *all_ = nullptr;
+  QToolButton *previous_ = nullptr, *next_ = nullptr, *all_ = nullptr, *listing_ = nullptr;
+  QHBoxLayout* row_ = nullptr;
+  HitList* list_ = nullptr;
   std::unique_ptr<NodeSearch> search_;  // for the snapshot `searched_`
   SnapshotPtr searched_;
   std::vector<NodeId> matches_;

@@ -7,7 +7,35 @@ namespace {
 
 constexpr std::size_t kMaxFlows = 40;
 
+// The number of these nodes by row and side, including the rows below it.
+std::vector<std::array<std::int32_t, 2>> count_by_row(const Graph& graph, const Ladder& ladder,
+                                                      std::span<const NodeId> nodes) {
+  std::vector<std::array<std::int32_t, 2>> counts(ladder.rows().size());
+  for (const NodeId id : nodes) {
+    const int row = ladder.row_of(id);
+    if (row < 0) continue;
+    ++counts[static_cast<std::size_t>(row)][index_of(side_of(graph.node(id)))];
+  }
+  for (std::size_t i = counts.size(); i-- > 0;) {
+    const int parent = ladder.row(static_cast<int>(i)).parent;
+    if (parent < 0) continue;
+    for (std::size_t side = 0; side < 2; ++side)
+      counts[static_cast<std::size_t>(parent)][side] += counts[i][side];
+  }
+  return counts;
+}
+
 }  // namespace
+
+bool LadderMarks::is_hit(NodeId node) const {
+  return std::binary_search(hits.begin(), hits.end(), node);
+}
+
+void mark_hits(const Graph& graph, const Ladder& ladder, std::span<const NodeId> hits,
+               LadderMarks& marks) {
+  marks.hits.assign(hits.begin(), hits.end());
+  marks.found = count_by_row(graph, ladder, hits);
+}
 
 bool LadderMarks::contains(NodeId node) const {
   return std::binary_search(nodes.begin(), nodes.end(), node);
@@ -16,19 +44,8 @@ bool LadderMarks::contains(NodeId node) const {
 LadderMarks make_marks(const Graph& graph, const Users& users, const Ladder& ladder,
                        const LadderLayout& layout, std::span<const NodeId> nodes, NodeId current) {
   LadderMarks marks;
-  marks.selected.assign(ladder.rows().size(), {});
+  marks.selected = count_by_row(graph, ladder, nodes);
   marks.nodes.assign(nodes.begin(), nodes.end());
-  for (const NodeId id : nodes) {
-    const int row = ladder.row_of(id);
-    if (row < 0) continue;
-    ++marks.selected[static_cast<std::size_t>(row)][index_of(side_of(graph.node(id)))];
-  }
-  for (std::size_t i = marks.selected.size(); i-- > 0;) {
-    const int parent = ladder.row(static_cast<int>(i)).parent;
-    if (parent < 0) continue;
-    for (std::size_t side = 0; side < 2; ++side)
-      marks.selected[static_cast<std::size_t>(parent)][side] += marks.selected[i][side];
-  }
   if (ladder.row_of(current) < 0) return marks;
   marks.current = source_of(graph, current);
   marks.current_place = layout.place_of(ladder, graph, marks.current);

@@ -8,12 +8,15 @@
 
 namespace jointer::views {
 
-// The selection as shown in the ladder.
+// The selection, and the nodes that a search has found, as shown in the ladder.
 struct LadderMarks {
   // The number of selected nodes by row, in the forward and in the backward, including the rows
   // below it.
   std::vector<std::array<std::int32_t, 2>> selected;
   std::vector<NodeId> nodes;  // sorted by id
+  // The same for the nodes that a search has found.
+  std::vector<std::array<std::int32_t, 2>> found;
+  std::vector<NodeId> hits;  // sorted by id
   NodeId current;
   LadderPlace current_place;  // of `current`: a node, or the collapsed row that contains it
   LadderSide current_side = LadderSide::forward;
@@ -29,9 +32,13 @@ struct LadderMarks {
   std::vector<Flow> flows;
 
   [[nodiscard]] bool contains(NodeId node) const;
+  [[nodiscard]] bool is_hit(NodeId node) const;
 };
 
 LadderMarks make_marks(const Graph& graph, const Users& users, const Ladder& ladder,
                        const LadderLayout& layout, std::span<const NodeId> nodes, NodeId current);
+// Sets `found` and `hits`.
+void mark_hits(const Graph& graph, const Ladder& ladder, std::span<const NodeId> hits,
+               LadderMarks& marks);
 
 }  // namespace jointer::views

@@ -157,7 +157,16 @@ void LadderPainter::paint_box(const LadderItem& item, LadderSide side) {
     painter_.fillRect(QRectF(side == LadderSide::forward ? box.right() - 4 : box.left() + 1,
                              box.top() + 1, 3, box.height() - 2),
                       scene_.theme.accent);
+  if (scene_.marks.found[static_cast<std::size_t>(item.row)][index_of(side)] > 0)
+    paint_hit(box, side);
   if (has_text()) paint_box_text(item, side, box, fill);
+}
+
+// Marks a box in which a search has found something, at its outer edge.
+void LadderPainter::paint_hit(const QRectF& box, LadderSide side) {
+  painter_.fillRect(QRectF(side == LadderSide::forward ? box.left() + 1 : box.right() - 5,
+                           box.top() + 1, 4, box.height() - 2),
+                    scene_.theme.text);
 }
 
 // Paints filled strips, since the outline of a pen would lie between pixels.
@@ -377,6 +386,7 @@ void LadderPainter::paint_node(const LadderItem& item, LadderSide side, std::siz
   painter_.fillRect(box, background);
   hatch(painter_, box, scene_.colors.node_hatch(node), background);
   paint_frame(box, is_selected || is_current, is_current);
+  if (scene_.marks.is_hit(id)) paint_hit(box, side);
   if (node.has(Node::recomputed)) {
     QColor line = scene_.theme.ghost;
     line.setAlphaF(0.4F);

@@ -51,6 +51,7 @@ class LadderPainter {
                       const QColor& fill);
   // `text` is the color of the box's text.
   double paint_chips(const LadderRow& row, LadderSide side, const QRectF& room, const QColor& text);
+  void paint_hit(const QRectF& box, LadderSide side);
   void paint_frame(const QRectF& box, bool is_marked, bool is_current);
   void paint_toggle(const LadderItem& item, LadderSide side, const QRectF& box,
                     const QColor& color);

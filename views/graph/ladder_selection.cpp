@@ -7,6 +7,10 @@ namespace jointer::views {
 LadderSelection::LadderSelection(Document& document, const LadderModel& model)
     : document_(document), model_(model) {
   connect(&document_.selection(), &Selection::nodes_changed, this, &LadderSelection::follow);
+  connect(&document_.selection(), &Selection::hits_changed, this, [this] {
+    refresh_marks();
+    emit changed();
+  });
   refresh_marks();
 }
 
@@ -22,12 +26,17 @@ void LadderSelection::refresh_marks() {
   const Selection& selection = document_.selection();
   const Snapshot& snapshot = model_.snapshot();
   const LadderLayout& layout = model_.layout();
-  std::vector<NodeId> nodes(selection.nodes().begin(), selection.nodes().end());
-  std::erase_if(nodes,
-                [&](NodeId node) { return !node || node.index() >= snapshot.graph.node_count(); });
+  const auto in_graph = [&](std::span<const NodeId> selected) {
+    std::vector<NodeId> nodes(selected.begin(), selected.end());
+    std::erase_if(
+        nodes, [&](NodeId node) { return !node || node.index() >= snapshot.graph.node_count(); });
+    return nodes;
+  };
+  const std::vector<NodeId> nodes = in_graph(selection.nodes());
   NodeId current = selection.current();
   if (current && current.index() >= snapshot.graph.node_count()) current = {};
   marks_ = make_marks(snapshot.graph, snapshot.users, model_.ladder(), layout, nodes, current);
+  mark_hits(snapshot.graph, model_.ladder(), in_graph(selection.hits()), marks_);
   marks_.focus_row = focus_key_.empty() ? -1 : model_.ladder().find(focus_key_);
   marks_.focus_side = focus_side_;
   if (marks_.focus_row < 0 && marks_.current && marks_.current_place.item >= 0 &&

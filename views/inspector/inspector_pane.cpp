@@ -2,6 +2,7 @@
 
 #include <QEvent>
 #include <QFontInfo>
+#include <QHBoxLayout>
 #include <QScrollBar>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -14,12 +15,14 @@
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
 #include "views/widgets/inspector_html.h"
+#include "views/widgets/range_chip.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8;
 constexpr int kMinFont = 11;
+constexpr int kRangeDelayMs = 40;
 
 QString policy_text(const SacTensor& tensor) {
   const QString keep = keep_word(tensor.keep);
@@ -55,11 +58,21 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   page_->setOpenLinks(false);
   page_->document()->setDocumentMargin(kMargin);
   page_->setAccessibleName(tr("Inspector"));
+  auto* chip_row = new QHBoxLayout;
+  chip_row->setContentsMargins(kMargin, 0, kMargin, 0);
+  chip_row->addWidget(new RangeChip(document_, this));
+  chip_row->addStretch(1);
+  rows->addLayout(chip_row);
   rows->addWidget(page_);
   connect(page_, &QTextBrowser::anchorClicked, this, &InspectorPane::follow);
   connect(&document_, &Document::changed, this, &InspectorPane::request_refresh);
   connect(&document_, &Document::measurement_changed, this, &InspectorPane::request_refresh);
   connect(&document_.selection(), &Selection::nodes_changed, this, &InspectorPane::request_refresh);
+  range_delay_.setSingleShot(true);
+  range_delay_.setInterval(kRangeDelayMs);
+  connect(&range_delay_, &QTimer::timeout, this, &InspectorPane::request_refresh);
+  connect(&document_.selection(), &Selection::range_changed, &range_delay_,
+          qOverload<>(&QTimer::start));
   connect(&document_.sac(), &SacSession::changed, this, &InspectorPane::refresh_plan);
   connect(&document_.sac().value_reasons(), &ValueReasons::changed, this,
           &InspectorPane::refresh_plan);
@@ -87,8 +100,10 @@ void InspectorPane::refresh() {
   if (selection.nodes().empty() || !document_.has(selection.nodes().back())) {
     content_ = {};
     shown_ = {};
-    page_->setHtml(inspector_hint(theme));
-    return;
+    if (!selection.range()) return page_->setHtml(inspector_hint(theme));
+    content_.title = tr("Selected range");
+    add_range();
+    return show_content(0);
   }
   const bool is_one = selection.nodes().size() == 1;
   content_ = is_one ? describe(document_.snapshot(), selection.current(), document_.measured())
@@ -97,13 +112,24 @@ void InspectorPane::refresh() {
     add_plan(selection.current());
     add_reasons(selection.current());
   }
+  add_range();
   // If the graph has changed but the node is the same, keep the scroll position.
   const bool is_same = is_one && shown_ == selection.current();
   shown_ = is_one ? selection.current() : NodeId{};
-  const int scroll = page_->verticalScrollBar()->value();
-  page_->setHtml(inspector_html(content_, document_.graph(), theme, roots_,
+  show_content(is_same ? page_->verticalScrollBar()->value() : 0);
+}
+
+void InspectorPane::show_content(int scroll) {
+  page_->setHtml(inspector_html(content_, document_.graph(), Theme::of(palette()), roots_,
                                 std::max(kMinFont, QFontInfo(font()).pixelSize())));
-  page_->verticalScrollBar()->setValue(is_same ? scroll : 0);
+  page_->verticalScrollBar()->setValue(scroll);
+}
+
+// Adds the totals of the selected range as the first section, if there is one.
+void InspectorPane::add_range() {
+  if (const auto range = document_.selection().range())
+    content_.sections.insert(content_.sections.begin(),
+                             describe_range(document_.snapshot(), *range));
 }
 
 // Adds the tensor's policy if there is a plan, in the same words as the SAC pane.

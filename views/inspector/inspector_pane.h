@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QTextBrowser>
+#include <QTimer>
 #include <QWidget>
 
 #include "views/session/document/document.h"
@@ -32,6 +33,8 @@ class InspectorPane : public QWidget {
   void request_refresh();
   void refresh_plan();
   void refresh();
+  void show_content(int scroll);
+  void add_range();
   void follow(const QUrl& link);
   void add_plan(NodeId node);
   void add_reasons(NodeId node);
@@ -40,6 +43,7 @@ class InspectorPane : public QWidget {
   QTextBrowser* page_ = nullptr;
   InspectorContent content_;
   QStringList roots_;
+  QTimer range_delay_;  // until the pane follows a range that is being dragged
   NodeId shown_;
   NodeId asked_;  // the node whose position the user asked about
   bool is_stale_ = true;

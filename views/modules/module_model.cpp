@@ -44,7 +44,8 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("nodes")},
       {.title = tr("parameters"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of its parameters on this rank."),
+       .meaning = tr("Size of its parameters on this rank, also of those outside the selected "
+                     "range."),
        .adds_up = true,
        .total_title = tr("parameters")},
       {.title = tr("saved"),
@@ -72,9 +73,11 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
   };
 }
 
-void ModuleModel::set_snapshot(SnapshotPtr snapshot) {
+void ModuleModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range) {
   begin_rows();
   snapshot_ = std::move(snapshot);
+  figures_.emplace(snapshot_->graph, snapshot_->analysis,
+                   range.value_or(whole_step(snapshot_->analysis.simulation)));
   places_ = Places(snapshot_->graph, snapshot_->analysis.modules);
   columns_[name_column].title = shows_source_lines() ? tr("source line") : tr("module");
   columns_[type_column].title = shows_source_lines() ? tr("code") : tr("class");
@@ -93,14 +96,16 @@ void ModuleModel::sum_up() {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     Sums& s = sums_[at(places_.of(id))];
-    ++s.nodes;
     // Count parameters once: the backward of a pair has its own placeholders for them.
     if (n.role == Role::parameter && !n.partner) s.parameter_bytes += graph.output_bytes(n);
-    (n.phase == Phase::forward ? s.forward_ns : s.backward_ns) += analysis.costs[id.index()].ns;
+    if (!figures_->contains(id)) continue;
+    ++s.nodes;
+    (n.phase == Phase::forward ? s.forward_ns : s.backward_ns) += figures_->ns(id);
     s.flops += analysis.flops[id.index()].total;
   }
   for (const Lifetime& l : analysis.memory.lifetimes())
-    if (l.category == MemoryCategory::saved_activation && l.producer)
+    if (l.category == MemoryCategory::saved_activation && l.producer &&
+        figures_->contains(l.producer))
       sums_[at(places_.of(l.producer))].saved_bytes += l.bytes;
   for (std::size_t i = sums_.size(); i-- > 0;)
     if (const int parent = places_.all()[i].parent; parent >= 0) sums_[at(parent)] += sums_[i];
@@ -112,6 +117,7 @@ std::vector<std::uint64_t> ModuleModel::signatures() const {
   std::vector<std::uint64_t> names(all.size()), signatures(all.size(), 0);
   for (std::size_t i = 0; i < all.size(); ++i) names[i] = std::hash<std::string>{}(all[i].name);
   for (const NodeId id : graph.order()) {
+    if (!figures_->contains(id)) continue;
     std::uint64_t hash = node_signature(graph, graph.node(id));
     for (int place = places_.of(id); place >= 0; place = all[at(place)].parent) {
       signatures[at(place)] += mixed(hash);
@@ -126,7 +132,7 @@ void ModuleModel::make_rows() {
   const std::vector<std::uint64_t> signature = signatures();
   std::vector<std::vector<int>> children(all.size() + 1);
   for (std::size_t i = 0; i < all.size(); ++i)
-    children[at(all[i].parent + 1)].push_back(static_cast<int>(i));
+    if (sums_[i].nodes > 0) children[at(all[i].parent + 1)].push_back(static_cast<int>(i));
 
   rows_.clear();
   row_by_place_.assign(all.size(), -1);
@@ -216,12 +222,12 @@ std::vector<NodeId> ModuleModel::nodes(int row) const {
     if (parent_row(r) >= 0) is_below[at(r)] = is_below[at(parent_row(r))];
   std::vector<NodeId> nodes;
   for (const NodeId id : snapshot_->graph.order())
-    if (is_below[at(row_of(id))] != 0) nodes.push_back(id);
+    if (const int r = row_of(id); r >= 0 && is_below[at(r)] != 0) nodes.push_back(id);
   return nodes;
 }
 
 int ModuleModel::row_of(NodeId node) const {
-  return row_by_place_[at(places_.of(node))];
+  return figures_->contains(node) ? row_by_place_[at(places_.of(node))] : -1;
 }
 
 std::size_t ModuleModel::things(int row) const {

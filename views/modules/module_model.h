@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "core/schedule/range_figures.h"
 #include "views/session/snapshot/places.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
@@ -25,7 +28,8 @@ class ModuleModel : public TableModel {
 
   explicit ModuleModel(QObject* parent = nullptr);
 
-  void set_snapshot(SnapshotPtr snapshot);
+  // With a range: the modules whose nodes run in it, with their time in it.
+  void set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range = {});
   // True if the capture has no module names: rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
 
@@ -60,6 +64,7 @@ class ModuleModel : public TableModel {
   }
 
   SnapshotPtr snapshot_;
+  std::optional<RangeFigures> figures_;
   Places places_;
   std::vector<Column> columns_;
   std::vector<Sums> sums_;  // by place, including its descendants

@@ -19,8 +19,8 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
       {.title = tr("share"),
        .unit = Unit::share,
        .meaning =
-           tr("Estimated time as a share of the step time. Streams overlap, so shares can add up "
-              "to more than 100%.")},
+           tr("Estimated time as a share of the step time, or of the selected range. Streams "
+              "overlap, so shares can add up to more than 100%.")},
       {.title = tr("exposed"),
        .unit = Unit::time,
        .meaning = tr("Estimated time during which the compute stream waits for the nodes."),
@@ -45,18 +45,19 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
   };
 }
 
-void OperatorModel::set_snapshot(SnapshotPtr snapshot) {
+void OperatorModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range) {
   begin_rows();
   snapshot_ = std::move(snapshot);
   const Graph& graph = snapshot_->graph;
   const Analysis& analysis = snapshot_->analysis;
-  const Simulation& simulation = analysis.simulation;
-  columns_[share_column].whole = simulation.step_ns();
+  const RangeFigures& figures =
+      figures_.emplace(graph, analysis, range.value_or(whole_step(analysis.simulation)));
+  columns_[share_column].whole = figures.range().length();
   rows_.clear();
   row_by_operator_.assign(graph.operator_count(), -1);
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    if (n.kind != NodeKind::call) continue;
+    if (n.kind != NodeKind::call || !figures.contains(id)) continue;
     int& at = row_by_operator_[n.target.index()];
     if (at < 0) {
       at = static_cast<int>(rows_.size());
@@ -66,11 +67,9 @@ void OperatorModel::set_snapshot(SnapshotPtr snapshot) {
     ++row.count;
     if (n.phase == Phase::forward) ++row.forward;
     row.bytes += graph.output_bytes(n);
-    row.ns += analysis.costs[id.index()].ns;
+    row.ns += figures.ns(id);
     row.flops += analysis.flops[id.index()].total;
-    if (const std::int32_t c = simulation.collective_of(id);
-        c >= 0 && simulation.collectives()[static_cast<std::size_t>(c)].start == id)
-      row.exposed_ns += simulation.collectives()[static_cast<std::size_t>(c)].exposed_ns;
+    row.exposed_ns += figures.exposed_ns(id);
   }
   set_rows(std::vector<int>(rows_.size(), -1));
 }
@@ -115,16 +114,15 @@ std::uint64_t OperatorModel::key(int row) const {
 std::vector<NodeId> OperatorModel::nodes(int row) const {
   const Graph& graph = snapshot_->graph;
   std::vector<NodeId> nodes;
-  for (const NodeId id : graph.order()) {
-    const Node& n = graph.node(id);
-    if (n.kind == NodeKind::call && row_by_operator_[n.target.index()] == row) nodes.push_back(id);
-  }
+  for (const NodeId id : graph.order())
+    if (row_of(id) == row) nodes.push_back(id);
   return nodes;
 }
 
 int OperatorModel::row_of(NodeId node) const {
   const Node& n = snapshot_->graph.node(node);
-  return n.kind == NodeKind::call ? row_by_operator_[n.target.index()] : -1;
+  const bool is_shown = n.kind == NodeKind::call && figures_->contains(node);
+  return is_shown ? row_by_operator_[n.target.index()] : -1;
 }
 
 QString OperatorModel::things_text(std::size_t things) const {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <optional>
+
+#include "core/schedule/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 
 namespace jointer::views {
 
-// One row per operator that the graph calls, in order of first call.
+// One row per operator that the graph calls, or calls in a range, in order of first call.
 class OperatorModel : public TableModel {
   Q_OBJECT
  public:
@@ -23,7 +26,8 @@ class OperatorModel : public TableModel {
 
   explicit OperatorModel(QObject* parent = nullptr);
 
-  void set_snapshot(SnapshotPtr snapshot);
+  // With a range: the calls that run in it, with their time in it.
+  void set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range = {});
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
@@ -42,6 +46,7 @@ class OperatorModel : public TableModel {
   };
 
   SnapshotPtr snapshot_;
+  std::optional<RangeFigures> figures_;
   std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::vector<int> row_by_operator_;  // -1 for operators without calls

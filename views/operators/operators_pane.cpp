@@ -14,11 +14,13 @@ OperatorsPane::OperatorsPane(Document& document, OperatorModel* model, QWidget* 
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
   view().sortByColumn(OperatorModel::time_column, Qt::DescendingOrder);
-  set_empty_text(tr("The graph has no operator calls."));
+  set_empty_text(tr("No operators are called here."));
+  follow_range();
+  add_histogram();
 }
 
 void OperatorsPane::refresh() {
-  model_->set_snapshot(document().shared_snapshot());
+  model_->set_snapshot(document().shared_snapshot(), document().selection().range());
 }
 
 }  // namespace jointer::views

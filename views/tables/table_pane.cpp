@@ -8,19 +8,20 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QScopedValueRollback>
-#include <QTimer>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/session/text/number_text.h"
+#include "views/tables/call_histogram.h"
 #include "views/tables/table_export.h"
 #include "views/theme/theme.h"
 #include "views/widgets/elided_label.h"
+#include "views/widgets/range_chip.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 6;
+constexpr int kRangeDelayMs = 40;
 constexpr int kMinTable = 66;  // the header, a row and a scroll bar, in pixels
 
 void mute(QLabel* label) {
@@ -34,9 +35,9 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
     : QWidget(parent), document_(document), model_(model) {
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
-  auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(0, kMargin, 0, kMargin);
-  rows->setSpacing(kMargin);
+  rows_ = new QVBoxLayout(this);
+  rows_->setContentsMargins(0, kMargin, 0, kMargin);
+  rows_->setSpacing(kMargin);
   controls_ = new QHBoxLayout;
   controls_->setContentsMargins(kMargin, 0, kMargin, 0);
   filter_ = new QLineEdit(this);
@@ -46,17 +47,17 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   filter_->setAccessibleName(tr("Filter"));
   filter_->installEventFilter(this);
   controls_->addWidget(filter_, 1);
-  rows->addLayout(controls_);
+  rows_->addLayout(controls_);
   headline_ = new QLabel(this);
   headline_->setWordWrap(true);
   headline_->setContentsMargins(kMargin, 0, kMargin, 0);
   headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   headline_->hide();
-  rows->addWidget(headline_);
+  rows_->addWidget(headline_);
   view_ = new TableView(model, this);
   view_->setContextMenuPolicy(Qt::CustomContextMenu);
   view_->setMinimumHeight(kMinTable);
-  rows->addWidget(view_, 1);
+  rows_->addWidget(view_, 1);
   setFocusProxy(view_);
   empty_ = new QLabel(view_->viewport());
   empty_->setAlignment(Qt::AlignCenter);
@@ -69,7 +70,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   footer_->setObjectName(QStringLiteral("footer"));
   footer_->setContentsMargins(kMargin, 0, kMargin, 0);
   mute(footer_);
-  rows->addWidget(footer_);
+  rows_->addWidget(footer_);
 
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     model_.set_filter(text);
@@ -88,6 +89,50 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
           &TablePane::show_columns_menu);
   connect(&document_, &Document::changed, this, &TablePane::request_refresh);
   connect(&document_.selection(), &Selection::nodes_changed, this, &TablePane::follow_selection);
+}
+
+void TablePane::follow_range() {
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  row->addWidget(new RangeChip(document_, this));
+  row->addStretch(1);
+  rows_->insertLayout(1, row);
+  range_delay_.setSingleShot(true);
+  range_delay_.setInterval(kRangeDelayMs);
+  connect(&range_delay_, &QTimer::timeout, this, &TablePane::request_refresh);
+  connect(&document_.selection(), &Selection::range_changed, &range_delay_, [this] {
+    is_stale_ = true;
+    range_delay_.start();
+  });
+}
+
+void TablePane::add_histogram() {
+  histogram_ = new CallHistogram(this);
+  rows_->insertWidget(rows_->indexOf(footer_), histogram_);
+  connect(view_, &TableView::selection_changed, this, &TablePane::update_histogram);
+  connect(histogram_, &CallHistogram::calls_chosen, this, &TablePane::select_part);
+  histogram_->hide();
+}
+
+void TablePane::update_histogram() {
+  const std::vector<int> rows = view_->selected_rows();
+  std::vector<NodeId> nodes;
+  for (const int row : rows) {
+    const std::vector<NodeId> more = model_.nodes(row);
+    nodes.insert(nodes.end(), more.begin(), more.end());
+  }
+  std::ranges::sort(nodes);
+  const auto repeated = std::ranges::unique(nodes);
+  nodes.erase(repeated.begin(), repeated.end());
+  const QString title =
+      rows.size() == 1 ? model_.text(rows.front(), 0) : tr("%1 rows").arg(count_text(rows.size()));
+  histogram_->show_calls(document_.shared_snapshot(), title, nodes);
+}
+
+// Selects some of the nodes of the selected rows, which stay selected.
+void TablePane::select_part(std::vector<NodeId> nodes) {
+  const QScopedValueRollback choosing(is_choosing_, true);
+  document_.selection().select_all(std::move(nodes));
 }
 
 void TablePane::set_headline(const QString& text) {

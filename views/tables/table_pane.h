@@ -4,12 +4,16 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QTimer>
+#include <QVBoxLayout>
 #include <QWidget>
 
 #include "views/session/document/document.h"
 #include "views/tables/table_view.h"
 
 namespace jointer::views {
+
+class CallHistogram;
 
 // A filter, a table, and a line of totals for the selected rows or for all rows. Selecting rows
 // selects their nodes in the document, and nodes selected elsewhere are shown in the table.
@@ -46,6 +50,12 @@ class TablePane : public QWidget {
   [[nodiscard]] Document& document() { return document_; }
   // The layout next to the filter, for additional controls.
   [[nodiscard]] QHBoxLayout& controls() { return *controls_; }
+  // Shows the selected range above the table, and refreshes when it changes. Call it once, in the
+  // constructor, if the rows depend on the range.
+  void follow_range();
+  // Adds a histogram of the calls of the selected rows below the table. Call it once, in the
+  // constructor.
+  void add_histogram();
   // Returns true if nodes selected elsewhere have rows here.
   [[nodiscard]] virtual bool has_rows_of_nodes() const { return true; }
   // Shows the row of a node that was selected elsewhere, or the row's nearest visible ancestor, if
@@ -66,6 +76,8 @@ class TablePane : public QWidget {
  private:
   void choose();
   void follow_selection();
+  void select_part(std::vector<NodeId> nodes);
+  void update_histogram();
   void update_footer();
   void update_empty_text();
   void show_menu(QPoint at);
@@ -73,11 +85,14 @@ class TablePane : public QWidget {
 
   Document& document_;
   TableModel& model_;
+  QVBoxLayout* rows_ = nullptr;
   QHBoxLayout* controls_ = nullptr;
+  QTimer range_delay_;  // until the panes follow a range that is being dragged
   QLineEdit* filter_ = nullptr;
   QLabel* headline_ = nullptr;
   TableView* view_ = nullptr;
   QLabel* empty_ = nullptr;
+  CallHistogram* histogram_ = nullptr;  // null unless the pane has one
   QLabel* footer_ = nullptr;
   QString empty_text_;
   std::vector<NodeId> chosen_;  // the nodes of the selected rows, sorted

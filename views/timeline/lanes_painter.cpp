@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxFlows = 24;  // drawn at once unless one is selected
 constexpr double kFlowLeastPixels = 6;
 constexpr int kGhostLane = 3;
+constexpr int kHitHeight = 6;  // of the tick over a node that a search has found
 constexpr int kGroupMark = 3;  // width of the mark in a group's color next to its lane
 
 }  // namespace
@@ -34,6 +35,7 @@ void LanesPainter::paint(QPainter& painter) const {
     paint_label(painter, row);
   }
   paint_selection(painter);
+  paint_hits(painter);
   paint_flows(painter);
   painter.restore();
 }
@@ -172,6 +174,30 @@ void LanesPainter::paint_selection(QPainter& painter) const {
     if (scene_.content.measured() != nullptr) mark(node, true);
   }
   painter.restore();
+}
+
+// Paints a tick over each node that a search has found; one per column, since thousands may share
+// one.
+void LanesPainter::paint_hits(QPainter& painter) const {
+  std::vector<int> last_column(scene_.layout.lane.size(), -1);
+  const double begin = scene_.axis.begin(), end = scene_.axis.end();
+  for (const NodeId node : scene_.content.document().selection().hits()) {
+    if (!scene_.content.document().has(node)) continue;
+    const int row = scene_.content.row_of(node, false);
+    if (row < 0) continue;
+    const auto extent = scene_.content.estimated().extent(node);
+    if (static_cast<double>(extent.end) < begin || static_cast<double>(extent.begin) > end)
+      continue;
+    const double middle = std::clamp(
+        (static_cast<double>(extent.begin) + static_cast<double>(extent.end)) / 2, begin, end);
+    const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(middle)));
+    int& last = last_column[static_cast<std::size_t>(row)];
+    if (last == x) continue;
+    last = x;
+    const QRect& area = scene_.layout.lane[static_cast<std::size_t>(row)];
+    painter.fillRect(QRect(x - 2, area.top() - 2, 5, kHitHeight), scene_.theme.surface);
+    painter.fillRect(QRect(x - 1, area.top() - 2, 3, kHitHeight - 1), scene_.theme.text);
+  }
 }
 
 void LanesPainter::paint_flows(QPainter& painter) const {

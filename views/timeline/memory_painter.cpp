@@ -31,6 +31,7 @@ void MemoryPainter::paint(QPainter& painter) const {
   paint_capacity(painter, capacity, track);
   paint_peak(painter, track);
   paint_measured_peak(painter, track);
+  paint_zoom(painter);
   painter.setPen(scene_.theme.border);
   painter.drawLine(area.left(), area.bottom() + 1, area.right(), area.bottom() + 1);
   painter.restore();
@@ -95,11 +96,32 @@ void MemoryPainter::paint_peak(QPainter& painter, const MemoryTrack& track) cons
       .paint(painter, scene_.theme, scene_.theme.warning);
 }
 
-void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color) {
+// A zoomed axis may leave out the marked place.
+void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color) const {
+  if (!scene_.layout.memory.adjusted(-1, -4, 1, 4).contains(at)) return;
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setBrush(color);
   painter.drawEllipse(at, 4, 4);
   painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+// Says that the curve is cut off below or above, and how to see all of it.
+void MemoryPainter::paint_zoom(QPainter& painter) const {
+  const BytesView whole{.top = scene_.content.top_bytes()};
+  if (scene_.bytes.span() >= whole.span()) return;
+  const QString text = tr("%1 to %2 of %3 · double-click to show all")
+                           .arg(bytes_text(scene_.bytes.bottom), bytes_text(scene_.bytes.top),
+                                bytes_text(whole.top));
+  const QFontMetrics metrics = painter.fontMetrics();
+  const QRect& area = scene_.layout.memory;
+  const QRect box(area.left() + 4, area.bottom() - metrics.height() - 3,
+                  std::min(metrics.horizontalAdvance(text) + 10, area.width() - 8),
+                  metrics.height() + 2);
+  QColor behind = scene_.theme.surface;
+  behind.setAlphaF(0.85F);
+  painter.fillRect(box, behind);
+  painter.setPen(scene_.theme.text);
+  painter.drawText(box, Qt::AlignCenter, metrics.elidedText(text, Qt::ElideRight, box.width() - 6));
 }
 
 // Marks the maximum of the measured curve and labels it.
@@ -129,8 +151,9 @@ QRect MemoryPainter::capacity_label(const QFontMetrics& metrics, const MemoryTra
   const QRect& area = scene_.layout.memory;
   const auto capacity = capacity_bytes(scene_.content.shown().analysis.device);
   if (!capacity) return {};
-  const int middle =
-      scene_.content.shows_capacity() ? track.y_of(*capacity) : area.top() - metrics.height() / 2;
+  const bool is_inside =
+      scene_.content.shows_capacity() && area.contains(area.left(), track.y_of(*capacity));
+  const int middle = is_inside ? track.y_of(*capacity) : area.top() - metrics.height() / 2;
   return {0, middle - metrics.height() / 2, area.left() - 8, metrics.height()};
 }
 
@@ -144,8 +167,8 @@ void MemoryPainter::paint_capacity(QPainter& painter, const QRect& label,
   painter.setPen(color);
   painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
                    tr("device %1").arg(bytes_text(capacity)));
-  if (!scene_.content.shows_capacity()) return;
   const QRect& area = scene_.layout.memory;
+  if (!scene_.content.shows_capacity() || !area.contains(area.left(), track.y_of(capacity))) return;
   painter.fillRect(area.left(), track.y_of(capacity) - 1, area.width(), 2, color);
 }
 

@@ -23,7 +23,8 @@ class MemoryPainter {
   void paint_capacity(QPainter& painter, const QRect& label, const MemoryTrack& track) const;
   void paint_peak(QPainter& painter, const MemoryTrack& track) const;
   void paint_measured_peak(QPainter& painter, const MemoryTrack& track) const;
-  static void paint_mark(QPainter& painter, QPoint at, const QColor& color);
+  void paint_mark(QPainter& painter, QPoint at, const QColor& color) const;
+  void paint_zoom(QPainter& painter) const;
 
   const TimelineScene& scene_;
 };

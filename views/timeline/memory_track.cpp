@@ -19,26 +19,45 @@ constexpr double kMinTickPixels = 34;
 
 int MemoryTrack::y_of(std::int64_t bytes) const {
   const double share =
-      static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(top_bytes_, 1));
+      static_cast<double>(bytes - bytes_.bottom) / static_cast<double>(bytes_.span());
   return area_.bottom() + 1 - static_cast<int>(std::lround(share * area_.height()));
 }
 
 std::int64_t MemoryTrack::bytes_at(int y) const {
   const double share =
       static_cast<double>(area_.bottom() + 1 - y) / static_cast<double>(area_.height());
-  return static_cast<std::int64_t>(share * static_cast<double>(top_bytes_));
+  return bytes_.bottom + static_cast<std::int64_t>(share * static_cast<double>(bytes_.span()));
+}
+
+std::optional<MemoryCategory> MemoryTrack::category_at(std::size_t point, int y) const {
+  const std::int64_t wanted = bytes_at(y);
+  std::int64_t sum = 0;
+  for (const MemoryCategory category : stacking_order()) {
+    sum += data_.bytes(category, point);
+    if (wanted < sum) return category;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> MemoryTrack::ticks() const {
+  const double pixels =
+      area_.height() * static_cast<double>(bytes_.top) / static_cast<double>(bytes_.span());
+  std::vector<std::int64_t> shown;
+  for (const double bytes : byte_ticks(bytes_.top, pixels, kMinTickPixels))
+    if (bytes > static_cast<double>(bytes_.bottom))
+      shown.push_back(static_cast<std::int64_t>(bytes));
+  return shown;
 }
 
 void MemoryTrack::paint_scale(QPainter& painter, const QRect& other_label) const {
   const QFontMetrics metrics = painter.fontMetrics();
   painter.setPen(theme_.muted_text);
-  for (const double bytes : byte_ticks(top_bytes_, area_.height(), kMinTickPixels)) {
-    const auto whole = static_cast<std::int64_t>(bytes);
-    const int y = y_of(whole);
+  for (const std::int64_t bytes : ticks()) {
+    const int y = y_of(bytes);
     const QRect label(0, y - metrics.height() / 2, area_.left() - 8, metrics.height());
     if (label.intersects(other_label)) continue;
     painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
-                     QString::fromStdString(format_tick_bytes(whole)));
+                     QString::fromStdString(format_tick_bytes(bytes)));
   }
 }
 
@@ -82,8 +101,8 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   QImage image(device(area_.width()), device(area_.height()), QImage::Format_RGB32);
   if (image.isNull()) return;
   image.fill(theme_.surface);
-  for (const double bytes : byte_ticks(top_bytes_, area_.height(), kMinTickPixels)) {
-    const int y = device(y_of(static_cast<std::int64_t>(bytes)) - area_.top());
+  for (const std::int64_t bytes : ticks()) {
+    const int y = device(y_of(bytes) - area_.top());
     if (y >= 0 && y < image.height())
       std::fill_n(reinterpret_cast<QRgb*>(image.scanLine(y)), image.width(), theme_.grid.rgb());
   }
@@ -108,7 +127,7 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   };
   std::vector<Band> bands;
   std::vector<Column> columns;
-  const double scale = image.height() / static_cast<double>(std::max<std::int64_t>(top_bytes_, 1));
+  const double scale = image.height() / static_cast<double>(bytes_.span());
   int highest = image.height();
   for (const MemoryRun& run : memory_columns(data_, axis_)) {
     const std::size_t first = bands.size();
@@ -118,7 +137,8 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
       if (bytes == 0) continue;
       sum += bytes;
       const int top =
-          image.height() - static_cast<int>(std::lround(static_cast<double>(sum) * scale));
+          image.height() -
+          static_cast<int>(std::lround(static_cast<double>(sum - bytes_.bottom) * scale));
       const int below = bands.size() > first ? bands.back().top : image.height();
       if (top < below) bands.push_back({top, &inks[static_cast<std::size_t>(category)]});
     }

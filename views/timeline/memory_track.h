@@ -2,11 +2,13 @@
 
 #include <QPainter>
 #include <QRect>
+#include <optional>
 #include <vector>
 
 #include "views/session/snapshot/measured_timeline.h"
 #include "views/session/snapshot/timeline_data.h"
 #include "views/theme/theme.h"
+#include "views/timeline/memory_zoom.h"
 #include "views/timeline/plan_track.h"
 #include "views/widgets/axis_view.h"
 #include "views/widgets/draw_list.h"
@@ -16,10 +18,9 @@ namespace jointer::views {
 // Paints the stacked memory curve with at most one rectangle per category and pixel column.
 class MemoryTrack {
  public:
-  // `top_bytes`: the value at the upper edge.
-  MemoryTrack(const TimelineData& data, const AxisView& axis, QRect area, std::int64_t top_bytes,
+  MemoryTrack(const TimelineData& data, const AxisView& axis, QRect area, BytesView bytes,
               const Theme& theme)
-      : data_(data), axis_(axis), area_(area), top_bytes_(top_bytes), theme_(theme) {}
+      : data_(data), axis_(axis), area_(area), bytes_(bytes), theme_(theme) {}
 
   // Paints the labels of the scale, to the left of the area, except where there is another label.
   void paint_scale(QPainter& painter, const QRect& other_label) const;
@@ -38,8 +39,12 @@ class MemoryTrack {
 
   [[nodiscard]] int y_of(std::int64_t bytes) const;
   [[nodiscard]] std::int64_t bytes_at(int y) const;
+  // The category that the stack shows at a point of the memory profile at this height, if any.
+  [[nodiscard]] std::optional<MemoryCategory> category_at(std::size_t point, int y) const;
 
  private:
+  // The values at which the scale has labels and the background has lines.
+  [[nodiscard]] std::vector<std::int64_t> ticks() const;
   // Paints edges so that they are visible on every color of the stack.
   void paint_strong(QPainter& painter, std::vector<QRect> edges, const QColor& color) const;
   template <class BytesAt>
@@ -49,7 +54,7 @@ class MemoryTrack {
   const TimelineData& data_;
   const AxisView& axis_;
   QRect area_;
-  std::int64_t top_bytes_;
+  BytesView bytes_;
   const Theme& theme_;
 };
 

@@ -62,12 +62,14 @@ void PlanOverlay::paint(QPainter& painter) const {
 }
 
 void PlanOverlay::paint_peak(QPainter& painter, const Place& peak) const {
+  peak.label.paint(painter, scene_.theme, scene_.theme.accent);
+  // A zoomed axis may leave out the marked place.
+  if (!scene_.layout.memory.adjusted(-kMark, -kMark, kMark, kMark).contains(*peak.mark)) return;
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(scene_.theme.surface, 1));
   painter.setBrush(scene_.theme.accent);
   painter.drawEllipse(*peak.mark, kMark, kMark);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  peak.label.paint(painter, scene_.theme, scene_.theme.accent);
 }
 
 QStringList PlanOverlay::lines(int x) const {

@@ -4,9 +4,11 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
+#include "views/timeline/timeline_hits.h"
 #include "views/timeline/timeline_text.h"
 #include "views/widgets/hover_card.h"
 
@@ -64,25 +66,19 @@ void RulerPainter::paint_ruler(QPainter& painter) const {
   painter.restore();
 }
 
-void RulerPainter::paint_stretch(QPainter& painter) const {
-  const auto stretch = scene_.content.document().selection().stretch();
-  if (!stretch || 2 * stretch->last >= scene_.content.data().point_count() + 1) return;
+void RulerPainter::paint_range(QPainter& painter) const {
+  const auto range = scene_.content.document().selection().range();
+  if (!range) return;
   const QRect area = scene_.layout.content();
-  const auto column = [&](std::size_t point) {
-    const double pixel = scene_.axis.to_pixel(static_cast<double>(
-        scene_.content.data().position(std::min(point, scene_.content.data().point_count() - 1))));
-    return static_cast<int>(std::lround(
-        std::clamp(pixel, scene_.axis.left(), scene_.axis.left() + scene_.axis.width())));
-  };
-  const int x0 = column(1 + 2 * stretch->first), x1 = std::max(column(2 * stretch->last), x0 + 1);
+  const auto [left, right] = columns_of(scene_, *range);
   QColor shade = scene_.theme.accent;
   shade.setAlphaF(0.14F);
-  painter.fillRect(QRect(x0, area.top(), x1 - x0, area.height()), shade);
+  painter.fillRect(QRect(left, area.top(), right - left, area.height()), shade);
   painter.setPen(scene_.theme.accent);
-  painter.drawLine(x0, area.top(), x0, area.bottom());
-  painter.drawLine(x1, area.top(), x1, area.bottom());
-  paint_card(painter, QPoint(x1, scene_.layout.memory.top()), scene_.viewport,
-             stretch_lines(scene_.content, *stretch), scene_.theme);
+  painter.drawLine(left, area.top(), left, area.bottom());
+  painter.drawLine(right, area.top(), right, area.bottom());
+  paint_card(painter, QPoint(right, scene_.layout.memory.top()), scene_.viewport,
+             range_lines(scene_.content, *range), scene_.theme);
 }
 
 void RulerPainter::paint_marks(QPainter& painter, std::span<const std::size_t> moments) const {
@@ -98,6 +94,34 @@ void RulerPainter::paint_marks(QPainter& painter, std::span<const std::size_t> m
                                   QPoint(x + 5, scene_.layout.ruler.bottom() - 7),
                                   QPoint(x, scene_.layout.ruler.bottom())}));
   }
+}
+
+// Writes the time between each two neighboring marks in the ruler, where there is space for it.
+void RulerPainter::paint_distances(QPainter& painter, std::span<const std::size_t> moments) const {
+  std::vector<std::size_t> sorted(moments.begin(), moments.end());
+  std::ranges::sort(sorted);
+  painter.save();
+  painter.setFont(small_font(scene_.font));
+  const QFontMetrics metrics = painter.fontMetrics();
+  const QRect& ruler = scene_.layout.ruler;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    const TimelineData& data = scene_.content.data();
+    const std::int64_t begin = data.position(sorted[i - 1]), end = data.position(sorted[i]);
+    const auto x0 = static_cast<int>(scene_.axis.to_pixel(static_cast<double>(begin)));
+    const auto x1 = static_cast<int>(scene_.axis.to_pixel(static_cast<double>(end)));
+    const QString text = scene_.content.distance_text(begin, end);
+    QRect box(0, 0, metrics.horizontalAdvance(text) + 10, metrics.height() + 2);
+    box.moveCenter({(x0 + x1) / 2, ruler.top() + 1 + box.height() / 2});
+    if (x1 - x0 < box.width() + 12 || box.left() < ruler.left() || box.right() > ruler.right())
+      continue;
+    painter.setPen(scene_.theme.ghost);
+    painter.drawLine(x0, box.center().y(), x1, box.center().y());
+    painter.fillRect(box, scene_.theme.surface);
+    painter.drawRect(box.adjusted(0, 0, -1, -1));
+    painter.setPen(scene_.theme.text);
+    painter.drawText(box, Qt::AlignCenter, text);
+  }
+  painter.restore();
 }
 
 void RulerPainter::paint_moment(QPainter& painter) const {

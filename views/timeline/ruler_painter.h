@@ -15,9 +15,10 @@ class RulerPainter {
  public:
   explicit RulerPainter(const TimelineScene& scene) : scene_(scene) {}
   void paint_ruler(QPainter& painter) const;
-  void paint_stretch(QPainter& painter) const;
+  void paint_range(QPainter& painter) const;
   // `moments`: points in the memory profile.
   void paint_marks(QPainter& painter, std::span<const std::size_t> moments) const;
+  void paint_distances(QPainter& painter, std::span<const std::size_t> moments) const;
   void paint_moment(QPainter& painter) const;
 
  private:

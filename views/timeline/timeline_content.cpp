@@ -1,6 +1,7 @@
 #include "views/timeline/timeline_content.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/schedule/device_capacity.h"
@@ -91,10 +92,48 @@ std::int64_t TimelineContent::axis_length() const {
   return std::min(longer, kMaxStretch * own);
 }
 
+// On the axis of estimated time, positions are times. Elsewhere, the points of the memory profile
+// connect positions and times.
+TimeRange TimelineContent::range_between(double begin, double end) const {
+  const std::int64_t step = shown().analysis.simulation.step_ns();
+  const auto whole = [](double position) { return static_cast<std::int64_t>(position); };
+  TimeRange range{.begin = whole(begin), .end = static_cast<std::int64_t>(std::ceil(end))};
+  if (&data() != &shown().estimated_time) {
+    const TimelineData& time = shown().estimated_time;
+    const auto point_at = [&](double at) {
+      return data().point_at(std::clamp<std::int64_t>(whole(at), 0, data().length() - 1));
+    };
+    range.begin = time.position(point_at(begin));
+    const std::size_t next = point_at(end) + 1;
+    range.end = next < time.point_count() && end < static_cast<double>(data().length())
+                    ? time.position(next)
+                    : step;
+  }
+  range.begin = std::clamp<std::int64_t>(range.begin, 0, std::max<std::int64_t>(step - 1, 0));
+  range.end = std::clamp(range.end, range.begin + 1, std::max(step, range.begin + 1));
+  return range;
+}
+
+std::pair<std::int64_t, std::int64_t> TimelineContent::positions_of(TimeRange range) const {
+  if (&data() == &shown().estimated_time) return {range.begin, range.end};
+  const TimelineData& time = shown().estimated_time;
+  // A range may begin or end while a node runs.
+  std::size_t first = time.first_point_at(range.begin);
+  if (first == time.point_count() || time.position(first) > range.begin) --first;
+  const std::size_t last = time.first_point_at(range.end);
+  const bool is_inside = range.end < time.length() && last < data().point_count();
+  return {data().position(first), is_inside ? data().position(last) : data().length()};
+}
+
 QString TimelineContent::position_text(double position) const {
   if (kind_ == AxisKind::program_order)
     return count_text(static_cast<std::size_t>(std::max(position, 0.0)));
   return time_text(static_cast<std::int64_t>(position));
+}
+
+QString TimelineContent::distance_text(std::int64_t begin, std::int64_t end) const {
+  if (kind_ != AxisKind::program_order) return time_text(end - begin);
+  return end - begin == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(end - begin));
 }
 
 // --- Lanes ---

@@ -58,8 +58,14 @@ class TimelineContent : public QObject {
   }
   // Null if no measured memory is shown.
   [[nodiscard]] const MeasuredCurve* measured_curve() const;
+  // The part of the estimated step that the axis shows between two positions; never empty.
+  [[nodiscard]] TimeRange range_between(double begin, double end) const;
+  // The positions between which the axis shows a part of the estimated step.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> positions_of(TimeRange range) const;
   // "120 ms", or a count of steps in program order.
   [[nodiscard]] QString position_text(double position) const;
+  // The distance of two positions: "12 ms", or "120 steps" in program order.
+  [[nodiscard]] QString distance_text(std::int64_t begin, std::int64_t end) const;
 
   // Lanes from top to bottom, as in the layout.
   struct Row {

@@ -58,10 +58,24 @@ NodeId grip_at(const TimelineScene& scene, QPoint at) {
              : NodeId{};
 }
 
+std::pair<int, int> columns_of(const TimelineScene& scene, TimeRange range) {
+  const auto [begin, end] = scene.content.positions_of(range);
+  const auto column = [&](std::int64_t position) {
+    const double pixel = scene.axis.to_pixel(static_cast<double>(position));
+    return static_cast<int>(
+        std::lround(std::clamp(pixel, scene.axis.left(), scene.axis.left() + scene.axis.width())));
+  };
+  const int left = column(begin);
+  return {left, std::max(column(end), left + 1)};
+}
+
 void select_at(const TimelineScene& scene, QPoint at, bool toggles) {
   Selection& selection = scene.content.document().selection();
   const TimelineHit h = hit_timeline(scene, at);
-  selection.set_stretch(std::nullopt);
+  // A click in the selected range keeps it.
+  if (const auto range = selection.range())
+    if (const auto [left, right] = columns_of(scene, *range); at.x() < left || at.x() > right)
+      selection.set_range(std::nullopt);
   if (h.run) {
     const auto items = scene.lane(*h.row).items();
     if (h.run->is_folded()) {
@@ -86,14 +100,9 @@ void select_at(const TimelineScene& scene, QPoint at, bool toggles) {
   }
 }
 
-Selection::Stretch stretch_between(const TimelineScene& scene, int a, int b) {
-  const auto step_at = [&](int x) {
-    const auto position = static_cast<std::int64_t>(scene.axis.to_position(x));
-    const std::size_t point = scene.content.data().point_at(std::max<std::int64_t>(position, 0));
-    return point == 0 ? std::size_t{0} : (point - 1) / 2;
-  };
-  const std::size_t first = step_at(std::min(a, b));
-  return {first, std::max(step_at(std::max(a, b)), first) + 1};
+TimeRange range_between(const TimelineScene& scene, int a, int b) {
+  return scene.content.range_between(scene.axis.to_position(std::min(a, b)),
+                                     scene.axis.to_position(std::max(a, b)));
 }
 
 }  // namespace jointer::views

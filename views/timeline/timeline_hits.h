@@ -2,6 +2,7 @@
 
 #include <QPoint>
 #include <optional>
+#include <utility>
 
 #include "views/session/open/selection.h"
 #include "views/timeline/timeline_scene.h"
@@ -19,10 +20,14 @@ TimelineHit hit_timeline(const TimelineScene& scene, QPoint at);
 // The node that a press at `at` would pick up, if any.
 NodeId grip_at(const TimelineScene& scene, QPoint at);
 
-// Selects what is at a position; with `toggles`, toggles a single node in the selection instead.
+// The first and the last pixel column of a range, within the axis.
+std::pair<int, int> columns_of(const TimelineScene& scene, TimeRange range);
+
+// Selects what is at a position; with `toggles`, toggles a single node in the selection instead. A range
+// that does not contain the position is cleared.
 void select_at(const TimelineScene& scene, QPoint at, bool toggles);
 
 // The range between two pixel columns, given in either order.
-Selection::Stretch stretch_between(const TimelineScene& scene, int a, int b);
+TimeRange range_between(const TimelineScene& scene, int a, int b);
 
 }  // namespace jointer::views

@@ -17,8 +17,8 @@ void TimelineOverview::paint_curve(const TimelineScene& scene, qreal ratio) {
   QPainter inner(&curve_);
   AxisView whole(scene.axis.length());
   whole.set_pixels(0, area.width());
-  MemoryTrack(data, whole, QRect(0, 2, area.width(), area.height() - 8), scene.content.top_bytes(),
-              theme)
+  MemoryTrack(data, whole, QRect(0, 2, area.width(), area.height() - 8),
+              {.top = scene.content.top_bytes()}, theme)
       .paint_curve(inner, /*hatched=*/false);
   // Paint exposed time as a separate line: the larger its share, the darker the line.
   for (const LaneRun& run : fold_lane(data.lanes()[1], whole)) {

@@ -66,8 +66,10 @@ void TimelineRange::show_selection() {
   const Selection& selection = content_.document().selection();
   const TimelineData& data = content_.data();
   const auto nodes = selection.nodes();
-  if (const auto stretch = selection.stretch(); stretch && nodes.empty())
-    return show(data.position(1 + 2 * stretch->first), data.position(2 * stretch->last), 0.05);
+  if (const auto range = selection.range(); range && nodes.empty()) {
+    const auto [begin, end] = content_.positions_of(*range);
+    return show(begin, end, 0.05);
+  }
   std::int64_t begin = data.length(), end = 0;
   for (const NodeId node : nodes) {
     const auto extent = data.extent(node);

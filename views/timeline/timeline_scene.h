@@ -19,6 +19,7 @@ struct TimelineScene {
   const AxisView& axis;
   const TimelineLayout& layout;
   const Theme& theme;
+  BytesView bytes;  // of the memory curve
   QFont font;
   QRect viewport;
 
@@ -43,7 +44,7 @@ struct TimelineScene {
             content.rows()[row].is_measured ? LaneStyle::measured : LaneStyle::estimated};
   }
   [[nodiscard]] MemoryTrack memory_track() const {
-    return {content.data(), axis, layout.memory, content.top_bytes(), theme};
+    return {content.data(), axis, layout.memory, bytes, theme};
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/schedule/range_figures.h"
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -60,8 +61,8 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
                << tr("zoom in (double-click) to see them separately");
 }
 
-// Text for the item at a pixel column; empty if there is nothing.
-QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {
+// Text for the item at a place; empty if there is nothing.
+QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint at) {
   const Snapshot& s = scene.content.shown();
   const MeasuredTimeline* m = scene.content.document().measured();
   if (h.run) {
@@ -76,10 +77,11 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {
   }
   if (h.point) {
     const std::int64_t estimate = s.analysis.memory.profile()[*h.point];
-    QStringList lines;
+    QStringList lines{scene.content.position_text(std::clamp(
+        scene.axis.to_position(at.x()), 0.0, static_cast<double>(scene.content.data().length())))};
     const MeasuredCurve* curve = m == nullptr ? nullptr : &m->curve(scene.content.kind());
-    const auto position = static_cast<std::int64_t>(std::floor(scene.axis.to_position(x)));
-    const auto next = static_cast<std::int64_t>(std::ceil(scene.axis.to_position(x + 1)));
+    const auto position = static_cast<std::int64_t>(std::floor(scene.axis.to_position(at.x())));
+    const auto next = static_cast<std::int64_t>(std::ceil(scene.axis.to_position(at.x() + 1)));
     if (curve != nullptr && !curve->empty() && position < curve->end())
       lines << measured_bytes_text(
           curve->bytes(curve->largest_point(std::max<std::int64_t>(position, 0),
@@ -89,7 +91,12 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {
       lines << bytes_text(estimate);
     if (const NodeId node = s.analysis.memory.node_at(*h.point))
       lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
-    lines += PlanOverlay(scene).lines(x);
+    if (const auto category = scene.layout.memory.contains(at)
+                                  ? scene.memory_track().category_at(*h.point, at.y())
+                                  : std::nullopt)
+      lines << QStringLiteral("%1  %2").arg(
+          category_label(*category), bytes_text(scene.content.data().bytes(*category, *h.point)));
+    lines += PlanOverlay(scene).lines(at.x());
     if (scene.content.shows_reserved())
       lines << tr("reserved %1").arg(bytes_text(scene.content.data().reserved(*h.point)));
     return lines;
@@ -104,6 +111,18 @@ QStringList legend_lines(const TimelineScene& scene, QPoint at) {
   return {};
 }
 
+bool runs_on_compute(const Snapshot& s, NodeId id) {
+  return s.analysis.simulation.timing(id).stream <= 0 && !s.graph.is_wait(s.graph.node(id));
+}
+
+// The measured time of the part of a node that is estimated to take `part_ns`.
+std::int64_t measured_part(const Snapshot& s, const MeasuredNode& node, std::int64_t part_ns) {
+  const std::int64_t whole = s.analysis.costs[node.node.index()].ns;
+  if (part_ns >= whole) return node.own_ns;
+  return static_cast<std::int64_t>(static_cast<double>(node.own_ns) * static_cast<double>(part_ns) /
+                                   static_cast<double>(whole));
+}
+
 }  // namespace
 
 QString moment_text(const TimelineContent& content, std::size_t moment) {
@@ -114,46 +133,34 @@ QString moment_text(const TimelineContent& content, std::size_t moment) {
       measured ? measured_bytes_text(*measured, estimate) : bytes_text(estimate));
 }
 
-QStringList stretch_lines(const TimelineContent& content, Selection::Stretch stretch) {
+QStringList range_lines(const TimelineContent& content, TimeRange range) {
   const Snapshot& s = content.shown();
-  const auto steps = s.analysis.memory.steps();
-  const std::size_t last = std::min(stretch.last, steps.size());
-  std::int64_t compute = 0, exposed = 0, communication = 0, flops = 0, peak = 0;
+  const RangeFigures figures(s.graph, s.analysis, range);
+  const RangeTotals& totals = figures.totals();
   std::int64_t measured_compute = 0;
-  const MeasuredTimeline* measured = content.document().measured();
   std::vector<const MeasuredBlock*> blocks;
-  const auto profile = s.analysis.memory.profile();
-  for (std::size_t step = stretch.first; step < last; ++step) {
-    const NodeId id = steps[step];
-    const Node& n = s.graph.node(id);
-    const NodeTiming& timing = s.analysis.simulation.timing(id);
-    const std::int64_t time = timing.end - timing.start;
-    if (timing.stream > 0)
-      communication += time;
-    else if (s.graph.is_wait(n))
-      exposed += time;
-    else if (timing.stream == 0)
-      compute += time;
-    if (const MeasuredNode* m = measured ? measured->find(id) : nullptr;
-        m != nullptr && timing.stream <= 0 && !s.graph.is_wait(n))
-      measured_compute += m->own_ns;
-    if (const MeasuredBlock* block = measured ? measured->block_of(id) : nullptr;
-        block != nullptr && std::ranges::find(blocks, block) == blocks.end())
-      blocks.push_back(block);
-    flops += s.analysis.flops[id.index()].total;
-    peak = std::max(peak, profile[1 + 2 * step]);
+  if (const MeasuredTimeline* measured = content.document().measured()) {
+    for (const NodeId id : s.analysis.memory.steps()) {
+      if (!figures.contains(id)) continue;
+      if (const MeasuredNode* m = measured->find(id); m != nullptr && runs_on_compute(s, id))
+        measured_compute += measured_part(s, *m, figures.ns(id));
+      if (const MeasuredBlock* block = measured->block_of(id);
+          block != nullptr && std::ranges::find(blocks, block) == blocks.end())
+        blocks.push_back(block);
+    }
   }
-  const auto& time = s.estimated_time;
-  const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
-                                time.position(1 + 2 * stretch.first);
-  const std::size_t count = last - stretch.first;
   QStringList lines{
-      tr("%1, %2").arg(count == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(count)),
-                       time_text(duration)),
-      measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
-                           : tr("compute %1").arg(time_text(compute)),
-      tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
-      flops_text(flops), tr("maximum memory %1").arg(bytes_text(peak))};
+      tr("%1, %2").arg(
+          totals.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(totals.nodes)),
+          time_text(figures.range().length())),
+      measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, totals.compute_ns))
+                           : tr("compute %1").arg(time_text(totals.compute_ns)),
+      tr("communication %1, exposed %2")
+          .arg(time_text(totals.communication_ns), time_text(totals.exposed_ns)),
+      flops_text(totals.flops),
+      tr("maximum memory %1").arg(bytes_text(totals.peak_bytes)),
+      tr("allocated %1, freed %2")
+          .arg(bytes_text(totals.allocated_bytes), bytes_text(totals.freed_bytes))};
   for (const MeasuredBlock* block : blocks)
     lines << tr("in %1: %2")
                  .arg(block_text(*block), times_text(block->own_ns, estimated_ns(s, *block)));
@@ -162,7 +169,7 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
 
 QStringList card_lines(const TimelineScene& scene, QPoint at) {
   const TimelineHit h = hit_timeline(scene, at);
-  return h.run || h.point ? hit_lines(scene, h, at.x()) : legend_lines(scene, at);
+  return h.run || h.point ? hit_lines(scene, h, at) : legend_lines(scene, at);
 }
 
 void paint_hover(QPainter& painter, const TimelineScene& scene, QPoint at) {

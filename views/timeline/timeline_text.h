@@ -13,7 +13,7 @@ namespace jointer::views {
 QString moment_text(const TimelineContent& content, std::size_t moment);
 
 // The totals of a selected range, as text.
-QStringList stretch_lines(const TimelineContent& content, Selection::Stretch stretch);
+QStringList range_lines(const TimelineContent& content, TimeRange range);
 
 // Hover text at a position: of the item there, or the entries for which a legend has no space.
 // Empty if there is nothing.

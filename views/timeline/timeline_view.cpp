@@ -56,7 +56,8 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   Selection& selection = document_.selection();
   connect(&selection, &Selection::nodes_changed, this, &TimelineView::follow_selection);
   connect(&selection, &Selection::moment_changed, this, &TimelineView::refresh);
-  connect(&selection, &Selection::stretch_changed, this, &TimelineView::refresh);
+  connect(&selection, &Selection::range_changed, this, &TimelineView::refresh);
+  connect(&selection, &Selection::hits_changed, this, &TimelineView::refresh);
   connect(&document_.sac(), &SacSession::previewed, viewport(), qOverload<>(&QWidget::update));
   tool_ = std::make_unique<MoveTool>(content_, range_);
   connect(tool_.get(), &MoveTool::changed, this, &TimelineView::refresh);
@@ -68,7 +69,13 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
 TimelineView::~TimelineView() = default;
 
 TimelineScene TimelineView::scene() const {
-  return {content_, range_.axis(), layout_, Theme::of(palette()), font(), viewport()->rect()};
+  return {content_,
+          range_.axis(),
+          layout_,
+          Theme::of(palette()),
+          memory_zoom_.of(content_.top_bytes()),
+          font(),
+          viewport()->rect()};
 }
 
 QStringList TimelineView::card_at(QPoint at) const {
@@ -132,6 +139,12 @@ void TimelineView::toggle_mark() {
   document_.marks().toggle(document_.snapshot(), document_.moment());
 }
 
+bool TimelineView::select_between_marks() {
+  const auto range = document_.marks().range_around(document_.snapshot(), document_.moment());
+  if (range) document_.selection().set_range(range);
+  return range.has_value();
+}
+
 void TimelineView::go_to(NodeId node) {
   if (!node) return;
   views::go_to(document_, node);
@@ -172,7 +185,9 @@ KeysGroup TimelineView::keys() {
           {tr("Middle-button drag, Space+drag"), tr("Pan")},
           {tr("Wheel"), tr("Pan")},
           {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
-          {tr("Shift+wheel"), tr("Scroll the lanes if they do not fit")}}};
+          {tr("Ctrl+Shift+wheel"), tr("Over the memory curve: zoom its vertical axis")},
+          {tr("Shift+wheel"), tr("Scroll the lanes if they do not fit, or a zoomed memory curve")},
+          {tr("Double-click on the memory curve"), tr("Show all of its vertical axis")}}};
 }
 
 // --- Events ---
@@ -219,8 +234,10 @@ void TimelineView::paint_frame(QPainter& painter) {
   LaneLegend(scene).paint(painter);
   const RulerPainter ruler(scene);
   ruler.paint_ruler(painter);
-  ruler.paint_stretch(painter);
-  ruler.paint_marks(painter, document_.marks().moments(content_.shown()));
+  ruler.paint_range(painter);
+  const std::vector<std::size_t> marks = document_.marks().moments(content_.shown());
+  ruler.paint_marks(painter, marks);
+  ruler.paint_distances(painter, marks);
   ruler.paint_moment(painter);
   overview_.paint(painter, scene);
   painter.setFont(small_font(font()));
@@ -258,7 +275,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     drag_ = Drag::area;
   switch (drag_) {
     case Drag::area:
-      document_.selection().set_stretch(stretch_between(scene(), press_.x(), at.x()));
+      document_.selection().set_range(range_between(scene(), press_.x(), at.x()));
       break;
     case Drag::overview:
       move_overview(at.x());
@@ -290,6 +307,10 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   const TimelineScene scene = this->scene();
+  if (layout_.memory.contains(event->pos())) {
+    memory_zoom_.reset();
+    return refresh();
+  }
   const TimelineHit h = hit_timeline(scene, event->pos());
   if (!h.run || !h.row) return;
   const auto items = scene.lane(*h.row).items();
@@ -299,7 +320,9 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
 void TimelineView::wheelEvent(QWheelEvent* event) {
   const QPoint delta = event->angleDelta();
   const double notches = static_cast<double>(delta.y()) / 120.0;
-  if (event->modifiers().testFlag(Qt::ControlModifier)) {
+  if (turn_memory(*event)) {
+    // The memory axis took it.
+  } else if (event->modifiers().testFlag(Qt::ControlModifier)) {
     range_.zoom_at(event->position().x(), std::pow(kZoomStep, notches));
   } else if (event->modifiers().testFlag(Qt::ShiftModifier) && verticalScrollBar()->maximum() > 0) {
     verticalScrollBar()->setValue(verticalScrollBar()->value() - delta.y() / 3);
@@ -311,6 +334,24 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   hover_ = event->position().toPoint();
   refresh();
   event->accept();
+}
+
+// Over the memory curve, Ctrl+Shift zooms its vertical axis, and Shift pans a zoomed one. Returns
+// false if the wheel has another meaning.
+bool TimelineView::turn_memory(const QWheelEvent& event) {
+  const QPoint at = event.position().toPoint();
+  if (!event.modifiers().testFlag(Qt::ShiftModifier) || !layout_.memory.contains(at)) return false;
+  const QPoint delta = event.angleDelta();
+  // Some platforms report a wheel that is turned with Shift as horizontal.
+  const double notches = (delta.y() != 0 ? delta.y() : delta.x()) / 120.0;
+  if (event.modifiers().testFlag(Qt::ControlModifier)) {
+    const double above = layout_.memory.bottom() + 1 - at.y();
+    memory_zoom_.zoom_at(above / layout_.memory.height(), std::pow(kZoomStep, notches));
+    return true;
+  }
+  if (memory_zoom_.shows_all()) return false;
+  memory_zoom_.pan(notches * kPanStep);
+  return true;
 }
 
 // Changes the cursor over nodes that can be moved along the axis.

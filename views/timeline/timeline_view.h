@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "views/timeline/memory_zoom.h"
 #include "views/timeline/timeline_content.h"
 #include "views/timeline/timeline_layout.h"
 #include "views/timeline/timeline_overview.h"
@@ -24,7 +25,8 @@ class MoveTool;
 //
 // Mouse: click selects, drag selects a range, drag with the middle button (or with Space held)
 // pans, Ctrl+wheel zooms at the pointer, wheel pans, and a double-click zooms to the item under the
-// pointer. The strip at the bottom shows the whole step; dragging in it moves the visible range.
+// pointer. Over the memory curve, Ctrl+Shift+wheel zooms its vertical axis, Shift+wheel pans it, and
+// a double-click shows all of it. The strip at the bottom shows the whole step; dragging in it moves the visible range.
 // Pressing on a node that can be moved picks it up (see move_tool.h); while it is held, the curve
 // and lanes show the graph with the node at its current place. The graph as opened is drawn
 // behind an edited graph.
@@ -64,6 +66,9 @@ class TimelineView : public QAbstractScrollArea {
   void step_exposed(int direction);
   // Marks the current moment, or removes its mark.
   void toggle_mark();
+  // Selects the range between the marks around the current moment; returns false if there are not
+  // two marks.
+  bool select_between_marks();
 
  signals:
   // A frame was painted.
@@ -96,12 +101,14 @@ class TimelineView : public QAbstractScrollArea {
   void show_cursor(QPoint at);
   void click(QPoint at, Qt::KeyboardModifiers modifiers);
   void move_overview(int x);
+  bool turn_memory(const QWheelEvent& event);
 
   Document& document_;
   const Moves moves_;
   TimelineContent content_;
   TimelineRange range_;
   TimelineLayout layout_;
+  MemoryZoom memory_zoom_;
   std::unique_ptr<MoveTool> tool_;
 
   Drag drag_ = Drag::none;

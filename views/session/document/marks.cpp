@@ -42,4 +42,18 @@ std::vector<std::size_t> Marks::moments(const Snapshot& shown) const {
   return moments;
 }
 
+std::optional<TimeRange> Marks::range_around(const Snapshot& shown, std::size_t moment) const {
+  std::vector<std::int64_t> times;
+  for (const std::size_t marked : moments(shown))
+    times.push_back(shown.estimated_time.position(marked));
+  std::ranges::sort(times);
+  const auto repeated = std::ranges::unique(times);
+  times.erase(repeated.begin(), repeated.end());
+  if (times.size() < 2) return std::nullopt;
+  const std::int64_t now = shown.estimated_time.position(moment);
+  const auto after =
+      std::clamp(std::ranges::upper_bound(times, now), times.begin() + 1, times.end() - 1);
+  return TimeRange{.begin = *(after - 1), .end = *after};
+}
+
 }  // namespace jointer::views

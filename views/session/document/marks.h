@@ -1,8 +1,10 @@
 #pragma once
 
 #include <QObject>
+#include <optional>
 #include <vector>
 
+#include "core/schedule/time_range.h"
 #include "core/workspace/workspace.h"
 #include "views/session/snapshot/snapshot.h"
 
@@ -23,6 +25,10 @@ class Marks : public QObject {
   [[nodiscard]] const std::vector<MarkedMoment>& all() const { return marks_; }
   // The marked points in the memory profile of `shown`.
   [[nodiscard]] std::vector<std::size_t> moments(const Snapshot& shown) const;
+  // The time between the two neighboring marks around a moment, or between the two nearest ones.
+  // None if there are not two marks at different times.
+  [[nodiscard]] std::optional<TimeRange> range_around(const Snapshot& shown,
+                                                      std::size_t moment) const;
 
  signals:
   void changed();

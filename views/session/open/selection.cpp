@@ -39,7 +39,7 @@ void Selection::toggle(NodeId node) {
 void Selection::clear() {
   select_all({});
   set_moment(std::nullopt);
-  set_stretch(std::nullopt);
+  set_range(std::nullopt);
 }
 
 void Selection::set_moment(std::optional<std::size_t> moment) {
@@ -48,10 +48,17 @@ void Selection::set_moment(std::optional<std::size_t> moment) {
   emit moment_changed();
 }
 
-void Selection::set_stretch(std::optional<Stretch> stretch) {
-  if (stretch == stretch_) return;
-  stretch_ = stretch;
-  emit stretch_changed();
+void Selection::set_range(std::optional<TimeRange> range) {
+  if (range == range_) return;
+  range_ = range;
+  emit range_changed();
+}
+
+void Selection::set_hits(std::vector<NodeId> hits) {
+  std::sort(hits.begin(), hits.end());
+  if (hits == hits_) return;
+  hits_ = std::move(hits);
+  emit hits_changed();
 }
 
 }  // namespace jointer::views

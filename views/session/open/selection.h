@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "core/base/id.h"
+#include "core/schedule/time_range.h"
 
 namespace jointer::views {
 
-// The nodes, the moment and the range of steps that a user has selected in a document. All panes
+// The nodes, the moment and the range of time that a user has selected in a document. All panes
 // share one selection: each shows it and may change it.
 class Selection : public QObject {
   Q_OBJECT
@@ -24,12 +25,11 @@ class Selection : public QObject {
   // The selected point in the memory profile. If there is none, panes use the peak.
   [[nodiscard]] std::optional<std::size_t> moment() const { return moment_; }
 
-  // Steps [first, last).
-  struct Stretch {
-    std::size_t first = 0, last = 0;
-    friend bool operator==(const Stretch&, const Stretch&) = default;
-  };
-  [[nodiscard]] std::optional<Stretch> stretch() const { return stretch_; }
+  // The selected part of the estimated step. Tables and totals show only that part.
+  [[nodiscard]] std::optional<TimeRange> range() const { return range_; }
+
+  // The nodes that a search has found, sorted by id. Views mark them.
+  [[nodiscard]] std::span<const NodeId> hits() const { return hits_; }
 
  public slots:
   void select(jointer::NodeId node);
@@ -38,18 +38,21 @@ class Selection : public QObject {
   void toggle(jointer::NodeId node);
   void clear();
   void set_moment(std::optional<std::size_t> moment);
-  void set_stretch(std::optional<jointer::views::Selection::Stretch> stretch);
+  void set_range(std::optional<jointer::TimeRange> range);
+  void set_hits(std::vector<jointer::NodeId> hits);
 
  signals:
   void nodes_changed();
   void moment_changed();
-  void stretch_changed();
+  void range_changed();
+  void hits_changed();
 
  private:
   std::vector<NodeId> nodes_;  // sorted by id, which is program order for nodes of one capture
   NodeId current_;
   std::optional<std::size_t> moment_;
-  std::optional<Stretch> stretch_;
+  std::optional<TimeRange> range_;
+  std::vector<NodeId> hits_;
 };
 
 }  // namespace jointer::views

@@ -62,14 +62,11 @@ std::string_view role_name(Role role) {
   return "";
 }
 
-bool phase_holds(const std::string& phase, const Node& node) {
-  const auto begins = [&](std::string_view word) {
-    return !phase.empty() && word.starts_with(phase);
-  };
-  if (begins("recomputed")) return node.has(Node::recomputed);
-  if (phase == "fw" || phase == "fwd" || begins("forward")) return node.phase == Phase::forward;
-  if (phase == "bw" || phase == "bwd" || begins("backward")) return node.phase == Phase::backward;
-  return false;
+bool phase_holds(const std::string& text, const Node& node) {
+  const auto phase = parse_search_phase(text);
+  if (!phase) return false;
+  if (*phase == SearchPhase::recomputed) return node.has(Node::recomputed);
+  return (node.phase == Phase::forward) == (*phase == SearchPhase::forward);
 }
 
 }  // namespace

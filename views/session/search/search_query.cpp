@@ -167,7 +167,16 @@ class Parser {
     JOINTER_CHECK(*field == SearchField::shape ? parse_shape(term) : parse_texts(term, true));
     if (term.texts.empty() && !term.pattern && term.sizes.empty())
       return fail(Error::Kind::usage, "`{}:` needs a value.", name);
+    if (*field == SearchField::phase) JOINTER_CHECK(check_phases(term));
     return term;
+  }
+
+  static Result<void> check_phases(const SearchTerm& term) {
+    for (const std::string& text : term.texts)
+      if (!parse_search_phase(text))
+        return fail(Error::Kind::usage,
+                    "`{}` is not a phase; write phase:fw, phase:bw or phase:recomputed.", text);
+    return {};
   }
 
   Result<void> parse_number(SearchTerm& term) {
@@ -272,6 +281,16 @@ class Parser {
 };
 
 }  // namespace
+
+std::optional<SearchPhase> parse_search_phase(std::string_view text) {
+  const auto begins = [&](std::string_view word) {
+    return !text.empty() && word.starts_with(text);
+  };
+  if (begins("recomputed")) return SearchPhase::recomputed;
+  if (text == "fw" || text == "fwd" || begins("forward")) return SearchPhase::forward;
+  if (text == "bw" || text == "bwd" || begins("backward")) return SearchPhase::backward;
+  return std::nullopt;
+}
 
 Result<SearchQuery> parse_search(std::string_view text) {
   return Parser(text).parse();

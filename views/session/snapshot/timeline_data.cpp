@@ -398,6 +398,11 @@ std::size_t TimelineData::point_at(std::int64_t position) const {
   return next == positions_.begin() ? 0 : static_cast<std::size_t>(next - positions_.begin()) - 1;
 }
 
+std::size_t TimelineData::first_point_at(std::int64_t position) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(positions_, position) -
+                                  positions_.begin());
+}
+
 std::size_t TimelineData::largest_point(std::int64_t begin, std::int64_t end) const {
   const std::size_t first = point_at(begin);
   const auto last = static_cast<std::size_t>(

@@ -74,6 +74,8 @@ TEST(SearchQuery, ReportsErrorsInOneSentence) {
            {"op:", "needs a value"},
            {"op>3", "is not a number"},
            {"shape:8a", "Sizes must be numbers"},
+           {"phase:xx", "`xx` is not a phase; write phase:fw, phase:bw or phase:recomputed"},
+           {"phase:fw,b1", "`b1` is not a phase"},
            {"/(/", "not a valid regular expression"},
        }) {
     const auto query = parse_search(text);

@@ -1,0 +1,257 @@
+// A range that is dragged on the timeline drives the panes, and the memory curve zooms vertically.
+
+#include <QTest>
+#include <QToolButton>
+#include <QWheelEvent>
+
+#include "core/schedule/range_figures.h"
+#include "tests/gui/app_window.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
+#include "tests/support/paths.h"
+#include "views/alive/alive_pane.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/modules/modules_pane.h"
+#include "views/operators/operators_pane.h"
+#include "views/session/document/marks.h"
+#include "views/session/text/number_text.h"
+#include "views/session/text/range_text.h"
+#include "views/timeline/timeline_view.h"
+#include "views/widgets/range_chip.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::kPatienceMs;
+
+void add_sizes() {
+  QTest::addColumn<QSize>("size");
+  QTest::newRow("small") << QSize(1280, 800);
+  QTest::newRow("large") << QSize(1600, 1000);
+}
+
+std::int64_t total(const TableModel& model, int column) {
+  return model.totals().by_column[static_cast<std::size_t>(column)].value_or(0);
+}
+
+}  // namespace
+
+class RangeTest : public test::AppWindow {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    make_folder();
+    make_window();
+    QVERIFY(open_file(test::source_path(test::kSample)));
+  }
+  void cleanup() { close_window(); }
+
+  void a_range_drives_the_panes_data() { add_sizes(); }
+  void a_range_drives_the_panes();
+  void a_range_in_program_order_is_one_of_time();
+  void a_click_in_the_range_keeps_it();
+  void the_step_between_marks_is_a_range();
+  void the_memory_curve_zooms_vertically_data() { add_sizes(); }
+  void the_memory_curve_zooms_vertically();
+  void calls_have_a_histogram_data() { add_sizes(); }
+  void calls_have_a_histogram();
+
+ private:
+  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
+  [[nodiscard]] Selection& selection() const { return document().selection(); }
+  // Drags over the memory curve, between two shares of its width.
+  void drag(double from, double to) const {
+    const QRect area = timeline().layout().memory;
+    const auto at = [&](double share) {
+      return QPoint(area.left() + static_cast<int>(share * area.width()), area.center().y());
+    };
+    QTest::mousePress(timeline().viewport(), Qt::LeftButton, {}, at(from));
+    QTest::mouseMove(timeline().viewport(), at((from + to) / 2));
+    QTest::mouseMove(timeline().viewport(), at(to));
+    QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, at(to));
+  }
+  [[nodiscard]] RangeFigures figures() const {
+    return {document().graph(), document().analysis(), *selection().range()};
+  }
+  void turn_wheel(QPoint at, int notches, Qt::KeyboardModifiers modifiers) const {
+    QWidget* area = timeline().viewport();
+    QWheelEvent event(at, area->mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton, modifiers,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(area, &event);
+  }
+};
+
+void RangeTest::a_range_drives_the_panes() {
+  QFETCH(QSize, size);
+  window_->resize(size);
+  auto* modules = show_pane<ModulesPane>("modules");
+  auto* inspector = show_pane<InspectorPane>("inspector");
+  QVERIFY(modules != nullptr && inspector != nullptr);
+  const std::int64_t whole = total(modules->model(), ModuleModel::forward_column) +
+                             total(modules->model(), ModuleModel::backward_column);
+  drag(0.25, 0.75);
+  QVERIFY(selection().range().has_value());
+  const std::int64_t step = document().analysis().simulation.step_ns();
+  QVERIFY(std::abs(selection().range()->begin - step / 4) < step / 50);
+  QVERIFY(std::abs(selection().range()->end - step * 3 / 4) < step / 50);
+  const auto ns_of = [&] {
+    return total(modules->model(), ModuleModel::forward_column) +
+           total(modules->model(), ModuleModel::backward_column);
+  };
+  const RangeTotals totals = figures().totals();
+  QTRY_COMPARE(ns_of(), totals.compute_ns + totals.communication_ns);
+  QTRY_VERIFY(!inspector->content().sections.empty());
+  QVERIFY(inspector->content().sections.front().title.startsWith("Range "));
+  QVERIFY(inspector->page().toPlainText().contains(bytes_text(totals.allocated_bytes)));
+  // The chip names the range.
+  auto& chip = test::child<RangeChip>(*modules);
+  QVERIFY(chip.isVisible());
+  QVERIFY(chip.text().contains(
+      short_time_range_text(selection().range()->begin, selection().range()->end)));
+  QVERIFY(modules->rect().contains(chip.geometry()));
+
+  auto* operators = show_pane<OperatorsPane>("operators");
+  auto* alive = show_pane<AlivePane>("alive");
+  QVERIFY(operators != nullptr && alive != nullptr);
+  QTRY_COMPARE(total(operators->model(), OperatorModel::exposed_column), totals.exposed_ns);
+  QTRY_COMPARE(alive->model().text(0, AliveModel::change_column), QString());
+  QVERIFY(alive->model().sentence().contains(bytes_text(totals.freed_bytes)));
+  QVERIFY(!alive->view().isColumnHidden(AliveModel::change_column));
+
+  // A click on the chip shows the whole step again.
+  modules = show_pane<ModulesPane>("modules");
+  QTest::mouseClick(&chip, Qt::LeftButton);
+  QVERIFY(!selection().range());
+  QTRY_COMPARE(ns_of(), whole);
+  QVERIFY(!chip.isVisible());
+  alive = show_pane<AlivePane>("alive");
+  QTRY_VERIFY(alive->view().isColumnHidden(AliveModel::change_column));
+
+  // So does Esc.
+  drag(0.5, 0.9);
+  QVERIFY(selection().range().has_value());
+  QTest::keyClick(&timeline(), Qt::Key_Escape);
+  QVERIFY(!selection().range());
+  QTRY_COMPARE(ns_of(), whole);
+}
+
+void RangeTest::a_range_in_program_order_is_one_of_time() {
+  QTest::keyClick(&timeline(), Qt::Key_G);
+  QCOMPARE(timeline().content().kind(), AxisKind::program_order);
+  drag(0.2, 0.4);
+  const auto range = selection().range();
+  QVERIFY(range && range->length() > 0);
+  // The same range is drawn at the same place.
+  const auto [begin, end] = timeline().content().positions_of(*range);
+  const auto length = static_cast<double>(timeline().content().axis_length());
+  QVERIFY(std::abs(static_cast<double>(begin) / length - 0.2) < 0.02);
+  QVERIFY(std::abs(static_cast<double>(end) / length - 0.4) < 0.02);
+  // Dragging over everything selects the whole step.
+  drag(-0.02, 1.02);
+  QCOMPARE(*selection().range(), whole_step(document().analysis().simulation));
+}
+
+void RangeTest::a_click_in_the_range_keeps_it() {
+  drag(0.3, 0.6);
+  const auto range = selection().range();
+  const QRect area = timeline().layout().memory;
+  QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {},
+                    {area.left() + area.width() * 4 / 10, area.center().y()});
+  QVERIFY(selection().range() == range);
+  QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {},
+                    {area.left() + area.width() * 8 / 10, area.center().y()});
+  QVERIFY(!selection().range());
+}
+
+void RangeTest::the_step_between_marks_is_a_range() {
+  timeline().setFocus();
+  const std::size_t points = document().analysis().memory.profile().size();
+  QTest::keyClick(&timeline(), Qt::Key_M, Qt::ShiftModifier);
+  QVERIFY2(!selection().range(), "there are no marks");
+  for (const std::size_t moment : {points / 4, points / 2}) {
+    selection().set_moment(moment);
+    QTest::keyClick(&timeline(), Qt::Key_M);
+  }
+  QCOMPARE(document().marks().all().size(), 2U);
+  QTest::keyClick(&timeline(), Qt::Key_M, Qt::ShiftModifier);
+  const TimelineData& time = document().snapshot().estimated_time;
+  QVERIFY(selection().range() == (TimeRange{time.position(points / 4), time.position(points / 2)}));
+}
+
+void RangeTest::the_memory_curve_zooms_vertically() {
+  QFETCH(QSize, size);
+  window_->resize(size);
+  TimelineView& view = timeline();
+  const QRect area = view.layout().memory;
+  const QPoint at(area.center().x(), area.top() + area.height() / 4);
+  const std::int64_t there = view.scene().memory_track().bytes_at(at.y());
+  const BytesView whole = view.scene().bytes;
+  const double begin = view.range().axis().begin(), end = view.range().axis().end();
+  turn_wheel(at, 6, Qt::ControlModifier | Qt::ShiftModifier);
+  const BytesView zoomed = view.scene().bytes;
+  QVERIFY(zoomed.span() < whole.span() / 3);
+  QVERIFY(zoomed.bottom > 0);
+  QVERIFY(std::abs(view.scene().memory_track().bytes_at(at.y()) - there) < whole.span() / 100);
+  QCOMPARE(view.range().axis().begin(), begin);
+  QCOMPARE(view.range().axis().end(), end);
+  turn_wheel(at, -1, Qt::ShiftModifier);
+  QVERIFY(view.scene().bytes.bottom < zoomed.bottom);
+  // The text under the pointer names the category and the time.
+  const auto category =
+      view.scene().memory_track().category_at(*hit_timeline(view.scene(), at).point, at.y());
+  const QStringList lines = view.card_at(at);
+  QVERIFY(!lines.isEmpty());
+  QVERIFY(!category || !lines.filter(category_label(*category)).isEmpty());
+  QCOMPARE(lines.front(), view.content().position_text(view.range().axis().to_position(at.x())));
+  QTest::mouseDClick(view.viewport(), Qt::LeftButton, {}, at);
+  QCOMPARE(view.scene().bytes.bottom, 0);
+  QCOMPARE(view.scene().bytes.top, whole.top);
+}
+
+void RangeTest::calls_have_a_histogram() {
+  QFETCH(QSize, size);
+  window_->resize(size);
+  auto* operators = show_pane<OperatorsPane>("operators");
+  QVERIFY(operators != nullptr);
+  QTRY_VERIFY(operators->model().row_count() > 0);
+  auto& histogram = test::child<QWidget>(*operators, "histogram");
+  QVERIFY2(!histogram.isVisible(), "no row is selected");
+  int row = 0;
+  while (operators->model().text(row, 0) != "aten.mm.default") ++row;
+  TableView& view = operators->view();
+  const QModelIndex index = operators->model().index_of(row);
+  view.scrollTo(index);
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(index).center());
+  QTRY_VERIFY(histogram.isVisible());
+  auto& plot = test::child<HistogramPlot>(*operators);
+  QVERIFY(plot.bins().size() > 1);
+  std::size_t count = 0;
+  for (const ValueBin& bin : plot.bins()) count += bin.count();
+  QCOMPARE(count, operators->model().nodes(row).size());
+  QVERIFY(window_->size() == size);
+  // A click on a bar selects its calls; the row stays selected.
+  std::size_t tallest = 0;
+  for (std::size_t i = 0; i < plot.bins().size(); ++i)
+    if (plot.bins()[i].count() > plot.bins()[tallest].count()) tallest = i;
+  const ValueBin bin = plot.bins()[tallest];
+  QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.column(tallest).center());
+  QCOMPARE(selection().nodes().size(), bin.count());
+  for (const NodeId node : selection().nodes()) {
+    const std::int64_t ns = document().analysis().costs[node.index()].ns;
+    QVERIFY(ns >= bin.low && ns <= bin.high);
+  }
+  QCOMPARE(view.selected_rows(), std::vector{row});
+  // The sizes of the outputs.
+  for (QToolButton* button : histogram.findChildren<QToolButton*>())
+    if (button->text() == "Output") QTest::mouseClick(button, Qt::LeftButton);
+  count = 0;
+  for (const ValueBin& each : plot.bins()) count += each.count();
+  QCOMPARE(count, operators->model().nodes(row).size());
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::RangeTest, "range")
+#include "range_test.moc"

@@ -1,0 +1,114 @@
+#include "views/find/hit_list.h"
+
+#include <algorithm>
+
+#include "views/session/text/node_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kHeight = 150;
+
+}  // namespace
+
+HitModel::HitModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("node")},
+      {.title = tr("operator")},
+      {.title = tr("module")},
+      {.title = tr("step"), .unit = Unit::step, .meaning = tr("Place among the calls.")},
+      {.title = tr("time"),
+       .unit = Unit::time,
+       .meaning = tr("Estimated device time."),
+       .adds_up = true},
+      {.title = tr("output"),
+       .unit = Unit::bytes,
+       .meaning = tr("Size of its outputs; views are counted in full."),
+       .adds_up = true},
+  };
+}
+
+void HitModel::set_nodes(SnapshotPtr snapshot, std::vector<NodeId> nodes) {
+  begin_rows();
+  snapshot_ = std::move(snapshot);
+  nodes_ = std::move(nodes);
+  set_rows(std::vector<int>(nodes_.size(), -1));
+}
+
+std::optional<std::int64_t> HitModel::number(int row, int column) const {
+  const NodeId node = nodes_[static_cast<std::size_t>(row)];
+  const auto step = snapshot_->analysis.memory.step_of(node);
+  switch (column) {
+    case step_column:
+      return step ? std::optional(static_cast<std::int64_t>(*step)) : std::nullopt;
+    case time_column:
+      return snapshot_->analysis.costs[node.index()].ns;
+    case bytes_column:
+      return snapshot_->graph.output_bytes(snapshot_->graph.node(node));
+    default:
+      return std::nullopt;
+  }
+}
+
+QString HitModel::text(int row, int column) const {
+  const NodeId node = nodes_[static_cast<std::size_t>(row)];
+  const Graph& graph = snapshot_->graph;
+  switch (column) {
+    case name_column:
+      return to_qstring(graph.name(node));
+    case operator_column:
+      return graph.node(node).kind == NodeKind::call ? to_qstring(graph.target(graph.node(node)))
+                                                     : QString();
+    case module_column: {
+      const ModuleTree& modules = snapshot_->analysis.modules;
+      return QString::fromStdString(modules.module(modules.of(node)).path);
+    }
+    default:
+      return {};
+  }
+}
+
+std::uint64_t HitModel::key(int row) const {
+  return nodes_[static_cast<std::size_t>(row)].value();
+}
+
+std::vector<NodeId> HitModel::nodes(int row) const {
+  return {nodes_[static_cast<std::size_t>(row)]};
+}
+
+int HitModel::row_of(NodeId node) const {
+  const auto at = std::ranges::find(nodes_, node);
+  return at == nodes_.end() ? -1 : static_cast<int>(at - nodes_.begin());
+}
+
+QString HitModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 node") : tr("%1 nodes").arg(things);
+}
+
+HitList::HitList(QWidget* parent) : HitList(new HitModel, parent) {}
+
+HitList::HitList(HitModel* model, QWidget* parent) : TableView(*model, parent), model_(model) {
+  model->setParent(this);
+  setObjectName(QStringLiteral("hits"));
+  setAccessibleName(tr("Matches"));
+  setRootIsDecorated(false);
+  setItemsExpandable(false);
+  setSelectionMode(QAbstractItemView::SingleSelection);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  connect(this, &TableView::rows_chosen, this, [this] {
+    for (const int row : selected_rows()) emit node_chosen(model_->nodes(row).front());
+  });
+}
+
+void HitList::show_nodes(const SnapshotPtr& snapshot, const std::vector<NodeId>& nodes) {
+  if (model_->shows(snapshot, nodes)) return;
+  model_->set_nodes(snapshot, nodes);
+  if (!is_fitted_ && !nodes.empty()) fit_columns();
+  is_fitted_ = is_fitted_ || !nodes.empty();
+}
+
+QSize HitList::sizeHint() const {
+  return {TableView::sizeHint().width(), kHeight};
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "views/session/snapshot/snapshot.h"
+#include "views/tables/table_view.h"
+
+namespace jointer::views {
+
+// The nodes that a search has found, one per row, in program order.
+class HitModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    name_column,
+    operator_column,
+    module_column,
+    step_column,
+    time_column,
+    bytes_column
+  };
+
+  explicit HitModel(QObject* parent = nullptr);
+
+  void set_nodes(SnapshotPtr snapshot, std::vector<NodeId> nodes);
+  [[nodiscard]] bool shows(const SnapshotPtr& snapshot, const std::vector<NodeId>& nodes) const {
+    return snapshot == snapshot_ && nodes == nodes_;
+  }
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  SnapshotPtr snapshot_;
+  std::vector<NodeId> nodes_;
+  std::vector<Column> columns_;
+};
+
+// Shows them in a table. A click chooses a node.
+class HitList : public TableView {
+  Q_OBJECT
+ public:
+  explicit HitList(QWidget* parent = nullptr);
+
+  void show_nodes(const SnapshotPtr& snapshot, const std::vector<NodeId>& nodes);
+  [[nodiscard]] QSize sizeHint() const override;
+
+ signals:
+  void node_chosen(jointer::NodeId node);
+
+ private:
+  HitList(HitModel* model, QWidget* parent);
+
+  HitModel* model_;
+  bool is_fitted_ = false;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,47 @@
+#include "core/schedule/range_figures.h"
+#include "views/inspector/describe_nodes.h"
+#include "views/inspector/inspector_words.h"
+#include "views/session/text/range_text.h"
+
+namespace jointer::views {
+
+using namespace inspector;
+
+InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
+  const RangeFigures figures(snapshot.graph, snapshot.analysis, range);
+  const RangeTotals& t = figures.totals();
+  InspectorSection section{
+      words("Range %1").arg(time_range_text(figures.range().begin, figures.range().end)), {}};
+  const auto add = [&](const QString& label, const QString& value, Provenance provenance,
+                       const QString& note = {}) {
+    section.rows.push_back(
+        {.label = label, .value = value, .provenance = provenance, .note = note});
+  };
+  const auto add_bytes = [&](const QString& label, std::int64_t bytes, const QString& value) {
+    add(label, value, Provenance::computed, exact_bytes(bytes));
+  };
+  const auto in_storages = [](std::int64_t bytes, std::size_t count) {
+    return words("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
+  };
+  using enum Provenance;
+  add(words("duration"), time_text(figures.range().length()), estimated);
+  add(words("nodes"), count_text(t.nodes), computed,
+      words("Nodes that run in the range, in whole or in part."));
+  add(words("compute"), time_text(t.compute_ns), estimated,
+      words("Time of kernels within the range."));
+  add(words("communication"), time_text(t.communication_ns), estimated,
+      words("Time of collectives and copies within the range, hidden or exposed."));
+  add(words("exposed"), time_text(t.exposed_ns), estimated,
+      words("Time within the range in which the compute stream waits for communication."));
+  add(words("FLOPs"), t.flops == 0 ? QStringLiteral("0") : flops_text(t.flops), computed,
+      words("Those of the nodes, in full."));
+  add_bytes(words("allocated"), t.allocated_bytes, in_storages(t.allocated_bytes, t.allocated));
+  add_bytes(words("freed"), t.freed_bytes, in_storages(t.freed_bytes, t.freed));
+  add_bytes(words("live"), t.end_bytes,
+            words("%1 at its start, %2 at its end")
+                .arg(bytes_text(t.begin_bytes), bytes_text(t.end_bytes)));
+  add_bytes(words("maximum"), t.peak_bytes, bytes_text(t.peak_bytes));
+  return section;
+}
+
+}  // namespace jointer::views

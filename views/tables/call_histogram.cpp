@@ -1,0 +1,97 @@
+#include "views/tables/call_histogram.h"
+
+#include <QHBoxLayout>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <numeric>
+
+#include "views/session/text/number_text.h"
+#include "views/widgets/bar_button.h"
+#include "views/widgets/elided_label.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 6;
+constexpr std::size_t kMaxBins = 24;
+
+}  // namespace
+
+CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
+  setObjectName(QStringLiteral("histogram"));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  auto* bar = new QWidget(this);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  row->setSpacing(2);
+  label_ = new ElidedLabel(bar);
+  label_->setObjectName(QStringLiteral("distribution"));
+  label_->setForegroundRole(QPalette::PlaceholderText);
+  row->addWidget(label_, 1);
+  quantity_ = new QButtonGroup(this);
+  column->addWidget(bar);
+  plot_ = new HistogramPlot(this);
+  column->addWidget(plot_);
+  const auto add = [&](const QString& label, const QString& tip, Quantity quantity) {
+    QToolButton* button = add_bar_button(*bar, label, tip);
+    button->setCheckable(true);
+    quantity_->addButton(button, quantity);
+  };
+  add(tr("Time"), tr("Distribution of the estimated device time of the calls"), time);
+  add(tr("Output"), tr("Distribution of the size of the outputs of the calls"), bytes);
+  quantity_->button(time)->setChecked(true);
+  connect(quantity_, &QButtonGroup::idClicked, this, &CallHistogram::refresh);
+  connect(plot_, &HistogramPlot::bin_chosen, this, [this](std::size_t bin) {
+    const ValueBin& chosen = plot_->bins()[bin];
+    emit calls_chosen({calls_.begin() + static_cast<std::ptrdiff_t>(chosen.first),
+                       calls_.begin() + static_cast<std::ptrdiff_t>(chosen.last)});
+  });
+}
+
+void CallHistogram::show_calls(SnapshotPtr snapshot, const QString& title,
+                               const std::vector<NodeId>& nodes) {
+  snapshot_ = std::move(snapshot);
+  title_ = title;
+  calls_.clear();
+  const Graph& graph = snapshot_->graph;
+  for (const NodeId node : nodes)
+    if (node.index() < graph.node_count() && graph.node(node).kind == NodeKind::call)
+      calls_.push_back(node);
+  setVisible(calls_.size() > 1);
+  if (calls_.size() > 1) refresh();
+}
+
+std::int64_t CallHistogram::value(NodeId node) const {
+  return quantity() == time ? snapshot_->analysis.costs[node.index()].ns
+                            : snapshot_->graph.output_bytes(snapshot_->graph.node(node));
+}
+
+QString CallHistogram::text(std::int64_t value) const {
+  return quantity() == time ? time_text(value) : bytes_text(value);
+}
+
+void CallHistogram::refresh() {
+  std::ranges::stable_sort(calls_, {}, [this](NodeId node) { return value(node); });
+  std::vector<std::int64_t> values;
+  values.reserve(calls_.size());
+  for (const NodeId node : calls_) values.push_back(value(node));
+  label_->setText(tr("%1: %2 calls, median %3, maximum %4")
+                      .arg(title_, count_text(calls_.size()), text(values[values.size() / 2]),
+                           text(values.back())));
+  const auto text_of = [this](std::int64_t each) { return text(each); };
+  const auto tip_of = [this, values](const ValueBin& bin) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(bin.first);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(bin.last);
+    const std::int64_t sum = std::accumulate(begin, end, std::int64_t{0});
+    return tr("%1 of %2 to %3, %4 in total")
+        .arg(bin.count() == 1 ? tr("1 call") : tr("%1 calls").arg(count_text(bin.count())),
+             text(bin.low), text(bin.high), text(sum));
+  };
+  plot_->show_bins(value_bins(values, kMaxBins), text_of, tip_of);
+  plot_->setAccessibleName(label_->text());
+}
+
+}  // namespace jointer::views

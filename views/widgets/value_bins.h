@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace jointer::views {
+
+// A bar of a histogram: the values [first, last) of the sorted values, which are in [low, high].
+struct ValueBin {
+  std::int64_t low = 0, high = 0;
+  std::size_t first = 0, last = 0;
+
+  [[nodiscard]] std::size_t count() const { return last - first; }
+};
+
+// At most `max_bins` bins from the smallest to the largest of `sorted`, which must not be negative.
+// Bins have equal widths; if the values differ by more than a factor of 30, equal ratios. Bins may
+// be empty, but not the first and the last one. Equal values give one bin.
+std::vector<ValueBin> value_bins(std::span<const std::int64_t> sorted, std::size_t max_bins);
+
+}  // namespace jointer::views
