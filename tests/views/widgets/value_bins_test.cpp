@@ -25,7 +25,7 @@ TEST(ValueBins, HaveEqualWidths) {
 
 TEST(ValueBins, HaveEqualRatiosIfValuesDifferMuch) {
   const std::vector<std::int64_t> values{1, 9, 99, 999, 9999};
-  EXPECT_EQ(counts(value_bins(values, 4)), (std::vector<std::size_t>{1, 1, 1, 2}));
+  EXPECT_EQ(counts(value_bins(values, 4)), (std::vector<std::size_t>{2, 1, 1, 1}));
 }
 
 TEST(ValueBins, AreOneForEqualValues) {
