@@ -16,6 +16,8 @@
 #include "views/session/document/marks.h"
 #include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
+#include "views/tables/call_histogram.h"
+#include "views/timeline/timeline_hits.h"
 #include "views/timeline/timeline_view.h"
 #include "views/widgets/range_chip.h"
 
@@ -116,7 +118,7 @@ void RangeTest::a_range_drives_the_panes() {
   auto* alive = show_pane<AlivePane>("alive");
   QVERIFY(operators != nullptr && alive != nullptr);
   QTRY_COMPARE(total(operators->model(), OperatorModel::exposed_column), totals.exposed_ns);
-  QTRY_COMPARE(alive->model().text(0, AliveModel::change_column), QString());
+  QTRY_VERIFY(alive->model().sentence().contains(bytes_text(totals.allocated_bytes)));
   QVERIFY(alive->model().sentence().contains(bytes_text(totals.freed_bytes)));
   QVERIFY(!alive->view().isColumnHidden(AliveModel::change_column));
 
@@ -149,7 +151,7 @@ void RangeTest::a_range_in_program_order_is_one_of_time() {
   QVERIFY(std::abs(static_cast<double>(begin) / length - 0.2) < 0.02);
   QVERIFY(std::abs(static_cast<double>(end) / length - 0.4) < 0.02);
   // Dragging over everything selects the whole step.
-  drag(-0.02, 1.02);
+  drag(0, 1.02);
   QCOMPARE(*selection().range(), whole_step(document().analysis().simulation));
 }
 
