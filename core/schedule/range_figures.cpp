@@ -1,8 +1,8 @@
-// Computes the figures of a part of the simulated step.
+// Computes the totals of a part of the simulated step.
 //
 // Terms
 //   range     [begin, end) of the step's time. The end of the step belongs to a range that ends
-//             there, so that the figures of the whole step are those of the graph.
+//             there, so that the totals of the whole step are those of the graph.
 //   exposed   the intervals in which a collective is exposed: the stall of its wait, and, for the
 //             tail (clocks.h, rule 6), the end of its run.
 //

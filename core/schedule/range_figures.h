@@ -1,6 +1,6 @@
 #pragma once
 
-// The figures of a part of the simulated step: the nodes that run in it, their time in it, and the
+// The totals of a part of the simulated step: the nodes that run in it, their time in it, and the
 // memory that it allocates and frees. The rules are at the top of range_figures.cpp.
 
 #include <cstdint>

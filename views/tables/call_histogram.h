@@ -16,7 +16,7 @@ class CallHistogram : public QWidget {
  public:
   explicit CallHistogram(QWidget* parent = nullptr);
 
-  // `nodes`: of the rows; only calls count. `title`: names the rows.
+  // Only the calls among the nodes count. `title` names the rows.
   void show_calls(SnapshotPtr snapshot, const QString& title, const std::vector<NodeId>& nodes);
 
  signals:

@@ -1,4 +1,4 @@
-// Queries over a graph: their sums are the figures of the graph, and they can only read.
+// Queries over a graph: their sums are the numbers of the graph, and they can only read.
 
 #include "core/query/query_database.h"
 
