@@ -1,11 +1,16 @@
 #include "views/widgets/range_chip.h"
 
-#include <QEvent>
+#include <QPainter>
 
 #include "views/session/text/range_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8;
+
+}  // namespace
 
 RangeChip::RangeChip(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
@@ -15,7 +20,6 @@ RangeChip::RangeChip(Document& document, QWidget* parent)
   connect(selection, &Selection::range_changed, this, &RangeChip::refresh);
   connect(this, &QToolButton::clicked, this,
           [this] { document_.selection().set_range(std::nullopt); });
-  take_colors();
   refresh();
 }
 
@@ -25,21 +29,24 @@ void RangeChip::refresh() {
   if (!range) return;
   const QString text = tr("Range %1").arg(short_time_range_text(range->begin, range->end));
   setText(text + QStringLiteral("  ×"));
+  updateGeometry();
   setAccessibleName(tr("%1; press to clear").arg(text));
 }
 
-void RangeChip::take_colors() {
-  const Theme& theme = Theme::of(palette());
-  const QString style = QStringLiteral(
-                            "QToolButton { color: %1; background: %2; border: none; "
-                            "border-radius: 8px; padding: 2px 8px; }")
-                            .arg(theme.accent_text.name(), theme.accent.name());
-  if (styleSheet() != style) setStyleSheet(style);
+QSize RangeChip::sizeHint() const {
+  const QFontMetrics metrics(font());
+  return {metrics.horizontalAdvance(text()) + 2 * kMargin, metrics.height() + 4};
 }
 
-void RangeChip::changeEvent(QEvent* event) {
-  QToolButton::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) take_colors();
+void RangeChip::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Theme& theme = Theme::of(palette());
+  painter.setPen(hasFocus() ? QPen(palette().color(QPalette::Text)) : QPen(Qt::NoPen));
+  painter.setBrush(theme.accent);
+  painter.drawRoundedRect(rect().adjusted(0, 0, -1, -1), kMargin, kMargin);
+  painter.setPen(theme.accent_text);
+  painter.drawText(rect(), Qt::AlignCenter, text());
 }
 
 }  // namespace jointer::views

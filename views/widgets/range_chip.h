@@ -13,12 +13,13 @@ class RangeChip : public QToolButton {
   // `document` must outlive this object.
   explicit RangeChip(Document& document, QWidget* parent = nullptr);
 
+  [[nodiscard]] QSize sizeHint() const override;
+
  protected:
-  void changeEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   void refresh();
-  void take_colors();
 
   Document& document_;
 };
