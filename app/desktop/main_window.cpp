@@ -93,10 +93,12 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
   connect(documents_.get(), &Documents::texts_changed, this, &MainWindow::refresh_title);
   connect(panes_.get(), &PaneDocks::made, this, &MainWindow::take_pane);
 
-  restore_geometry(*this, settings_.value(kGeometry).toByteArray());
+  const QByteArray geometry = settings_.value(kGeometry).toByteArray();
+  restore_geometry(*this, geometry);
   panes_->place();
   panes_->restore_layout();
   panes_->set_shown(false);
+  restore_geometry(*this, geometry);  // the docks may have enlarged the window
   take_current();
 }
 

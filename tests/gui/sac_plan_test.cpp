@@ -143,7 +143,7 @@ void SacPlanTest::a_group_without_saved_tensors_says_so() {
   QSignalSpy messages(&pane(), &SacPane::message);
   choose(group, Qt::Key_R);
   QCOMPARE(messages.count(), 1);
-  QVERIFY(messages.front().front().toString().contains("none to recompute"));
+  QVERIFY(messages.front().front().toString().contains("nothing to recompute"));
   QCOMPARE(editing().step_count(), 0);
 }
 

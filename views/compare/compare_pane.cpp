@@ -64,7 +64,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   metrics_->setAccessibleName(tr("Numbers for both states"));
   metrics_->document()->setDocumentMargin(kMargin);
   metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
-  metrics_->setMinimumSize(120, 40);  // the pane may be low; the table scrolls
+  metrics_->setMinimumSize(120, 20);  // the pane may be low; the table scrolls
   column->addWidget(metrics_, 3);
   curves_ = new CurveOverlay(this);
   column->addWidget(curves_);

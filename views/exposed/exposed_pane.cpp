@@ -126,7 +126,7 @@ void ExposedPane::show_details() {
 
 // The current row first, then the rows on screen from top to bottom.
 void ExposedPane::ask_for_gains() {
-  if (!isVisible()) return search_.want({});
+  if (visibleRegion().isEmpty()) return search_.want({});  // also behind another tab
   std::vector<NodeId> starts;
   if (const int current = current_row(); current >= 0)
     starts.push_back(model_->collective(current).start);

@@ -63,7 +63,11 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   list_ = new HitList(this);
   list_->hide();
   column->addWidget(list_);
-  connect(list_, &HitList::node_chosen, this, &FindBar::show_match);
+  connect(list_, &HitList::node_chosen, this, [this](NodeId node) {
+    show_match(node);
+    anchor_ = node;
+    show_status();
+  });
   connect(listing_, &QToolButton::toggled, list_, [this](bool is_shown) {
     list_->setVisible(is_shown);
     show_hits();

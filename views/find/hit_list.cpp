@@ -7,7 +7,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kHeight = 150;
+constexpr int kHeight = 150, kMinHeight = 48;
 
 }  // namespace
 
@@ -94,7 +94,8 @@ HitList::HitList(HitModel* model, QWidget* parent) : TableView(*model, parent), 
   setRootIsDecorated(false);
   setItemsExpandable(false);
   setSelectionMode(QAbstractItemView::SingleSelection);
-  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);  // shrinks in a low window
+  setMinimumHeight(kMinHeight);
   connect(this, &TableView::rows_chosen, this, [this] {
     for (const int row : selected_rows()) emit node_chosen(model_->nodes(row).front());
   });

@@ -103,7 +103,8 @@ TimeRange TimelineContent::range_between(double begin, double end) const {
     const auto point_at = [&](double at) {
       return data().point_at(std::clamp<std::int64_t>(whole(at), 0, data().length() - 1));
     };
-    range.begin = time.position(point_at(begin));
+    // The first node may start after the step does.
+    range.begin = begin <= 0 ? 0 : time.position(point_at(begin));
     const std::size_t next = point_at(end) + 1;
     range.end = next < time.point_count() && end < static_cast<double>(data().length())
                     ? time.position(next)
