@@ -42,13 +42,13 @@ TEST(Baseline, TheNumberOfOutputsMustBeEqual) {
 
 TEST(Baseline, ShapesAndTypesMustBeEqual) {
   EXPECT_THAT(refused(graph("x: f32[8,2] = input\ny: f32[8,2] = aten.relu(x)\nreturn [y]")),
-              HasSubstr("is float32[8,2], but in "));
+              HasSubstr("is float32[8,2] in the baseline"));
   EXPECT_THAT(refused(graph("x: bf16[8,4] = input\ny: bf16[8,4] = aten.relu(x)\nreturn [y]")),
-              HasSubstr("is bfloat16[8,4], but in "));
+              HasSubstr("is bfloat16[8,4] in the baseline"));
   EXPECT_THAT(refused(graph("x: f32[8,4] = input\ny: f32[8,4] = aten.relu(x)\nreturn [None]")),
-              HasSubstr("is None, but in "));
+              HasSubstr("is None in the baseline"));
   EXPECT_THAT(refused(graph("x: f32[32] = input\ny: f32[32] = aten.relu(x)\nreturn [y]")),
-              HasSubstr("output 0 of the baseline"));
+              HasSubstr("output 0 is float32[32] in the baseline"));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(HostProcessTest, DataAfterTheLastMessageIsIgnored) {
 
 TEST(HostProcessTest, GarbageEndsIt) {
   const Asked asked = ask(std::string(kReady) + "echo what is this; sleep 100");
-  EXPECT_THAT(error_of(asked), HasSubstr(R"(not a message: "what is this")"));
+  EXPECT_THAT(error_of(asked), HasSubstr(R"(invalid message: "what is this")"));
   EXPECT_LT(asked.took, milliseconds(10'000));
 }
 

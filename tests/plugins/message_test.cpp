@@ -100,7 +100,7 @@ TEST(MessageTest, InvalidMessagesAreRefused) {
     const auto message = parse_host_message(line);
     ASSERT_FALSE(message) << line;
     EXPECT_EQ(message.error().kind, Error::Kind::run);
-    EXPECT_THAT(message.error().message, HasSubstr("not a message"));
+    EXPECT_THAT(message.error().message, HasSubstr("invalid message"));
     EXPECT_EQ(message.error().message.find('\n'), std::string::npos);
   }
 }

@@ -86,7 +86,7 @@ def test_what_does_not_fit_is_refused_at_its_input(tmp_path: Path, options: list
     assert all(status in ("failed", "stopped") for status in statuses(result))
     culprit = next(rank for rank in result["ranks"] if rank["status"] == "failed")
     assert (culprit["kind"], culprit["node"]) == ("memory", change.name)
-    assert "32.0 TiB more" in culprit["reason"] and "this rank's share" in culprit["reason"]
+    assert "cannot allocate 32.0 TiB" in culprit["reason"] and "this rank's share" in culprit["reason"]
     assert not runners(seed)
 
 
