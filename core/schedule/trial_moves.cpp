@@ -9,7 +9,6 @@
 #include "core/schedule/trial_moves.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace jointer {
 
@@ -33,7 +32,8 @@ void TrialMoves::undo() {
     // Without this node, as many nodes precede the gap as preceded the node.
     [[maybe_unused]] const auto done = what_if_.move(std::span(&was.node, 1), was.place);
   };
-  for (const std::vector<PlacedNode>& before : moves_ | std::views::reverse) {
+  for (; !moves_.empty(); moves_.pop_back()) {
+    const std::vector<PlacedNode>& before = moves_.back();
     std::vector<NodeId> nodes;
     for (const PlacedNode& was : before) nodes.push_back(was.node);
     // The block kept its order.
@@ -43,7 +43,6 @@ void TrialMoves::undo() {
     for (std::size_t i = 0; i < before.size(); ++i)
       if (now[i].place > before[i].place) put_back(before[i]);
   }
-  moves_.clear();
 }
 
 }  // namespace jointer
