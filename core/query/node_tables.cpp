@@ -295,7 +295,7 @@ void fill_inputs(const TableSource& source, RowWriter& writer, const TableWriter
 }  // namespace
 
 TableWriter step_table() {
-  return {{"step", "Figures of the graph, in one row", columns_of(kStepColumns)}, fill_step};
+  return {{"step", "Totals of the graph, in one row", columns_of(kStepColumns)}, fill_step};
 }
 
 TableWriter node_table() {

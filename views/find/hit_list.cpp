@@ -16,7 +16,7 @@ HitModel::HitModel(QObject* parent) : TableModel(parent) {
       {.title = tr("node")},
       {.title = tr("operator")},
       {.title = tr("module")},
-      {.title = tr("step"), .unit = Unit::step, .meaning = tr("Place among the calls.")},
+      {.title = tr("step"), .unit = Unit::step, .meaning = tr("Position in program order.")},
       {.title = tr("time"),
        .unit = Unit::time,
        .meaning = tr("Estimated device time."),
