@@ -43,6 +43,33 @@ enum class Role : std::uint8_t {
   other,     // a random state, a token
 };
 
+// The role's name in searches and tables; empty for none.
+constexpr std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::none:
+      return "";
+    case Role::parameter:
+      return "parameter";
+    case Role::buffer:
+      return "buffer";
+    case Role::input:
+      return "input";
+    case Role::tangent:
+      return "tangent";
+    case Role::saved:
+      return "saved";
+    case Role::gradient:
+      return "gradient";
+    case Role::result:
+      return "result";
+    case Role::mutation:
+      return "mutation";
+    case Role::other:
+      break;
+  }
+  return "other";
+}
+
 struct Node {
   // Which optional members the capture has, so that a round trip writes the same ones, and the
   // values of boolean members.

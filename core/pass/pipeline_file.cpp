@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 
+#include "core/base/bytes.h"
 #include "core/base/json_fields.h"
 
 namespace jointer {
@@ -244,6 +245,11 @@ std::string write_pipeline_json(const PipelineFile& file) {
   }
   add_members(json, file.extra);
   return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + '\n';
+}
+
+Result<void> write_pipeline_file(const std::string& path, const PipelineFile& file) {
+  return write_bytes(
+      path, path.ends_with(".json") ? write_pipeline_json(file) : write_pipeline_text(file));
 }
 
 }  // namespace jointer

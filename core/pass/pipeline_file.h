@@ -35,5 +35,7 @@ Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view 
 std::string write_pipeline_text(const PipelineFile& file);
 // Writes the JSON form. Reading it gives an equal file.
 std::string write_pipeline_json(const PipelineFile& file);
+// Writes JSON if the path ends in `.json`, else text. Error (run): the file cannot be written.
+Result<void> write_pipeline_file(const std::string& path, const PipelineFile& file);
 
 }  // namespace jointer

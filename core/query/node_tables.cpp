@@ -80,32 +80,6 @@ std::string_view kind_name(NodeKind kind) {
   return "call";
 }
 
-std::string_view role_name(Role role) {
-  switch (role) {
-    case Role::none:
-      return {};
-    case Role::parameter:
-      return "parameter";
-    case Role::buffer:
-      return "buffer";
-    case Role::input:
-      return "input";
-    case Role::tangent:
-      return "tangent";
-    case Role::saved:
-      return "saved";
-    case Role::gradient:
-      return "gradient";
-    case Role::result:
-      return "result";
-    case Role::mutation:
-      return "mutation";
-    case Role::other:
-      break;
-  }
-  return "other";
-}
-
 std::string_view stream_name(const TableSource& s, NodeId id) {
   const std::int32_t stream = s.analysis.simulation.timing(id).stream;
   if (stream < 0) return {};

@@ -501,6 +501,7 @@ def test_a_failed_collective_says_where_the_others_are(bench: Bench) -> None:
     assert_failed(ran, 0, "failed", f"timed out, while rank 1 is at {second}", "do not match", node_name=first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["collective", "hang"])
 def test_a_collective_that_timed_out_because_another_rank_is_stuck(bench: Bench, kind: str) -> None:
     """The waiting ranks give up a little before the launcher's own deadline."""
@@ -524,6 +525,7 @@ def test_ranks_that_report_a_hang(bench: Bench) -> None:
     assert ran.code == 4 and "do not match" in ran.err
 
 
+@pytest.mark.slow
 def test_collectives_that_do_not_match(bench: Bench) -> None:
     (first, first_wait), (second, second_wait) = collectives()[:2]
     ran = bench.run(JOINT, "--json", "--timeout", TIMEOUT, ranks={
@@ -535,6 +537,7 @@ def test_collectives_that_do_not_match(bench: Bench) -> None:
     assert float(TIMEOUT) < ran.seconds < PROMPT_SECONDS
 
 
+@pytest.mark.slow
 def test_a_collective_where_every_rank_hangs(bench: Bench) -> None:
     first, wait = collectives()[0]
     ran = bench.run(JOINT, "--json", "--timeout", TIMEOUT, ranks=everyone(["at", positions()[wait]], ["hang"]))
@@ -558,12 +561,14 @@ def test_a_hang_before_any_node(bench: Bench) -> None:
     assert "during groups" in ran.err
 
 
+@pytest.mark.slow
 def test_the_timeout_starts_after_a_rank_has_started(bench: Bench) -> None:
     """A busy machine may take longer than the timeout to start a rank."""
     ran = bench.run(JOINT, "--json", "--timeout", TIMEOUT, ranks={"0": [["sleep", 6], *BEGIN, *END], "*": [*BEGIN, *END]})
     assert ran.code == 0, ran.err
 
 
+@pytest.mark.slow
 def test_waiting_for_a_rank_that_makes_progress_is_not_a_hang(bench: Bench) -> None:
     """Three ranks wait at a collective for longer than the timeout while the fourth makes progress."""
     waiting = [["at", positions()[collectives()[0][1]]], ["sleep", 8], *END]

@@ -86,6 +86,7 @@ def test_an_exception_covers_only_its_file_and_words(
     assert [each.partition(":")[0] for each in checker.stale({"a.md", "b.md"})] == ["b.md"]
 
 
+@pytest.mark.slow
 def test_the_clean_folders_are_clean() -> None:
     done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")

@@ -117,6 +117,7 @@ def test_a_limit_of_reserved_memory() -> None:
     assert "reserved" in run("sac", JOINT, "--budget", f"{limit}B", "--limit-of", "reserved").out
 
 
+@pytest.mark.slow
 def test_reserved_memory_is_that_of_the_written_pair(tmp_path: Path) -> None:
     out = tmp_path / "pair.json"
     value = answer("sac", JOINT, "--budget", "0.3", "-o", out)
@@ -138,6 +139,7 @@ def test_the_limited_memory_needs_a_limit() -> None:
         assert done.code == 2 and "--limit-of" in done.err
 
 
+@pytest.mark.slow
 def test_nothing_is_offloaded_if_that_is_excluded() -> None:
     points = answer("sac", JOINT, "--pareto", "--no-offload")["pareto"]
     assert all(point["offloaded_bytes"] == 0 for point in points)
@@ -178,6 +180,7 @@ def test_a_step_that_may_be_slower() -> None:
     assert value["limit"]["kind"] == "step" and value["limit"]["met"] is True
 
 
+@pytest.mark.slow
 def test_slower_is_relative_to_the_plan_without_it() -> None:
     for partitioner in ("min_cut", "default"):
         whole = answer("sac", JOINT, "--partitioner", partitioner)
@@ -193,6 +196,7 @@ def test_a_limited_plan_has_the_figures_of_its_written_pair(tmp_path: Path) -> N
     assert (pair["peak_bytes"], pair["step_ms"]) == (value["peak_bytes"], value["step_ms"])
 
 
+@pytest.mark.slow
 def test_the_pareto_curve_is_monotone() -> None:
     points = answer("sac", JOINT, "--pareto")["pareto"]
     assert len(points) > 3
@@ -205,6 +209,7 @@ def test_the_pareto_curve_is_monotone() -> None:
 # --- Policies ---
 
 
+@pytest.mark.slow
 def test_the_curve_reaches_the_plan_and_all_budgets() -> None:
     value = answer("sac", JOINT, "--preset", "sac_and_offload", "--pareto", "--points", "8")
     here = (value["peak_bytes"], value["step_ms"])
@@ -649,6 +654,7 @@ def test_a_flat_step_within_a_peak(tmp_path: Path) -> None:
     assert (again["peak_bytes"], names(again)) == (kept["peak_bytes"], names(kept))
 
 
+@pytest.mark.slow
 def test_a_flat_step_that_may_be_slower(tmp_path: Path) -> None:
     whole, value = answer("sac", STEP), answer("sac", STEP, "--slower", "10", "--no-offload")
     assert value["limit"]["met"] and value["peak_bytes"] <= whole["peak_bytes"]

@@ -68,6 +68,7 @@ def test_an_exported_policy_has_no_order() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [["--budget", "100GiB"], ["--slower", "5"], ["--pareto"]], ids=" ".join)
 def test_options_of_a_search_are_used_by_one(search: list[str]) -> None:
     for option in (

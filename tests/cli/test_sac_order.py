@@ -54,6 +54,7 @@ def test_the_smallest_plan_profits_from_an_order() -> None:
     assert ordered["peak_bytes"] <= kept["peak_bytes"]
 
 
+@pytest.mark.slow
 def test_the_curve_is_below_that_of_plans_alone() -> None:
     ordered = answer("sac", JOINT, "--pareto", *COSTS)["pareto"]
     kept = answer("sac", JOINT, "--pareto", "--keep-order", *COSTS)["pareto"]
@@ -68,6 +69,7 @@ def test_the_curve_is_below_that_of_plans_alone() -> None:
         assert one["bound_ms"] <= one["step_ms"]
 
 
+@pytest.mark.slow
 def test_tables_name_the_order() -> None:
     text = run("sac", JOINT, "--budget", f"{limit_of(JOINT)}B", *COSTS).out
     assert re.search(r"^  order +\S*place_collectives; [\d.]+ m?s without$", text, re.MULTILINE)

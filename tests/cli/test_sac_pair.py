@@ -63,6 +63,7 @@ def test_a_peak_in_bytes_is_met_and_written(tmp_path: Path) -> None:
     assert written["peak_bytes"] == value["peak_bytes"] and written["step_ms"] == value["step_ms"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--keep-order"], ["--limit-of", "reserved"]], ids=str)
 def test_the_answer_is_never_worse_than_the_pair(options: list[str]) -> None:
     captured = answer("sac", PAIR)
@@ -85,6 +86,7 @@ def test_a_reordered_pair_keeps_its_figures(tmp_path: Path) -> None:
     assert value["step_ms"] <= captured["step_ms"] and value["peak_bytes"] <= captured["peak_bytes"]
 
 
+@pytest.mark.slow
 def test_the_curve_reaches_the_pair() -> None:
     captured, curve = answer("sac", PAIR), answer("sac", PAIR, "--pareto")["pareto"]
     assert any(
@@ -111,6 +113,7 @@ def test_why_says_what_the_pair_does() -> None:
     assert why["decided_by"] == "tag"
 
 
+@pytest.mark.slow
 def test_compared_with_its_own_plan() -> None:
     against = answer("sac", PAIR, "--slower", "0", "--against-tags")["against"]
     assert against["changed"] > 0

@@ -74,6 +74,7 @@ def test_copies_to_the_host_take_too_long_in_a_model_of_two_layers() -> None:
     assert found["reason"] == "No change of one tensor frees memory at the peak."
 
 
+@pytest.mark.slow
 def test_too_few_changes() -> None:
     value = target("--free", "1GiB", "--at-most", "2", code=1)
     found = value["target"]
@@ -89,6 +90,7 @@ def test_the_table() -> None:
         assert words in done.out
 
 
+@pytest.mark.slow
 def test_the_written_pair_has_the_figures_of_the_list(tmp_path: Path) -> None:
     for partitioner in ("min_cut", "default"):
         out = tmp_path / f"{partitioner}.json"

@@ -50,6 +50,7 @@ def test_the_recipe_has_readable_steps_and_replays(tmp_path: Path) -> None:
     assert run("diff", out, again).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [JOINT, PAIR], ids=["joint", "pair"])
 @pytest.mark.parametrize("name", ["found.jointer-passes", "found.json"])
 def test_the_pipeline_does_the_same_without_a_search(graph: Path, name: str, tmp_path: Path) -> None:

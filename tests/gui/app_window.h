@@ -12,7 +12,12 @@
 #include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
 #include "tests/support/fake_benchmarks.h"
+#include "tests/support/slow.h"
 #include "views/theme/theme_choice.h"
+
+// At the beginning of a test function that takes seconds.
+#define JOINTER_SLOW_FUNCTION() \
+  if (!jointer::test::runs_slow_tests()) QSKIP("slow: set JOINTER_SLOW_TESTS")
 
 namespace jointer::test {
 

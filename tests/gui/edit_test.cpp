@@ -697,6 +697,7 @@ void EditTest::workspace_restores_everything() {
 // least a quarter of the exposed time with at most 1% more peak memory. JOINTER_RECIPE_OUT names a
 // file for the recipe, to be replayed in Python.
 void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
+  JOINTER_SLOW_FUNCTION();
   const std::string shared = test::shared_directory();
   if (shared.empty()) QSKIP("the shared captures are not here; set JOINTER_SHARED");
   const std::string stem = shared + "/captures/llama3_8b_tp2_fsdp2.min_cut";

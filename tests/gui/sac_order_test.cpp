@@ -83,6 +83,7 @@ void SacOrderTest::the_plan_found_has_an_order() {
 }
 
 void SacOrderTest::the_current_mark_is_where_the_search_found_it() {
+  JOINTER_SLOW_FUNCTION();
   QVERIFY(open(test::kSample));
   QVERIFY(find_within(0.95));
   const auto& marks = pareto().plot().marks();
@@ -167,6 +168,7 @@ void SacOrderTest::applying_tags_runs_the_passes() {
 }
 
 void SacOrderTest::the_curve_is_below_that_of_plans_alone() {
+  JOINTER_SLOW_FUNCTION();
   QVERIFY(open(test::kSample));
   const std::int64_t peak = figures().figures.peak_bytes;
   QVERIFY(search_trade_off());

@@ -145,7 +145,8 @@ void SacSolveTest::one_limit_has_one_answer_data() {
   QTest::addColumn<bool>("has_order");
   for (const bool has_order : {true, false}) {
     const char* how = has_order ? "ordered" : "own order";
-    QTest::addRow("joint graph, %s", how) << QByteArray(test::kLarge) << has_order;
+    if (test::runs_slow_tests())
+      QTest::addRow("joint graph, %s", how) << QByteArray(test::kLarge) << has_order;
     QTest::addRow("joint graph on the CPU, %s", how) << QByteArray(kSample) << has_order;
     QTest::addRow("flat training step, %s", how) << QByteArray(test::kStep) << has_order;
   }
@@ -253,6 +254,7 @@ void SacSolveTest::a_plan_that_does_not_fit_is_not_used() {
 
 // One choice for the slider, Fastest and the curve.
 void SacSolveTest::reserved_memory_is_limited() {
+  JOINTER_SLOW_FUNCTION();
   QVERIFY(open(test::kLarge));
   QTRY_VERIFY_WITH_TIMEOUT(session().reserved().bytes().has_value(), kPatienceMs);
   const std::int64_t reserved = *session().reserved().bytes();
@@ -454,6 +456,7 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
 
 // The curve and the search for a limit give one answer.
 void SacSolveTest::the_fastest_plan_is_no_slower_than_the_curve() {
+  JOINTER_SLOW_FUNCTION();
   QVERIFY(open(kSample));
   QVERIFY(search_trade_off());
   ParetoPage& page = pareto();
@@ -471,6 +474,7 @@ void SacSolveTest::the_fastest_plan_is_no_slower_than_the_curve() {
 }
 
 void SacSolveTest::uses_the_smallest_plan_within_the_time_limit() {
+  JOINTER_SLOW_FUNCTION();
   QVERIFY(open(kSample));
   pane().show_pareto();
   ParetoPage& page = pareto();
@@ -498,6 +502,7 @@ void SacSolveTest::limits_match_the_command_line_data() {
   QTest::addColumn<bool>("is_peak");
   for (const Partitioner partitioner : {Partitioner::min_cut, Partitioner::default_partition})
     for (const bool is_peak : {false, true}) {
+      if (!(is_peak || test::runs_slow_tests())) continue;
       const std::string name(to_string(partitioner));
       QTest::addRow("%s %s", name.c_str(), is_peak ? "peak" : "step")
           << static_cast<int>(partitioner) << is_peak;
@@ -531,7 +536,9 @@ void SacSolveTest::limits_match_the_command_line() {
 
 void SacSolveTest::clicked_point_has_the_drawn_figures_data() {
   QTest::addColumn<QString>("name");
-  for (const char* name : {"budget 1", "apply_sac", "full", "eager"})
+  QTest::newRow("budget 1") << QStringLiteral("budget 1");
+  if (!test::runs_slow_tests()) return;
+  for (const char* name : {"apply_sac", "full", "eager"})
     QTest::newRow(name) << QString::fromLatin1(name);
 }
 

@@ -182,6 +182,7 @@ void SacTargetTest::one_of_the_two_ways_stays_allowed() {
 }
 
 void SacTargetTest::answers_on_a_large_graph() {
+  JOINTER_SLOW_FUNCTION();
   QVERIFY(open(test::kLarge));
   open_targets();
   const auto ask = [&](const QString& bytes, const QString& at_most) {

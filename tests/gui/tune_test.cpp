@@ -223,6 +223,7 @@ void TuneTest::search_belongs_to_the_shown_graph() {
 
 // The SAC pane passes its limit on and shows the result with its plans.
 void TuneTest::a_limit_of_the_sac_pane_is_tuned() {
+  JOINTER_SLOW_FUNCTION();
   QVERIFY(open(test::kSample));
   SacWindow::pane().show_pareto();
   const std::int64_t limit = figures().figures.peak_bytes / 100 * 95;
@@ -309,6 +310,7 @@ void TuneTest::plans_of_the_sac_pane_are_shown() {
 
 // It arrives after the search.
 void TuneTest::tuned_point_has_reserved_memory() {
+  JOINTER_SLOW_FUNCTION();
   QVERIFY(open(test::kLarge));
   SacWindow::pane().show_pareto();
   auto& memory = test::child<QComboBox>(pareto(), "memory");

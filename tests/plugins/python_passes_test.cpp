@@ -6,6 +6,7 @@
 
 #include "core/process/child.h"
 #include "tests/plugins/fixture.h"
+#include "tests/support/slow.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {
@@ -145,6 +146,7 @@ TEST_F(PythonPassTest, DeclaresParametersAndReturnsEdits) {
 }
 
 TEST_F(PythonPassTest, FailuresNameThePassTheCauseAndThePlace) {
+  JOINTER_SLOW_TEST();
   JOINTER_ADD(":raises", ":crashes", ":leaves", ":writes_garbage");
   EXPECT_THAT(failure("raises"),
               AllOf(StartsWith("raises: it raised: ValueError: the sky"), HasSubstr("passes.py:")));
@@ -156,6 +158,7 @@ TEST_F(PythonPassTest, FailuresNameThePassTheCauseAndThePlace) {
 }
 
 TEST_F(PythonPassTest, InvalidGraphsAreRefused) {
+  JOINTER_SLOW_TEST();
   JOINTER_ADD(":breaks_order", ":returns_garbage", ":calls_python");
   EXPECT_THAT(failure("breaks_order"), AllOf(StartsWith("breaks_order: "), HasSubstr("c")));
   EXPECT_THAT(failure("returns_garbage"),
@@ -175,6 +178,7 @@ TEST_F(PythonPassTest, LimitsOfMemoryAndTimeAreEnforced) {
 }
 
 TEST_F(PythonPassTest, ALoopCanBeCancelled) {
+  JOINTER_SLOW_TEST();
   JOINTER_ADD(":loops");
   const milliseconds latency = runs_on_after_cancel("loops");
   RecordProperty("latency_ms", static_cast<int>(latency.count()));
@@ -184,6 +188,7 @@ TEST_F(PythonPassTest, ALoopCanBeCancelled) {
 }
 
 TEST_F(PythonPassTest, MissingFunctionsAreRefused) {
+  JOINTER_SLOW_TEST();
   JOINTER_ADD(":raises");
   const std::vector<std::string> specs{"mine=" + (folder / "passes.py:well_behaved"),
                                        folder / "passes.py", folder / "passes.py:nothing"};

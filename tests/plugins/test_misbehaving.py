@@ -155,6 +155,7 @@ def test_a_python_pass(name: str, tmp_path: Path) -> None:
     fails(tmp_path, words, name, "--python-pass", f"{passes}:{name}")
 
 
+@pytest.mark.slow
 def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
     """From another folder, with the options that a pass can see, by the command that is in the message
     and in the error of `apply` without passes.
@@ -185,6 +186,7 @@ def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
     ), said
 
 
+@pytest.mark.slow
 def test_an_interrupted_pass_leaves_nothing(tmp_path: Path) -> None:
     needs_torch()
     (tmp_path / "slow.py").write_text(
@@ -218,6 +220,7 @@ def test_plugins_that_cannot_be_loaded_are_reported(tmp_path: Path) -> None:
     assert note in json.loads(done.stdout)["notes"] and note in done.stderr
 
 
+@pytest.mark.slow
 def test_outdated_values_of_a_pass_are_recomputed(tmp_path: Path) -> None:
     """A call with other arguments has a value that no longer fits: it is inferred again."""
     needs_torch()

@@ -132,6 +132,7 @@ def test_the_python_example_runs(graph: Path, tmp_path: Path) -> None:
     done(PYTHON, "-m", "pytest", "-q", source, PYTHONPATH=package)
 
 
+@pytest.mark.slow
 def test_a_failure_is_one_line_and_a_reproducer(graph: Path, tmp_path: Path) -> None:
     if not has_torch():
         pytest.skip("no torch: set JOINTER_PYTHON to a Python that has it")

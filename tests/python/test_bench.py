@@ -95,6 +95,7 @@ def test_an_edited_graph_compared_with_the_unedited_one(tmp_path: Path) -> None:
 GROUP = {"tp": {"ranks": [0, 1], "desc": "tp", "backend": "gloo"}}
 
 
+@pytest.mark.slow
 def test_a_rank_that_never_joins(tmp_path: Path) -> None:
     path = small(tmp_path / "g.json", groups=GROUP, world_size=2)
     command = ["-m", "jointer", "bench", path, "--on", "cpu", "--timeout", "2"]
@@ -104,6 +105,7 @@ def test_a_rank_that_never_joins(tmp_path: Path) -> None:
     assert ended.code == 4
 
 
+@pytest.mark.slow
 def test_ranks_with_different_collectives(tmp_path: Path) -> None:
     """Rank 0 reduces, rank 1 does not: rank 0 names the node, rank 1 reports that the other is
     gone.
@@ -137,6 +139,7 @@ def test_the_status_file_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert count > 6
 
 
+@pytest.mark.slow
 def test_one_rank_of_many() -> None:
     sample = SAMPLES / "llama_debug_tp2_fsdp2.min_cut.json.zst"
     (ended,) = bench(str(sample), "--solo", "3", "--iterations", "1", "--warmup", "0")
@@ -208,6 +211,7 @@ def test_outputs_are_those_of_torch(name: str, pair: bool) -> None:
         assert found["expected"]["bitwise"] or found["expected"]["relative"] <= bound
 
 
+@pytest.mark.slow
 def test_one_capture_serves_all_ranks() -> None:
     """Compares four ranks of a pair with the joint graph that it was made from."""
     pair, joint = (SAMPLES / f"llama_debug_tp2_fsdp2.{k}.json.zst" for k in ("min_cut", "joint"))

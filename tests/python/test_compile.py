@@ -124,6 +124,7 @@ def test_a_worker_compiles_remembers_and_refuses(tmp_path: Path, worker: Worker)
     assert worker.process.wait(timeout=600) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["input ends", "terminated"])
 def test_a_worker_is_ended_while_it_compiles(tmp_path: Path, worker: Worker, how: str) -> None:
     worker.ask(id=1, graph=graph(tmp_path / "g.json"), on="cpu")
@@ -163,6 +164,7 @@ def descendants(pid: int) -> list[int]:
     return [*children, *(inner for child in children for inner in descendants(child))]
 
 
+@pytest.mark.slow
 def test_concurrent_ranks_compile_a_package_once(tmp_path: Path) -> None:
     """Concurrent processes: one makes the package, the other waits for it."""
     script = """

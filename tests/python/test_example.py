@@ -30,6 +30,7 @@ def check(environment: dict[str, str], out: Path, ranks: int, *mesh: str) -> Non
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["--tp", "--fsdp"])
 def test_gradients_of_two_ranks_equal_those_of_one(
     direction: str, tmp_path: Path, subprocess_environment: dict[str, str]

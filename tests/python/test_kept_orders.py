@@ -208,6 +208,7 @@ def random_numbers(builder: Builder, count: int, other: int) -> list[fx.Node]:
     return moved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [parts_of_a_buffer, columns_of_a_buffer, reads_of_a_buffer, random_numbers],

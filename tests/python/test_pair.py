@@ -89,6 +89,7 @@ class Dropouts(nn.Module):
         return checkpoint(block, x, use_reentrant=False)
 
 
+@pytest.mark.slow
 def test_a_pair_of_torch_draws_the_same_numbers_twice(tmp_path: Path) -> None:
     """Its gradients are those of the joint graph, which draws once."""
     files = str(tmp_path / "{kind}.json")

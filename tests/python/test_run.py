@@ -74,6 +74,7 @@ def test_script(
     assert document["kind"] == "joint" and document["info"]["command"] == f"train.py {backend}"
 
 
+@pytest.mark.slow
 def test_workers_of_torchrun(
     script: Path, tmp_path: Path, subprocess_environment: dict[str, str]
 ) -> None:

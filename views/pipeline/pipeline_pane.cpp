@@ -61,12 +61,9 @@ Result<void> load_pipeline(PipelineSession& session, const QString& path) {
 }
 
 Result<void> save_pipeline(const PipelineSession& session, const QString& path) {
-  const PipelineFile file{.name = QFileInfo(path).baseName().toStdString(),
-                          .summary = {},
-                          .steps = session.draft().pipeline()};
-  const bool is_json = path.endsWith(QStringLiteral(".json"));
-  return write_bytes(path.toStdString(),
-                     is_json ? write_pipeline_json(file) : write_pipeline_text(file));
+  return write_pipeline_file(path.toStdString(), {.name = QFileInfo(path).baseName().toStdString(),
+                                                  .summary = {},
+                                                  .steps = session.draft().pipeline()});
 }
 
 PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)

@@ -276,12 +276,8 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
     JOINTER_CHECK(write_bytes(options.graph_trainer,
                               graph_trainer_recipe_file(applied(pipeline, run).steps, path)));
   }
-  if (!options.saved_pipeline.empty()) {
-    const PipelineFile file = applied(pipeline, run);
-    const bool is_json = options.saved_pipeline.ends_with(".json");
-    JOINTER_CHECK(write_bytes(options.saved_pipeline,
-                              is_json ? write_pipeline_json(file) : write_pipeline_text(file)));
-  }
+  if (!options.saved_pipeline.empty())
+    JOINTER_CHECK(write_pipeline_file(options.saved_pipeline, applied(pipeline, run)));
   return {};
 }
 

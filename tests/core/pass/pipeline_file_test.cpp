@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "core/base/bytes.h"
 #include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
@@ -54,6 +55,18 @@ TEST(PipelineFile, BothFormsRoundTrip) {
   file.summary = "A pipeline for Llama.";
   EXPECT_EQ(read(write_pipeline_text(file)).steps, file.steps);
   EXPECT_EQ(read(write_pipeline_json(file)), file);
+}
+
+TEST(PipelineFile, TheNameOfAFileDecidesItsFormat) {
+  const TemporaryFolder folder;
+  const PipelineFile file{.name = "llama", .summary = {}, .steps = read(kText).steps};
+  for (const auto& [name, expected] : {std::pair{"p.json", write_pipeline_json(file)},
+                                       std::pair{"p.jointer-passes", write_pipeline_text(file)}}) {
+    const std::string path = folder / name;
+    ASSERT_TRUE(write_pipeline_file(path, file)) << path;
+    EXPECT_EQ(read_bytes(path)->view(), expected);
+  }
+  EXPECT_FALSE(write_pipeline_file(folder / "missing/p.json", file));
 }
 
 // As editors on other systems write them.

@@ -36,32 +36,6 @@ std::string_view policy_name(MemoryPolicy policy) {
   return "";
 }
 
-std::string_view role_name(Role role) {
-  switch (role) {
-    case Role::none:
-      return "";
-    case Role::parameter:
-      return "parameter";
-    case Role::buffer:
-      return "buffer";
-    case Role::input:
-      return "input";
-    case Role::tangent:
-      return "tangent";
-    case Role::saved:
-      return "saved";
-    case Role::gradient:
-      return "gradient";
-    case Role::result:
-      return "result";
-    case Role::mutation:
-      return "mutation";
-    case Role::other:
-      return "other";
-  }
-  return "";
-}
-
 bool phase_holds(const std::string& text, const Node& node) {
   const auto phase = parse_search_phase(text);
   if (!phase) return false;

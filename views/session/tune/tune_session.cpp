@@ -207,9 +207,8 @@ void TuneSession::write_winner(const QString& path) {
                       baseline = document_.baseline(),
                       title = document_.title().toStdString()]() -> Result<QString> {
     if (is_pair) {
-      JOINTER_CHECK(
-          write_bytes(path.toStdString(),
-                      write_pipeline_text({.name = title, .summary = {}, .steps = pipeline})));
+      JOINTER_CHECK(write_pipeline_file(path.toStdString(),
+                                        {.name = title, .summary = {}, .steps = pipeline}));
       return tr("Wrote the pipeline to %1.").arg(path);
     }
     JOINTER_TRY(const PipelineRun done, run_all(*searched, pipeline, budget));
