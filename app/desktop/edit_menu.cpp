@@ -122,12 +122,12 @@ void EditMenu::add_edit_actions(QMenu* menu) {
       planner([](MovePlanner& p) { p.to_end(-1); }));
   add(tr("Move as Late as Possible"), QKeySequence(Qt::ALT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1); }));
-  add(tr("Move to Best Position, Chain Toggled"), QKeySequence(Qt::SHIFT | Qt::Key_B),
+  add(tr("Move to Best Position (Toggle Chain)"), QKeySequence(Qt::SHIFT | Qt::Key_B),
       planner([](MovePlanner& p) { p.to_best(true); }));
-  add(tr("Move as Early as Possible, Chain Toggled"),
+  add(tr("Move as Early as Possible (Toggle Chain)"),
       QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
       planner([](MovePlanner& p) { p.to_end(-1, true); }));
-  add(tr("Move as Late as Possible, Chain Toggled"),
+  add(tr("Move as Late as Possible (Toggle Chain)"),
       QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1, true); }));
   add(tr("Repeat in All &Identical Layers"), QKeySequence(Qt::Key_L), &EditMenu::repeat_in_layers);
@@ -162,7 +162,7 @@ void EditMenu::with_planner(const std::function<void(MovePlanner&)>& action) {
   if (Document* document = context_.documents.document()) action(document->editing().planner());
 }
 
-// Works in whichever pane the node was selected: the timeline shows its legal range and handles the
+// Works whichever pane the node was selected in: the timeline shows its legal range and handles the
 // keys.
 void EditMenu::hold_selection() {
   Document* document = context_.documents.document();
@@ -193,7 +193,7 @@ void EditMenu::set_policy(PolicyScope scope, MemoryPolicy policy) {
 void EditMenu::change_collectives(bool merge) {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
-  // A selected wait stands for its collective.
+  // A selected wait counts as its collective.
   std::vector<NodeId> starts;
   const Simulation& simulation = document->analysis().simulation;
   for (const NodeId node : document->selection().nodes()) {

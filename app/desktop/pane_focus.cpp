@@ -89,7 +89,7 @@ void PaneFocus::step(int direction) {
   if (all.empty()) return;
   const auto at = std::ranges::find(all, current());
   const auto count = static_cast<std::ptrdiff_t>(all.size());
-  // From elsewhere, the first or the last area is next.
+  // If no area has the focus, the first or the last one is next.
   const std::ptrdiff_t from = at == all.end() ? (direction > 0 ? -1 : 0) : at - all.begin();
   QWidget* area = all[static_cast<std::size_t>((from + direction + count) % count)];
   entrance(*area)->setFocus(direction > 0 ? Qt::TabFocusReason : Qt::BacktabFocusReason);

@@ -52,7 +52,7 @@ class AppWindow : public QObject {
     return opened.wait(kPatienceMs);
   }
   [[nodiscard]] views::Document& document() const { return *window_->current_tab()->document(); }
-  // Shows the pane of a dock; null if that takes too long or the pane is of another type.
+  // Shows the pane of a dock; null if that takes too long or the pane is of a different type.
   template <class Pane>
   Pane* show_pane(const char* name) {
     views::PaneDock* dock = window_->dock(name);

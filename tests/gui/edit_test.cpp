@@ -292,7 +292,7 @@ void EditTest::states_can_be_named() {
   QTest::keyClicks(&name, "late");
   QTest::keyClick(&name, Qt::Key_Return);
   QCOMPARE(editing().named().size(), 1U);
-  // After going another way from the start, the named state is no longer in the history.
+  // After taking a different path from the start, the named state is no longer in the history.
   run_action("Undo " + editing().undoable()->title);
   QVERIFY(settle());
   QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);

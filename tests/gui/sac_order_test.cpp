@@ -117,7 +117,7 @@ void SacOrderTest::the_order_follows_the_history() {
   QCOMPARE(session().state()->order, order);
   QVERIFY(settle_order());
   QVERIFY(ordered_figures() != found);
-  // Solving again makes another plan, which is in its own order.
+  // Solving again makes a new plan, which is in its own order.
   bar().solve();
   QTRY_VERIFY_WITH_TIMEOUT(session().state()->order.empty(), kPatienceMs);
   // The named state has the numbers that it had.

@@ -82,7 +82,7 @@ void SacTargetTest::frees_memory_and_applies_the_list() {
   QCOMPARE(editing().step_count(), 1);
   QCOMPARE(figures(), list.figures);
   QVERIFY(!button("apply_list").isEnabled());
-  QVERIFY2(said().contains("The list is applied."), qPrintable(said()));
+  QVERIFY2(said().contains("The list has been applied."), qPrintable(said()));
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
   QVERIFY(settle());

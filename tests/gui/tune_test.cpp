@@ -192,7 +192,7 @@ void TuneTest::the_best_pipeline_is_saved_for_training() {
   QCOMPARE(to_text(read->steps), to_text(pane().session().result()->winner->pipeline));
 }
 
-// An edit by hand after a search gives another graph; the searched graph stays in the history.
+// An edit by hand after a search makes a different graph; the searched graph stays in the history.
 void TuneTest::search_belongs_to_the_shown_graph() {
   QVERIFY(open_tune(test::kPair));
   QVERIFY(search(12));
@@ -268,7 +268,7 @@ void TuneTest::a_limit_of_the_sac_pane_is_tuned() {
   QCOMPARE(document().analysis().memory.peak_bytes(), best.peak_bytes);
 }
 
-// Next to the pipelines, so that one sees what orders and buckets gain.
+// Shown next to the pipelines, for comparison.
 void TuneTest::plans_of_the_sac_pane_are_shown() {
   QVERIFY(open(test::kSample));
   QVERIFY(search_trade_off());

@@ -275,7 +275,7 @@ QString AliveModel::text(int row, int column) const {
     case name_column: {
       const Graph& graph = snapshot_->graph;
       const Node& n = graph.node(l.producer);
-      // Show a parameter under its name in the model.
+      // Show parameters by their names in the model.
       const QString name = n.role_target && !graph.text(n.role_target).empty()
                                ? to_qstring(graph.text(n.role_target))
                                : to_qstring(graph.name(l.producer));

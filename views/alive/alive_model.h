@@ -20,7 +20,7 @@ namespace jointer::views {
 class AliveModel : public TableModel {
   Q_OBJECT
  public:
-  // `change`: by what happens to the storages in the range.
+  // `change`: by whether the storages are allocated and freed in the range.
   enum class Grouping : std::uint8_t { none, module, category, change };
   enum ColumnIndex : int {
     name_column,
@@ -40,7 +40,7 @@ class AliveModel : public TableModel {
   void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
   // `moment`: a point in the memory profile.
   void set_moment(std::size_t moment);
-  // None: the storages at the moment.
+  // None: the storages at the selected moment.
   void set_range(std::optional<TimeRange> range);
   void set_grouping(Grouping grouping);
   // The source of category colors.

@@ -249,7 +249,7 @@ class Describer {
               .arg(count_text(blocks[i]->positions.size())));
   }
 
-  // The nodes whose time differs most from the current estimate.
+  // The nodes whose times differ most from the current estimate.
   void furthest(InspectorSection& s) {
     const auto profiled = std::ranges::find_if(result_.ranks, [](const RankResult& rank) {
       return rank.measured && !rank.measured->nodes.empty();

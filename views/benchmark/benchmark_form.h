@@ -18,7 +18,7 @@ class BenchmarkForm : public QWidget {
   explicit BenchmarkForm(Benchmarks& benchmarks, QWidget* parent = nullptr);
 
   [[nodiscard]] QPushButton& run_button() { return *run_; }
-  // Why the graph cannot run, or the available devices.
+  // The reason why the graph cannot run, or the available devices.
   [[nodiscard]] const QString& hint() const { return hint_; }
 
  signals:

@@ -78,7 +78,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   tables_->setDocumentMode(true);
   table_ = new DifferenceTable(document_, tables_);
   plan_table_ = new PlanDifferenceTable(document_, tables_);
-  plan_table_->say(tr("No value is kept differently."));
+  plan_table_->say(tr("No values changed."));
   states_ = new StateTable(
       document_, [this](const StateChoice& choice, const Take& take) { make(choice, take); },
       tables_);
@@ -291,15 +291,15 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   table_->say(is_within && editing_.step_count() == 0
                   ? tr("No edits yet.\nDrag a collective in the timeline, or select a "
                        "node and press V; the differences are then listed here.")
-                  : tr("No node differs between these two states."));
+                  : tr("No nodes differ between these two states."));
   table_->set(comparison_ ? comparison_->nodes : nullptr);
   show_plan(result ? result->plan : nullptr);
   show_metrics();
   emit compared();
 }
 
-// The graph of a joint graph or a flat training step does not show its plan, so the plans are
-// compared separately.
+// A joint graph or a flat training step does not show its plan, so the plans are compared
+// separately.
 void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) {
   const Document& document = from.other != nullptr ? *from.other : document_;
   SacSession& session = document.sac();

@@ -63,7 +63,7 @@ class ComparePane : public QWidget {
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
   void show_plan(const PlanChangesPtr& plan);
-  // Shows what there is space for.
+  // Shows as many parts as fit.
   void fit_height(int height);
   void show_curves();
   void show_metrics();

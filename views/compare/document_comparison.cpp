@@ -27,7 +27,7 @@ Result<SacStatePtr> plan_of(const StateOfDocument& state) {
       {.now = state.snapshot, .baseline = state.baseline, .history = state.history, .ticks = {}});
 }
 
-// Replaces a joint graph with the pair that its plan gives.
+// Replaces a joint graph with the pair that its plan produces.
 Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& options) {
   JOINTER_TRY(const SacStatePtr plan, plan_of(state));
   JOINTER_TRY(Graph pair,

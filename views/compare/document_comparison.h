@@ -16,14 +16,14 @@ struct StateOfDocument {
 };
 
 // The state as the program that runs, analyzed under `options`. A joint graph runs as the pair that
-// its plan gives. Runs on a worker thread. Error (usage): the joint graph has no plan.
+// its plan produces. Runs on a worker thread. Error (usage): the joint graph has no plan.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options);
 
-// Compares under the same options: a state that was analyzed with others is analyzed again. A joint
-// graph is compared with a pair as the pair that its plan gives. Nodes correspond as
-// NodeMatch::closest finds. The plans are compared if both graphs have one and nodes correspond by
-// name. Runs on a worker thread. Error (usage): the graphs cannot be compared, or the joint graph
-// has no plan.
+// Both states are analyzed with the same options; a state that was analyzed with others is analyzed
+// again. For a comparison with a pair, a joint graph is replaced by the pair that its plan
+// produces. Nodes correspond as NodeMatch::closest finds. The plans are compared if both graphs
+// have one and nodes correspond by name. Runs on a worker thread. Error (usage): the graphs cannot
+// be compared, or the joint graph has no plan.
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
                                      const AnalysisOptions& options);
 

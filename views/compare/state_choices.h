@@ -26,7 +26,7 @@ struct StateChoice {
   Document* other = nullptr;  // null: the document of the pane
 };
 
-// True if both mean the same state, although the documents may have changed in between.
+// True if both refer to the same state, even if the documents have changed in between.
 bool is_same_state(const StateChoice& a, const StateChoice& b);
 
 // The states of the document: as opened, now, `before` if it is known, named states and history

@@ -11,8 +11,8 @@ namespace {
 // History entries of one document.
 constexpr std::size_t kMaxEntries = 20;
 
-// All choices but the older history entries. `reference` follows its choice, which is never left
-// out.
+// Drops the older history entries from the choices. Updates `reference` to the new index of its
+// choice, which is never dropped.
 std::vector<StateChoice> newest(const std::vector<StateChoice>& choices, std::size_t& reference) {
   std::map<const Document*, std::size_t> older;  // entries to leave out, by document
   for (const StateChoice& choice : choices)

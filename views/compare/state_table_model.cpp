@@ -19,13 +19,13 @@ StateTableModel::StateTableModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("state"), .meaning = tr("State of an open document."), .max_width = 360},
       bytes(tr("peak"), tr("Maximum of allocated memory.")),
-      change(tr("Δ peak"), tr("Change of the peak from the first state above.")),
-      time(tr("step"), tr("Time of a training step.")),
-      change(tr("Δ step"), tr("Change of the step from the first state above.")),
+      change(tr("Δ peak"), tr("Change in peak memory from the first state above.")),
+      time(tr("step"), tr("Duration of a training step.")),
+      change(tr("Δ step"), tr("Change in step time from the first state above.")),
       time(tr("exposed"), tr("Communication time that no compute covers.")),
       time(tr("compute"), tr("Sum of the times of all kernels.")),
       time(tr("communication"), tr("Sum of the times of all collectives.")),
-      bytes(tr("reserved"), tr("Memory that the caching allocator holds from the device.")),
+      bytes(tr("reserved"), tr("Memory that the caching allocator reserves on the device.")),
       {.title = tr("nodes"), .unit = Unit::count, .meaning = tr("Number of nodes.")},
   };
 }

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// One state per row with its numbers, and their change from a reference.
+// One state per row: its numbers, and their changes from a reference state.
 class StateTableModel : public TableModel {
   Q_OBJECT
  public:

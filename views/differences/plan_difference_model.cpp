@@ -11,10 +11,11 @@ namespace jointer::views {
 
 PlanDifferenceModel::PlanDifferenceModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("value"), .meaning = tr("Value of the forward that the backward uses.")},
+      {.title = tr("value"), .meaning = tr("Forward value that the backward uses.")},
       {.title = tr("change"),
-       .meaning = tr("How the first and the second plan keep it. Not needed: neither the backward "
-                     "nor a recomputed call reads it."),
+       .meaning =
+           tr("Its policy in the first and in the second plan. Not needed: neither the backward "
+              "nor a recomputed call reads it."),
        .max_width = 220},
       {.title = tr("Δ saved"),
        .unit = Unit::bytes,
@@ -28,7 +29,7 @@ PlanDifferenceModel::PlanDifferenceModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("on the host")},
       {.title = tr("Δ recompute"),
        .unit = Unit::time,
-       .meaning = tr("Change in the time of calls that run a second time."),
+       .meaning = tr("Change in recomputation time."),
        .adds_up = true,
        .total_title = tr("recomputed")},
       {.title = tr("operator"), .meaning = tr("Operator that returns the value.")},

@@ -6,9 +6,9 @@
 
 namespace jointer::views {
 
-// The values that two plans keep differently, by layer, by operator, or without groups. Identical
-// adjacent layers share a row; below it, so do corresponding values. Rows refer to nodes of the
-// shown graph by name.
+// The values whose policies differ between two plans, by layer, by operator, or without groups.
+// Identical adjacent layers share a row; below it, so do corresponding values. Rows refer to nodes
+// of the shown graph by name.
 class PlanDifferenceModel : public TableModel {
   Q_OBJECT
  public:

@@ -88,8 +88,9 @@ void ExposedDetails::show_fix(QPushButton& button, const QString& verb, int row,
 }
 
 void ExposedDetails::show_row(int row) {
-  why_->setText(row < 0 ? tr("Select a collective to see why it is exposed and what a move gains.")
-                        : why(row));
+  why_->setText(row < 0
+                    ? tr("Select a collective to see why it is exposed and what moving it gains.")
+                    : why(row));
   const CollectiveFixesPtr fixes = row < 0 ? nullptr : model_.fixes(row);
   show_fix(*best_, tr("Move to Best Position"), row, fixes ? fixes->best() : std::nullopt);
   const bool repeats = fixes && fixes->of(FixKind::all_layers).edit;

@@ -31,7 +31,7 @@ bool is_peak(int column) {
 }  // namespace
 
 ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
-  const QString peak = tr("Change of the peak memory with that move.");
+  const QString peak = tr("Change in peak memory from that move.");
   const auto fix = [&](const QString& title, const QString& meaning) {
     columns_.push_back({.title = title, .unit = Unit::time, .meaning = meaning});
     columns_.push_back({.title = tr("%1, peak").arg(title), .unit = Unit::bytes, .meaning = peak});
@@ -39,8 +39,8 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
   columns_ = {{.title = tr("collective"), .meaning = tr("The node that starts it.")},
               {.title = tr("exposed"),
                .unit = Unit::time,
-               .meaning = tr("Estimated time during which the compute stream waits for it. Each "
-                             "moment counts for one collective."),
+               .meaning = tr("Estimated time that the compute stream waits for it. Each moment "
+                             "counts toward one collective only."),
                .adds_up = true,
                .total_title = tr("exposed")},
               {.title = tr("share"),

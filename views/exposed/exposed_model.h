@@ -11,9 +11,9 @@ namespace jointer::views {
 
 // One row per collective, or copy to or from the host, that has exposed time, in program order.
 //
-// Exposed times add up to those of the step, because the simulation counts each moment for one
-// collective: a stall of the compute stream for the one that the stalled wait is for, even if others
-// run too, and a stretch after the last kernel for the one that ends it.
+// Exposed times add up to those of the step, because the simulation assigns each moment to one
+// collective: a stall of the compute stream to the collective that the stalled wait is for, even if
+// others run too, and a stretch after the last kernel to the one that ends it.
 class ExposedModel : public TableModel {
   Q_OBJECT
  public:
@@ -45,7 +45,7 @@ class ExposedModel : public TableModel {
   // Does nothing if the collective has no row.
   void set_fixes(NodeId start, CollectiveFixesPtr fixes);
 
-  // The number of collectives and copies of the graph, whether they have rows or not.
+  // The number of collectives and copies in the graph, whether they have rows or not.
   [[nodiscard]] std::size_t collective_count() const;
   [[nodiscard]] const CollectiveTiming& collective(int row) const;
   // Null until they are known.

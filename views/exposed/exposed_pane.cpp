@@ -26,14 +26,14 @@ ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* paren
   setAccessibleName(tr("Exposed collectives"));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
-  // Widths are those of the rows on screen: the reasons of all rows take long to measure.
+  // Fit the widths to the rows on screen only: measuring the reasons of all rows takes long.
   view().header()->setResizeContentsPrecision(0);
   view().sortByColumn(ExposedModel::exposed_column, Qt::DescendingOrder);
   auto* hidden = new QToolButton(this);
   hidden->setText(tr("Show Hidden"));
   hidden->setCheckable(true);
   hidden->setObjectName(QStringLiteral("show_hidden"));
-  hidden->setToolTip(tr("Also list the collectives that compute covers"));
+  hidden->setToolTip(tr("Also list the collectives hidden by compute"));
   connect(hidden, &QToolButton::toggled, this, [this](bool shown) {
     model_->set_show_hidden(shown);
     request_refresh();
@@ -101,16 +101,16 @@ void ExposedPane::add_to_menu(QMenu& menu) {
 void ExposedPane::refresh() {
   const SnapshotPtr now = document().shared_snapshot();
   if (model_->snapshot() != now) model_->set_snapshot(now);
-  // A row that an edit has hidden may be back.
+  // A row that an edit had hidden may have reappeared.
   for (const NodeId node : document().selection().nodes())
     if (const int row = model_->row_of(node); row >= 0 && current_row() < 0) view().show_row(row);
-  // Those found before the pane was hidden.
+  // Fixes found before the pane was hidden.
   for (int row = 0; row < model_->row_count(); ++row)
     if (const CollectiveFixesPtr known = search_.found(model_->collective(row).start))
       model_->set_fixes(model_->collective(row).start, known);
   set_empty_text(model_->collective_count() == 0
                      ? tr("No collectives in this graph.")
-                     : tr("All collectives of this graph are hidden by compute."));
+                     : tr("All collectives in this graph are hidden by compute."));
   show_details();
   ask_soon_.start();
 }

@@ -135,7 +135,7 @@ void FindBar::search() {
   update_matches();
   recalled_ = -1;
   if (!matches_.empty()) {
-    // Search from where typing began, so that more letters do not skip matches.
+    // Search from where typing began, so that typing more letters does not skip matches.
     const Graph& graph = document_.graph();
     const std::size_t from = document_.has(anchor_) ? graph.position(anchor_) : 0;
     const auto at = std::find_if(matches_.begin(), matches_.end(),

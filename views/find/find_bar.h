@@ -30,7 +30,7 @@ class FindBar : public QWidget {
   void set_history(const QStringList& history) { history_ = history; }
 
  public slots:
-  // Shows the bar, selects its text and takes the focus.
+  // Shows the bar, selects its text and focuses it.
   void open();
   void find(const QString& query);
   void next();

@@ -126,7 +126,7 @@ void GraphView::show_selection() {
   if (leaf < 0) return;
   selection_.clear_focus();
   model_.open_path(leaf);
-  // The nodes of the row may still be waiting for their layout.
+  // The layout of the row's nodes may still be pending.
   if (model_.groups().pending() > 0) is_waiting_to_show_ = true;
   reveal_current(scroll_.view().height / 3);
 }

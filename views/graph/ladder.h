@@ -93,7 +93,7 @@ struct LadderRow {
 
 class Ladder {
  public:
-  // Describes this graph, but does not keep a reference to it.
+  // Describes this graph, but keeps no reference to it.
   Ladder(const Graph& graph, const Analysis& analysis);
 
   // Shows the rungs of a plan for this joint graph: the storages that it saves and those that it
@@ -152,8 +152,8 @@ class Ladder {
   bool are_source_lines_ = false;
 };
 
-// The node whose value a node stands for: the forward node for a backward's placeholder, or else
-// the node itself.
+// The node that computes a node's value: the forward node for a placeholder of the backward, or
+// else the node itself.
 NodeId source_of(const Graph& graph, NodeId node);
 
 }  // namespace jointer::views

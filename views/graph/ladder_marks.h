@@ -23,7 +23,7 @@ struct LadderMarks {
   // The row with keyboard focus, or -1 if the focus is on a node.
   int focus_row = -1;
   LadderSide focus_side = LadderSide::forward;
-  // Inputs and users of the current node that are shown in another place.
+  // Inputs and users of the current node that are shown elsewhere.
   struct Flow {
     LadderPlace place;
     LadderSide side = LadderSide::forward;

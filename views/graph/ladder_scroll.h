@@ -32,7 +32,7 @@ class LadderScroll : public QObject {
   // Centers the view on a height, given as a fraction of the whole ladder.
   void center_at(double share);
 
-  // A box that keeps its place on screen while the layout changes.
+  // A box that keeps its position on screen while the layout changes.
   struct Anchor {
     std::string key;  // of a row, or empty
     LadderSide side = LadderSide::forward;
@@ -41,7 +41,7 @@ class LadderScroll : public QObject {
   [[nodiscard]] Anchor anchor_at(int row, LadderSide side) const;
   // The first visible row.
   [[nodiscard]] Anchor anchor_on_screen() const;
-  // Puts the anchor back in its place, in an area of this size.
+  // Moves the anchor back to its position, in an area of this size.
   void restore(const Anchor& anchor, QSize area);
 
  public slots:

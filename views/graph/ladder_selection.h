@@ -22,7 +22,7 @@ class LadderSelection : public QObject {
   // The side on which the next row is selected.
   [[nodiscard]] LadderSide side() const { return focus_side_; }
   void set_side(LadderSide side) { focus_side_ = side; }
-  // Leaves no row with keyboard focus until one is selected.
+  // Clears the row with keyboard focus until one is selected.
   void clear_focus() { focus_key_.clear(); }
   // Call this after the layout or the graph has changed.
   void refresh_marks();

@@ -27,8 +27,8 @@ struct LadderPosition {
 // To the row below, or above if `direction` is negative. From a node, up leads to the row that
 // contains it.
 LadderStep step_rows(const LadderPosition& from, int direction);
-// To the nearest node in the same group; horizontal steps stay within a rank. None if no node is
-// current or there is none in that direction.
+// To the nearest node in the same group; horizontal steps stay within a rank. None if there is no
+// current node, or no node in that direction.
 LadderStep step_nodes(const LadderPosition& from, bool is_vertical, int direction);
 // Expands the row. If it is expanded, goes to the row below it or to its topmost node.
 LadderStep step_in(const LadderPosition& from);

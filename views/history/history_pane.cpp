@@ -134,7 +134,7 @@ void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history
   }
   row.figures = **found;
   row.about = sac_kind(document_.graph()) == SacKind::joint
-                  ? tr("Estimates for the pair that the partitioner makes with this state's plan.")
+                  ? tr("Estimates for the pair that this state's plan produces.")
                   : tr("Estimates for the training step with this state's tags applied.");
 }
 

@@ -22,7 +22,7 @@ class InspectorPane : public QWidget {
   [[nodiscard]] QTextBrowser& page() { return *page_; }
 
  public slots:
-  // Shows what the document's edits say about the selected node, even if that is nothing.
+  // Shows what the document's edits say about the selected node, even if no edit mentions it.
   void ask_why();
 
  protected:

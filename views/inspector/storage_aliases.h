@@ -7,7 +7,7 @@
 namespace jointer::views {
 
 // The other nodes with tensors in `storage`, in program order. `node` must have one. Limited to a
-// few hundred: a longer list is of no use when inspecting one node.
+// few hundred: a longer list is not useful when inspecting one node.
 std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, StorageId storage);
 
 }  // namespace jointer::views

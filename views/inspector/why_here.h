@@ -1,6 +1,6 @@
 #pragma once
 
-// Explains a node by the document's edits: why it exists, and why it is where it is.
+// Explains a node by the document's edits: why it exists, and why it has its position.
 
 #include <QString>
 #include <vector>

@@ -44,8 +44,8 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("nodes")},
       {.title = tr("parameters"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of its parameters on this rank, also of those outside the selected "
-                     "range."),
+       .meaning =
+           tr("Size of its parameters on this rank, including those outside the selected range."),
        .adds_up = true,
        .total_title = tr("parameters")},
       {.title = tr("saved"),

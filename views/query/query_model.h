@@ -6,12 +6,12 @@
 
 namespace jointer::views {
 
-// The result of a query, one row per row. The title of a column determines how its numbers look:
-// `ns` and `..._ns` are times, `bytes` and `..._bytes` are sizes, `flops` are operations. Exported
-// values are those of the query, unchanged.
+// The result of a query, one model row per result row. The title of a column determines the format
+// of its numbers: `ns` and `..._ns` are times, `bytes` and `..._bytes` are sizes, `flops` are
+// operations. Exported values are those of the query, unchanged.
 //
-// A row stands for the node in its column `node_id`, or else for the node whose name is in its
-// column `node`.
+// A row selects the node in its column `node_id`, or else the node whose name is in its column
+// `node`.
 class QueryModel : public TableModel {
   Q_OBJECT
  public:

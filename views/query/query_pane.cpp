@@ -51,7 +51,7 @@ void QueryPane::add_bar() {
   examples->setObjectName(QStringLiteral("examples"));
   add_examples(*examples);
   row->addStretch(1);
-  auto* label = new QLabel(tr("Rows at most"), bar_);
+  auto* label = new QLabel(tr("Row limit"), bar_);
   row->addWidget(label);
   limit_ = new QSpinBox(bar_);
   limit_->setObjectName(QStringLiteral("limit"));

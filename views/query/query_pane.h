@@ -11,7 +11,7 @@
 
 namespace jointer::views {
 
-// Queries over the graph in SQL: an editor with the list of tables, and the rows below.
+// SQL queries over the graph: an editor with the list of tables, and the rows below.
 class QueryPane : public QWidget {
   Q_OBJECT
  public:

@@ -22,7 +22,7 @@ class QueryRunner : public QObject {
   // `document` must outlive this object.
   explicit QueryRunner(Document& document, QObject* parent = nullptr);
 
-  // Replaces a query that is running. `row_limit`: 0 for all rows.
+  // Replaces the running query, if any. `row_limit`: 0 for all rows.
   void run(const QString& sql, std::size_t row_limit);
   void cancel();
   [[nodiscard]] bool is_running() const { return task_.is_running(); }
@@ -31,7 +31,7 @@ class QueryRunner : public QObject {
 
  signals:
   void started();
-  // The query has ended; not after `cancel`.
+  // The query has ended. Not emitted after `cancel`.
   void answered(const jointer::views::QueryAnswer& answer);
   void failed(const QString& message);
 

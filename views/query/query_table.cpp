@@ -20,14 +20,14 @@ void QueryTable::show_result(QueryResult result, SnapshotPtr snapshot) {
   queried_ = snapshot;
   view().sortByColumn(-1, Qt::DescendingOrder);
   model_->set_result(std::move(result), std::move(snapshot));
-  set_empty_text(tr("The query has no rows."));
+  set_empty_text(tr("The query returned no rows."));
   view().fit_columns();
   show_age();
 }
 
 void QueryTable::show_age() {
   const bool is_old = queried_ && queried_ != document().shared_snapshot();
-  set_headline(is_old ? tr("These are the rows of an earlier graph. Run the query again.")
+  set_headline(is_old ? tr("These rows are from an earlier graph. Run the query again.")
                       : QString());
 }
 

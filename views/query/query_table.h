@@ -15,7 +15,7 @@ class QueryTable : public TablePane {
   void show_result(QueryResult result, SnapshotPtr snapshot);
 
  protected:
-  // The rows change only with a new result.
+  // The rows change only when a new result arrives.
   void refresh() override {}
 
  private:

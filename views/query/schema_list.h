@@ -4,7 +4,8 @@
 
 namespace jointer::views {
 
-// The tables that a query can read, with their columns. A double-click on a name asks to insert it.
+// The tables that a query can read, with their columns. Double-clicking a name requests that it be
+// inserted.
 class SchemaList : public QTreeWidget {
   Q_OBJECT
  public:

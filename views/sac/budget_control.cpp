@@ -26,7 +26,7 @@ class JumpingStyle : public QProxyStyle {
 
 constexpr int kBudgetDecimals = 9;
 
-// Shows a number with as many digits as it needs.
+// Shows only as many digits as the number needs.
 class ExactBox : public QDoubleSpinBox {
  public:
   using QDoubleSpinBox::QDoubleSpinBox;

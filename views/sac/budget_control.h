@@ -35,7 +35,7 @@ class BudgetControl : public QWidget {
   };
   // Shows the current plan. Emits no signal.
   void show_budget(double budget);
-  // `reserved`: none if nothing is reserved; then there is no such limit.
+  // `reserved`: none if there is no caching allocator, and therefore no such limit.
   void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);
 
   // Adapts to a pane of this width.
@@ -45,7 +45,7 @@ class BudgetControl : public QWidget {
   [[nodiscard]] QDoubleSpinBox& box() { return is_limit() ? *limit_box_ : *budget_box_; }
 
  signals:
-  // Another quantity is limited; the control shows its value for the current plan.
+  // The limited quantity has changed; the control shows its value for the current plan.
   void unit_changed();
   void tried();
   void chosen();

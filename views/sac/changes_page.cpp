@@ -99,7 +99,7 @@ void ChangesPage::compare() {
 void ChangesPage::show(const Result<PlanChangesPtr>& found) {
   const QString problem = found ? QString() : QString::fromStdString(found.error().message);
   summary_->setText(found ? summary_text(**found) : problem);
-  table_->say(found ? tr("No value is kept differently.") : problem);
+  table_->say(found ? tr("No values changed.") : problem);
   table_->set(found ? *found : nullptr);
 }
 

@@ -68,7 +68,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   offload_ = new QCheckBox(tr("Offload"), controls);
   offload_->setObjectName(QStringLiteral("offload"));
   offload_->setChecked(true);
-  offload_->setToolTip(tr("Plans may offload values to the host"));
+  offload_->setToolTip(tr("Allow plans to offload values to the host"));
   row->addWidget(offload_);
   orders_ = new QCheckBox(tr("Order"), controls);
   orders_->setObjectName(QStringLiteral("orders"));
@@ -199,7 +199,7 @@ void ParetoPage::show_memory() {
   refresh_marks();
 }
 
-// With reserved memory, plans whose reserved bytes are not known have no mark.
+// When plotting reserved memory, plans whose reserved bytes are unknown have no mark.
 void ParetoPage::refresh_marks() {
   std::vector<ParetoMark> marks;
   meanings_.clear();
@@ -209,7 +209,7 @@ void ParetoPage::refresh_marks() {
   const auto add = [&](ParetoMark mark, Meaning meaning) {
     if (!has_reserved) mark.reserved_bytes.reset();
     if (is_reserved && !mark.reserved_bytes) return;
-    // The bound is one for the peak.
+    // The bound holds for the peak only.
     if (meaning.point >= 0 && !is_reserved) {
       mark.bound_ns = points[static_cast<std::size_t>(meaning.point)].bound_ns;
       mark.is_bound_of_any_order = search_.is_ordered();
@@ -284,7 +284,8 @@ void ParetoPage::request_named_figures() {
   refresh_marks();
 }
 
-// Requests the reserved memory of named states, which the plot needs only if it is limited.
+// Requests the reserved memory of named states. The plot needs it only if reserved memory is
+// limited.
 void ParetoPage::request_named_reserved() {
   const SacStatePtr state = session_.state();
   if (search_.memory() != LimitedMemory::reserved || !state || !has_reserved(*state)) return;
@@ -311,7 +312,7 @@ void ParetoPage::choose(std::size_t mark) {
     take(search_.points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
 }
 
-// Uses min_cut, as the search did, whatever the controls say now.
+// Uses min_cut, as the search did, regardless of the current settings.
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;

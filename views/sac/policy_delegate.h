@@ -19,7 +19,7 @@ class PolicyDelegate : public TableDelegate {
   [[nodiscard]] static std::optional<Keep> keep_at(const QRect& cell, QPoint at);
   // The area of this part in a cell.
   [[nodiscard]] static QRect place_of(const QRect& cell, Keep keep);
-  // Sets the part under the pointer. An invalid index means that there is none.
+  // Sets the part under the pointer. An invalid index means no part.
   void set_hover(const QModelIndex& index, Keep keep);
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,

@@ -60,7 +60,8 @@ QString effect_text(const PlanEffect& effect) {
                : PolicyExchange::tr("%1 activations").arg(count_text(effect.activations)));
 }
 
-// How far the plan that a text gives is from the exported one: bytes of the peak.
+// The distance between the plan that a text produces and the exported one: the difference of the
+// peaks, in bytes.
 std::int64_t distance_of(const PolicyExport& made) {
   if (made.gives_plan) return -1;
   if (!made.effect) return std::numeric_limits<std::int64_t>::max();
@@ -86,7 +87,7 @@ QString import_summary(const ImportedPolicy& policy) {
   return policy.notes.empty() ? what : what + u' ' + first_of(policy.notes);
 }
 
-// Exported text refers to the graph as opened, since training code has that one, or to the current
+// Exported text refers to the graph as opened, since training code uses that one, or to the current
 // graph if edits changed its nodes or their order.
 const Graph& graph_of(const SacState& state, const Snapshot& opened) {
   const Graph& now = state.snapshot->graph;

@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // Exports policies to the clipboard or a file, in the formats of other programs, and imports them. If
-// a format cannot express the plan, a dialog says so before anything is copied or written, and offers
-// those that can.
+// a format cannot express the plan, a dialog says so before anything is copied or written, and
+// offers the formats that can.
 class PolicyExchange : public QObject {
   Q_OBJECT
  public:
@@ -30,7 +30,7 @@ class PolicyExchange : public QObject {
   void message(const QString& sentence);
 
  private:
-  // An export and, if it does not give the plan, selectors that come nearer to it.
+  // An export and, if it does not produce the plan, selectors that come closer to it.
   struct Exported {
     PolicyExport made;
     std::optional<PolicyExport> selectors;

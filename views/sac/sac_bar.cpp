@@ -130,7 +130,7 @@ SolveSettings SacBar::settings() const {
           .solver = static_cast<KnapsackSolver>(solver_->currentData().toInt())};
 }
 
-// Shows the plan's settings in the controls, unless the user has changed them.
+// Shows the plan's settings in the controls, unless the user has changed the controls.
 void SacBar::refresh() {
   const SacStatePtr state = session_.state();
   setVisible(state && state->can_change());
@@ -173,7 +173,7 @@ void SacBar::show_bytes() {
         .plan = plan, .min = most.memory.static_bytes(), .max = std::max(plan, max)};
   };
   std::optional<BudgetControl::Bytes> reserved;
-  // Until the bytes of the plan are known, no plan reserves less than it allocates.
+  // Until the plan's reserved bytes are known: no plan reserves less than it allocates.
   const std::int64_t peak = state->figures.figures.peak_bytes;
   if (has_reserved(*state))
     reserved = range(session_.reserved().bytes().value_or(peak), most.reserved.peak_bytes);
@@ -200,7 +200,8 @@ std::optional<std::int64_t> SacBar::limit() const {
   return settings().partitioner == Partitioner::min_cut ? budget_->limit() : std::nullopt;
 }
 
-// For a limit, shows the best plan of the curve at once, and then the one that is found.
+// For a limit, shows the best plan of the curve immediately, and then the plan that the search
+// finds.
 void SacBar::try_settings() {
   if (is_refreshing_) return;
   enable_controls();
@@ -216,7 +217,7 @@ void SacBar::try_settings() {
   search.try_fastest(state, *limit);
 }
 
-// The pane uses the plan that is found.
+// The pane uses the plan that the search finds.
 void SacBar::solve() {
   const auto limit = this->limit();
   if (!limit) return session_.solve(settings());

@@ -241,7 +241,8 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
     return keep == Keep::recompute ? tensor.keep != Keep::recompute
                                    : keep != Keep::offload || tensor.keep == Keep::save;
   };
-  // `of_group`: the row is in a group that the user selected; `activations`: which has activations.
+  // `of_group`: the row is in a group that the user selected; `activations`: that group has
+  // activations.
   const std::function<void(int, bool, bool)> take = [&](int index, bool of_group,
                                                         bool activations) {
     if (row(index).tensor < 0) {

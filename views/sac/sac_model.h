@@ -56,9 +56,10 @@ class SacModel : public TableModel {
   [[nodiscard]] const SacStatePtr& state() const { return state_; }
   [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
   // The tensors in these rows that are visible and that choosing `keep` changes (nullopt: leaving
-  // them to the partitioner). Only calls can have a policy. A tensor's own row always counts. A group
-  // stands for the activations in it, and for gathered weights only if it has no others; to
-  // recompute or offload it means those that the plan saves now. Each is listed once.
+  // them to the partitioner). Only calls can have a policy. A tensor's own row always counts. A
+  // group stands for its activations, or for its gathered weights if it has no activations.
+  // Recomputing or offloading a group affects only tensors that the plan currently saves. Each
+  // tensor is listed once.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows,
                                                std::optional<Keep> keep) const;
 

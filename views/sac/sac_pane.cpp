@@ -14,7 +14,7 @@ constexpr int kMargin = 16;
 // Below this height, the curve and the reasons are hidden and the numbers are shown as text, to
 // leave space for the table.
 constexpr int kMinWithCurve = 460;
-// Below this height, the line about the last change is hidden; the page of changes has the same.
+// Below this height, the line about the last change is hidden; the page of changes shows the same.
 constexpr int kMinWithLastChange = 330;
 // Below this height, the totals of the tensors are hidden.
 constexpr int kMinWithFooter = 260;
@@ -57,8 +57,8 @@ SacPane::SacPane(Document& document, QWidget* parent)
   to_joint_ = new QPushButton(tr("Open as Joint Graph"), shown);
   to_joint_->setObjectName(QStringLiteral("to_joint"));
   to_joint_->setToolTip(
-      tr("Join the forward and the backward into a joint graph in a new tab, whose "
-         "plan can change"));
+      tr("Join the forward and the backward into a joint graph, whose plan can be changed, in a "
+         "new tab"));
   connect(to_joint_, &QPushButton::clicked, this, &SacPane::make_joint);
   column->addWidget(to_joint_, 0, Qt::AlignHCenter);
   column->addWidget(curve_);
@@ -126,7 +126,7 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
   row->addWidget(text, 1);
   auto* button = new QPushButton(tr("Show Changes"), line);
   button->setObjectName(QStringLiteral("show_changes"));
-  button->setToolTip(tr("List the values that are kept differently, by layer, operator or tensor"));
+  button->setToolTip(tr("List the values that changed, by layer, operator or tensor"));
   row->addWidget(button);
   line->hide();
   connect(button, &QPushButton::clicked, this, &SacPane::show_changes);
@@ -137,8 +137,8 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
   return line;
 }
 
-// The plot below the line must not move under the pointer: its space is reserved, or it is not shown
-// at all.
+// The line must not move the plot below it under the pointer: its space is reserved, or it is not
+// shown at all.
 void SacPane::show_last_change(bool has_changed) {
   has_changed_ = has_changed;
   const bool has_space = height_ >= kMinWithLastChange;
@@ -198,7 +198,7 @@ void SacPane::fit_height(int height) {
   figures_->set_compact(is_low);
 }
 
-// A low pane needs space for the page on screen only, not for the highest one.
+// A low pane needs space only for the page on screen, not for the tallest one.
 void SacPane::fit_pages() {
   for (int i = 0; i < pages_->count(); ++i)
     pages_->widget(i)->setSizePolicy(QSizePolicy::Preferred, i == pages_->currentIndex()
@@ -275,7 +275,8 @@ void SacPane::make_pair() {
   });
 }
 
-// If the graph changes before this ends, the file is still of the graph when the button was pressed.
+// If the graph changes in the meantime, the file still contains the graph as it was when the button
+// was pressed.
 void SacPane::make_joint() {
   const SacStatePtr state = session_.state();
   if (!state || making_pair_.is_running()) return;

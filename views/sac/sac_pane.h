@@ -35,7 +35,7 @@ class SacPane : public QWidget {
   // Highlights a plan that the trade-off's search found.
   void show_plan(const jointer::ParetoPoint& plan);
   void show_targets();
-  // Shows what changed in the plan.
+  // Shows the changes to the plan.
   void show_changes();
 
  signals:
@@ -59,7 +59,7 @@ class SacPane : public QWidget {
   void add_actions();
   void refresh();
   void fit_pages();
-  // Shows what there is space for.
+  // Shows as many parts as fit.
   void fit_height(int height);
   void show_reasons();
   void make_pair();

@@ -12,7 +12,7 @@ class SacReasons : public QPlainTextEdit {
  public:
   explicit SacReasons(Document& document, QWidget* parent = nullptr);
 
-  // The number of lines that are shown, never a part of one; more are scrolled.
+  // The number of whole lines that are shown; further lines can be scrolled to.
   void set_lines(int lines);
 
  protected:

@@ -15,7 +15,7 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// Shortens an operator's name, since there is little space next to a place: "mm" for
+// Shortens an operator's name, since there is little space next to a module path: "mm" for
 // aten.mm.default, "mul.Tensor".
 std::string short_name(std::string_view op) {
   if (op.starts_with("aten.")) op.remove_prefix(5);

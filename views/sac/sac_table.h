@@ -30,7 +30,7 @@ class SacTable : public TablePane {
   // Saves tensors that are not saved; recomputes those that are.
   void toggle();
   // Shows only the saved tensors that are live at the peak, the best to recompute first, until
-  // show_all. The rows follow the plan; if none is left, all are shown again, with a message.
+  // show_all. The rows follow the plan; if none are left, all are shown again, with a message.
   void show_peak();
   // Checkpoints the layers of the selected rows, or of the nodes selected in other panes.
   void checkpoint_layers();

@@ -23,7 +23,7 @@ TargetModel::TargetModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Step time after this change and those above it.")},
       {.title = tr("+ step"),
        .unit = Unit::time,
-       .meaning = tr("By how much this change makes the step longer."),
+       .meaning = tr("Step time added by this change."),
        .adds_up = true},
   };
 }

@@ -25,7 +25,7 @@ class TargetModel : public TableModel {
 
   explicit TargetModel(QObject* parent = nullptr);
 
-  // `snapshot` has the nodes of the list.
+  // `snapshot` contains the nodes of the list.
   void set_list(const ChangeList& list, SnapshotPtr snapshot);
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

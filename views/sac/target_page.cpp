@@ -36,12 +36,12 @@ TargetPage::TargetPage(Document& document, QWidget* parent)
 
   connect(find_, &QPushButton::clicked, this, &TargetPage::start_or_cancel);
   connect(goal_, &QComboBox::currentIndexChanged, this, [this] {
-    // The same limit, from the other side.
+    // The same limit, expressed as the other quantity.
     if (const SacStatePtr state = session_.state())
       bytes_->set_bytes(
           std::max<std::int64_t>(0, state->figures.figures.peak_bytes - bytes_->bytes()));
   });
-  // Something must remain that can change.
+  // At least one kind of change must stay allowed.
   connect(recompute_, &QCheckBox::toggled, this, [this](bool on) {
     if (!on) offload_->setChecked(true);
   });
@@ -89,10 +89,10 @@ void TargetPage::make_controls(QWidget* controls) {
          "layers, all results of an operator, or a whole layer"));
   recompute_ = add(new QCheckBox(tr("Recompute"), controls), "recompute");
   recompute_->setChecked(true);
-  recompute_->setToolTip(tr("The list may recompute values"));
+  recompute_->setToolTip(tr("Allow the list to recompute values"));
   offload_ = add(new QCheckBox(tr("Offload"), controls), "offload");
   offload_->setChecked(true);
-  offload_->setToolTip(tr("The list may offload values to the host"));
+  offload_->setToolTip(tr("Allow the list to offload values to the host"));
   find_ = add(new QPushButton(controls), "find");
 }
 
@@ -147,7 +147,7 @@ void TargetPage::take_found() {
     table_->show_list({}, nullptr);
 }
 
-// The list is for the plan that is shown.
+// The list is for the plan shown.
 bool TargetPage::is_current() const {
   const auto* found = search_->found();
   const SacStatePtr state = session_.state();
@@ -170,14 +170,14 @@ QString TargetPage::answer() const {
                  .arg(list.changes.size() == 1 ? tr("1 change")
                                                : tr("%1 changes").arg(list.changes.size()),
                       figures_text(list.before.figures), figures_text(list.figures.figures),
-                      list.is_shortest ? tr("No shorter list does it.")
+                      list.is_shortest ? tr("No shorter list meets the target.")
                                        : tr("A shorter list may exist."));
   }
   if (const Fit* best = search_->best()) {
     const Figures& figures = best->point.figures.figures;
     lines << (best->fits
                   ? tr("Without the conditions, the best plan is %1.").arg(figures_text(figures))
-                  : tr("Without the conditions, no plan was found either; the nearest is %1.")
+                  : tr("Without the conditions, no plan fits either; the closest is %1.")
                         .arg(figures_text(figures)));
   } else if (search_->is_running()) {
     lines << tr("Searching for the best plan without the conditions...");
@@ -185,8 +185,8 @@ QString TargetPage::answer() const {
   const SacStatePtr state = session_.state();
   if (!is_current())
     lines << (state && state->has_graph_of(*found->state) && state->plan == list.plan
-                  ? tr("The list is applied.")
-                  : tr("The list is for an earlier plan."));
+                  ? tr("The list has been applied.")
+                  : tr("This list is for an earlier plan."));
   return lines.join(u'\n');
 }
 

@@ -14,7 +14,7 @@ TargetTable::TargetTable(Document& document, TargetModel* model, QWidget* parent
   view().setRootIsDecorated(false);
   apply_ = new QPushButton(tr("Apply List"), this);
   apply_->setObjectName(QStringLiteral("apply_list"));
-  apply_->setToolTip(tr("Make all changes of the list, as one history entry"));
+  apply_->setToolTip(tr("Apply all changes in the list as one history entry"));
   controls().addWidget(apply_);
   set_empty_text(tr("The shortest list of changes that frees memory, or that makes the step fit."));
 }

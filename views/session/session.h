@@ -44,7 +44,7 @@ class Session : public QObject {
   [[nodiscard]] PipelineSession& pipeline() const { return *pipeline_; }
   [[nodiscard]] TuneSession& tune() const { return *tune_; }
   [[nodiscard]] Autosave& autosave() const { return *autosave_; }
-  // All documents that are open, also this one.
+  // All open documents, including this one.
   [[nodiscard]] OpenDocuments& open_documents() const { return open_documents_; }
 
  signals:

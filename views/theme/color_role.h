@@ -8,7 +8,8 @@
 
 namespace jointer::views {
 
-// The meanings of colors. A color has one meaning in all panes, and no two meanings share one.
+// The meanings of colors. A color has the same meaning in all panes, and no two meanings share a
+// color.
 enum class ColorRole : std::uint8_t {
   // Memory, and what a plan does with a value.
   parameter,

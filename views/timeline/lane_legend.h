@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// One row below the lanes: the meanings of the colors that occur in them.
+// A row below the lanes that explains the colors in them.
 class LaneLegend {
   Q_DECLARE_TR_FUNCTIONS(LaneLegend)
  public:
@@ -16,7 +16,7 @@ class LaneLegend {
   // The height of the legend in a view of this width, in pixels; 0 if it is hidden or the lanes are
   // empty.
   [[nodiscard]] int height(int width) const;
-  // The entries for which there is no space.
+  // The entries that do not fit.
   [[nodiscard]] QStringList left_out() const;
   void paint(QPainter& painter) const;
 

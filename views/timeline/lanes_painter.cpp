@@ -91,7 +91,7 @@ LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) co
     const auto compiled = static_cast<std::size_t>(ItemColor::compiled);
     for (std::size_t c = 0; c < kItemColors; ++c)
       if (static_cast<ItemColor>(c) != ItemColor::stall && c != compiled) busy += by_color[c];
-    // A block's time is that of its compute and of its collectives: it counts once.
+    // A block's time covers its compute and its collectives, and counts once.
     if (row.lane == 1) busy += by_color[compiled];
     return {busy == 0 && by_color[compiled] > 0 ? tr("compiled")
                                                 : tr("measured %1").arg(time_text(busy))};
@@ -235,7 +235,7 @@ void LanesPainter::paint_flows(QPainter& painter) const {
 void LanesPainter::paint_flow(QPainter& painter, const CollectiveTiming& c,
                               const QColor& color) const {
   if (!c.wait) return;
-  // When a collective of a compiled block ran is not known.
+  // The time at which a collective of a compiled block ran is unknown.
   if (scene_.content.is_measured_axis() && scene_.content.document().measured()->block_of(c.start))
     return;
   const int from_row = scene_.content.row_of(c.start, scene_.content.is_measured_axis());

@@ -41,7 +41,7 @@ class LegendRows {
   struct Place {
     int x = 0, row = 0;
   };
-  // Places of the first entries, as many as fit.
+  // Positions of the first entries, as many as fit.
   [[nodiscard]] std::vector<Place> places(const QFontMetrics& metrics, int width) const;
   [[nodiscard]] int width_of(const LegendEntry& entry, const QFontMetrics& metrics) const;
   static void paint_swatch(QPainter& painter, const LegendEntry& entry, const QRect& row,

@@ -96,7 +96,7 @@ void MemoryPainter::paint_peak(QPainter& painter, const MemoryTrack& track) cons
       .paint(painter, scene_.theme, scene_.theme.warning);
 }
 
-// A zoomed axis may leave out the marked place.
+// The marked point may be outside a zoomed axis.
 void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color) const {
   if (!scene_.layout.memory.adjusted(-1, -4, 1, 4).contains(at)) return;
   painter.setRenderHint(QPainter::Antialiasing);
@@ -105,7 +105,7 @@ void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color
   painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
-// Says that the curve is cut off below or above, and how to see all of it.
+// Draws a hint that the curve is cut off below or above, and how to see all of it.
 void MemoryPainter::paint_zoom(QPainter& painter) const {
   const BytesView whole{.top = scene_.content.top_bytes()};
   if (scene_.bytes.span() >= whole.span()) return;

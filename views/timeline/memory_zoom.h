@@ -11,8 +11,8 @@ struct BytesView {
   [[nodiscard]] std::int64_t span() const { return top > bottom ? top - bottom : 1; }
 };
 
-// The visible part of the memory axis, in fractions of the whole, so that it stays the same part if
-// the axis changes. Plain numbers; positions are fractions of the visible part, from its bottom.
+// The visible part of the memory axis, in fractions of the whole, so it does not change if the axis
+// does. Plain numbers; positions are fractions of the visible part, from its bottom.
 class MemoryZoom {
  public:
   static constexpr double kMax = 64;
@@ -21,9 +21,9 @@ class MemoryZoom {
   // The visible bytes of an axis that ends at `top_bytes`.
   [[nodiscard]] BytesView of(std::int64_t top_bytes) const;
 
-  // Zooms while the bytes at the position stay in place; factors above 1 zoom in.
+  // Zooms around a position, whose bytes stay in place; factors above 1 zoom in.
   void zoom_at(double position, double factor);
-  // Shows higher bytes by a fraction of the visible part; negative: lower ones.
+  // Pans up by a fraction of the visible part, or down if it is negative.
   void pan(double share);
   void reset() { low_ = 0, high_ = 1; }
 

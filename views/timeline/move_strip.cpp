@@ -55,7 +55,7 @@ void MoveStrip::paint_range(QPainter& painter, const QRect& content) const {
   painter.setPen(QPen(theme_.accent, 1));
   if (left >= content.left()) painter.drawLine(left, content.top(), left, content.bottom());
   if (right <= content.right()) painter.drawLine(right, content.top(), right, content.bottom());
-  // Lines at the original and the current places.
+  // Lines at the original and the current positions.
   painter.setPen(QPen(theme_.muted_text, 1, Qt::DotLine));
   const int was = x_of(held_.preview.current());
   painter.drawLine(was, content.top(), was, content.bottom());
@@ -128,7 +128,7 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   painter.restore();
 }
 
-// Draws the range of values over the places in each pixel column.
+// Draws the range of values over the positions in each pixel column.
 void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
   const auto value = [&](std::size_t gap) { return held_.preview.at(gap).*row.value; };
   std::int64_t least = value(held_.preview.first()), most = least;
@@ -183,8 +183,9 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
 QString MoveStrip::why_flat() const {
   if (!held_.preview.is_flat()) return {};
   if (held_.preview.first() == held_.preview.last()) return tr("This is the only legal position.");
-  return held_.carries ? tr("No legal position changes the estimates.")
-                       : tr("No legal position changes the estimates; C moves its chain with it.");
+  return held_.carries
+             ? tr("No legal position changes the estimates.")
+             : tr("No legal position changes the estimates; press C to move its chain with it.");
 }
 
 void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect& rows) const {
@@ -200,7 +201,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     QString text;
   };
   std::vector<Mark> marks;
-  // Marks at the same place share a label; the one that does not raise the peak comes first.
+  // Marks at the same position share a label; the one that does not raise the peak comes first.
   const auto add = [&](std::size_t gap, const QString& text) {
     for (Mark& mark : marks)
       if (mark.gap == gap) {

@@ -29,7 +29,7 @@ class MoveStrip {
   // ...".
   [[nodiscard]] QString headline() const;
 
-  // Why no place is marked as best; empty if places differ.
+  // Why no position is marked as best; empty if one is.
   [[nodiscard]] QString why_flat() const;
 
  private:

@@ -40,7 +40,7 @@ bool MoveTool::is_holding() const {
 
 bool MoveTool::press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers) {
   if (const HeldMove* held = planner_.held(); held != nullptr && !held->is_dropped && scale_) {
-    // A command picked up the block: a click chooses its place.
+    // A command picked up the block: a click chooses its position.
     pressed_ = held->handle;
     press_ = last_ = at;
     is_dragged_ = true;
@@ -184,7 +184,7 @@ void MoveTool::take_held() {
         content_.is_measured_axis() ? *content_.measured() : held->from->timeline(content_.kind());
     scale_ = std::make_unique<GapScale>(held->from->graph, held->from->analysis, data, held->block,
                                         held->preview);
-    // The pointer may have moved while places were being computed.
+    // The pointer may have moved while the positions were being computed.
     if (pressed_ && is_dragged_) follow(last_.x(), true);
   }
   emit changed();

@@ -34,7 +34,7 @@ class MoveTool : public QObject {
   void paint(QPainter& painter, const TimelineLayout& layout, const Theme& theme) const;
 
  signals:
-  // The held block or its place has changed.
+  // The held block or its position has changed.
   void changed();
 
  private:

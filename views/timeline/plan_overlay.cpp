@@ -63,7 +63,7 @@ void PlanOverlay::paint(QPainter& painter) const {
 
 void PlanOverlay::paint_peak(QPainter& painter, const Place& peak) const {
   peak.label.paint(painter, scene_.theme, scene_.theme.accent);
-  // A zoomed axis may leave out the marked place.
+  // The marked point may be outside a zoomed axis.
   if (!scene_.layout.memory.adjusted(-kMark, -kMark, kMark, kMark).contains(*peak.mark)) return;
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(scene_.theme.surface, 1));

@@ -12,8 +12,8 @@
 namespace jointer::views {
 namespace {
 
-// An axis may become this many times longer to show all of a longer second step. If the second step
-// is longer still, its end is cut off and labeled.
+// The axis may become at most this many times longer to fit a longer second step. If the second
+// step is longer still, its end is cut off and labeled.
 constexpr std::int64_t kMaxStretch = 2;
 
 // The axis of memory extends to the device's capacity if that is at most this many times the peak.
@@ -92,8 +92,8 @@ std::int64_t TimelineContent::axis_length() const {
   return std::min(longer, kMaxStretch * own);
 }
 
-// On the axis of estimated time, positions are times. Elsewhere, the points of the memory profile
-// connect positions and times.
+// On the axis of estimated time, positions are times. On other axes, the points of the memory
+// profile map positions to times.
 TimeRange TimelineContent::range_between(double begin, double end) const {
   const std::int64_t step = shown().analysis.simulation.step_ns();
   const auto whole = [](double position) { return static_cast<std::int64_t>(position); };

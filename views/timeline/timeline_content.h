@@ -26,7 +26,7 @@ class TimelineContent : public QObject {
     return kind_ == AxisKind::measured_time && measured() != nullptr;
   }
 
-  // The document's graph, with a held block at its current place.
+  // The document's graph, with a held block at its current position.
   [[nodiscard]] const Snapshot& shown() const {
     const HeldMove* held = planner_.held();
     return held == nullptr ? document_.snapshot() : *held->shown;
@@ -49,7 +49,7 @@ class TimelineContent : public QObject {
   // Returns true if the axis of memory extends to the device's capacity. If the graph needs far
   // less, that would flatten its curve.
   [[nodiscard]] bool shows_capacity() const;
-  // The measured bytes when the nodes at a moment of the estimate ran; none if they are not known.
+  // The measured bytes at the time when the nodes at a moment of the estimate ran; none if unknown.
   [[nodiscard]] std::optional<std::int64_t> measured_bytes(std::size_t moment) const;
   // The number of rows of labels above the memory curve: for the peaks of the estimate, the
   // measurement and the plan, in this order.
@@ -58,13 +58,13 @@ class TimelineContent : public QObject {
   }
   // Null if no measured memory is shown.
   [[nodiscard]] const MeasuredCurve* measured_curve() const;
-  // The part of the estimated step that the axis shows between two positions; never empty.
+  // The part of the estimated step between two positions on the axis; never empty.
   [[nodiscard]] TimeRange range_between(double begin, double end) const;
-  // The positions between which the axis shows a part of the estimated step.
+  // The positions on the axis where a part of the estimated step begins and ends.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> positions_of(TimeRange range) const;
   // "120 ms", or a count of steps in program order.
   [[nodiscard]] QString position_text(double position) const;
-  // The distance of two positions: "12 ms", or "120 steps" in program order.
+  // The distance between two positions: "12 ms", or "120 steps" in program order.
   [[nodiscard]] QString distance_text(std::int64_t begin, std::int64_t end) const;
 
   // Lanes from top to bottom, as in the layout.

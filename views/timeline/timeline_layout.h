@@ -31,7 +31,7 @@ struct TimelineLayout {
                              int label_count, int scroll);
   // The width of the axis in a view of this width.
   static int axis_width(int width);
-  // Returns true if a view of this height has space for one row of each legend only.
+  // Returns true if a view of this height has space for only one row of each legend.
   static bool is_low(int height);
 
   // Left edge and width of the axis.

@@ -22,7 +22,7 @@ class TimelineLegend {
   explicit TimelineLegend(const TimelineScene& scene);
   // The height of the legend in a view of this width, in pixels.
   [[nodiscard]] int height(int width) const;
-  // The entries for which there is no space.
+  // The entries that do not fit.
   [[nodiscard]] QStringList left_out() const;
   void paint(QPainter& painter) const;
 

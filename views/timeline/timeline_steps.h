@@ -1,7 +1,7 @@
 #pragma once
 
 // Finds the node to go to from the current node of a timeline. Each function returns no node if
-// there is none to go to.
+// there is nowhere to go.
 
 #include "views/session/snapshot/snapshot.h"
 

@@ -61,7 +61,7 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
                << tr("zoom in (double-click) to see them separately");
 }
 
-// Text for the item at a place; empty if there is nothing.
+// Text for the item at a position; empty if there is nothing.
 QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint at) {
   const Snapshot& s = scene.content.shown();
   const MeasuredTimeline* m = scene.content.document().measured();
@@ -104,7 +104,7 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint a
   return {};
 }
 
-// The entries that the legend under the pointer has no space for.
+// The entries that do not fit in the legend under the pointer.
 QStringList legend_lines(const TimelineScene& scene, QPoint at) {
   if (scene.layout.legend.contains(at)) return TimelineLegend(scene).left_out();
   if (scene.layout.lane_legend.contains(at)) return LaneLegend(scene).left_out();

@@ -15,8 +15,8 @@ QString moment_text(const TimelineContent& content, std::size_t moment);
 // The totals of a selected range, as text.
 QStringList range_lines(const TimelineContent& content, TimeRange range);
 
-// Hover text at a position: of the item there, or the entries for which a legend has no space.
-// Empty if there is nothing.
+// Hover text at a position: of the item there, or the entries that do not fit in a legend. Empty if
+// there is nothing.
 QStringList card_lines(const TimelineScene& scene, QPoint at);
 
 // Paints a card with the hover text, and a line at the pointer if it is over an item.

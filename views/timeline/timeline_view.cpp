@@ -166,7 +166,7 @@ KeysGroup TimelineView::keys() {
       .title = tr("Timeline"),
       .rows = {
           {tr("W, S"), tr("Zoom in and out while the pointer is here, even without focus")},
-          {tr("A, D"), tr("Pan left and right, likewise")},
+          {tr("A, D"), tr("Pan left and right while the pointer is here, even without focus")},
           {tr("Home, End"), tr("Go to the start or the end")},
           {tr("Left, Right"), tr("Go to the previous or next node in the lane")},
           {tr("Click"), tr("Select a node, or the moment under the pointer")},
@@ -321,7 +321,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   const QPoint delta = event->angleDelta();
   const double notches = static_cast<double>(delta.y()) / 120.0;
   if (turn_memory(*event)) {
-    // The memory axis took it.
+    // The memory axis handled it.
   } else if (event->modifiers().testFlag(Qt::ControlModifier)) {
     range_.zoom_at(event->position().x(), std::pow(kZoomStep, notches));
   } else if (event->modifiers().testFlag(Qt::ShiftModifier) && verticalScrollBar()->maximum() > 0) {

@@ -21,19 +21,19 @@ class MoveTool;
 // process group. If the document has a measurement, its curve is drawn over the estimate and its
 // lanes below theirs. Painted directly with a cost bounded by pixels; see draw_list.h.
 //
-// The keys W, A, S and D follow the pointer (see pointer_keys.h).
+// The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //
 // Mouse: click selects, drag selects a range, drag with the middle button (or with Space held)
 // pans, Ctrl+wheel zooms at the pointer, wheel pans, and a double-click zooms to the item under the
 // pointer. Over the memory curve, Ctrl+Shift+wheel zooms its vertical axis, Shift+wheel pans it, and
 // a double-click shows all of it. The strip at the bottom shows the whole step; dragging in it moves the visible range.
 // Pressing on a node that can be moved picks it up (see move_tool.h); while it is held, the curve
-// and lanes show the graph with the node at its current place. The graph as opened is drawn
+// and lanes show the graph with the node at its current position. The graph as opened is drawn
 // behind an edited graph.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:
-  // `none`: nodes cannot be picked up and moved.
+  // `none`: nodes cannot be moved.
   enum class Moves : std::uint8_t { allowed, none };
   explicit TimelineView(Document& document, QWidget* parent = nullptr,
                         Moves moves = Moves::allowed);
@@ -73,7 +73,7 @@ class TimelineView : public QAbstractScrollArea {
  signals:
   // A frame was painted.
   void painted();
-  // The user asked what contributes to the plan's peak.
+  // The user asked to see what contributes to the plan's peak.
   void plan_peak_clicked();
 
  protected:

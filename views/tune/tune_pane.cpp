@@ -201,16 +201,16 @@ void TunePane::refresh() {
   start_->setText(session_.is_running() ? tr("Stop") : tr("Start"));
   take_->setEnabled(has_winner && session_.can_take());
   const bool makes_a_pair = session_.makes_a_pair();
-  take_->setToolTip(makes_a_pair
-                        ? tr("Opens the forward and backward graphs in a new tab. The steps before "
-                             "the partitioner become edits here, those after it edits there.")
-                        : tr("Adds one edit per step; each can be undone."));
+  take_->setToolTip(
+      makes_a_pair ? tr("Opens the forward and backward graphs in a new tab. The steps before the "
+                        "partitioner become edits here; those after it become edits there.")
+                   : tr("Adds one edit per step; each can be undone."));
   copy_->setEnabled(has_winner);
   save_->setEnabled(has_winner);
   save_->setText(makes_a_pair ? tr("Save Pipeline...") : tr("Save Recipe..."));
   save_->setToolTip(makes_a_pair
-                        ? tr("A recipe cannot partition a joint graph, so that the pipeline is "
-                             "saved. `jointer apply --passes` runs it.")
+                        ? tr("A recipe cannot partition a joint graph, so the pipeline is saved "
+                             "instead. Run it with `jointer apply --passes`.")
                         : tr("The edits from the graph as opened to the best pipeline's result, "
                              "for training code to apply."));
   for (QWidget* box : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),

@@ -15,7 +15,7 @@ namespace jointer::views {
 
 // Searches for the best passes for the graph, and shows the limits of the search, the frontier as
 // it grows, and the steps of the best pipeline. Clicking a pipeline's point applies it. The plans
-// that the SAC pane has found are shown too, so that one sees what orders and buckets gain.
+// that the SAC pane has found are shown too, for comparison.
 class TunePane : public QWidget {
   Q_OBJECT
  public:

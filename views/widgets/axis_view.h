@@ -31,7 +31,7 @@ class AxisView {
     return begin_ + (pixel - left_) / pixels_per_unit();
   }
 
-  // Zooms while the position at the pixel stays in place; factors above 1 zoom in.
+  // Zooms around a pixel, whose position stays in place; factors above 1 zoom in.
   void zoom_at(double pixel, double factor);
   void pan_by(double pixels);
   void fit() { show(0, static_cast<double>(length_)); }

@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// A bar with a message, and buttons for what to do about it. The message is shown whole, and can be
+// A bar with a message, and buttons for possible reactions. The message is shown whole, and can be
 // selected.
 class NoticeBar : public QFrame {
   Q_OBJECT

@@ -39,10 +39,11 @@ ParetoMark mark_of(const ParetoPoint& point);
 // Pipelines have more freedom than plans, so each of the two has its own front.
 bool is_pipeline(ParetoKind kind);
 
-// The name of a kind in the legend; empty if its marks' labels say what they are.
+// The name of a kind in the legend; empty if the labels of its marks explain it.
 QString legend_text(ParetoKind kind);
 
-// The color says what a mark is, the same in all plots: a plan, a preset, a state or a pipeline.
+// The color shows the kind of a mark, and is the same in all plots: a plan, a preset, a state or a
+// pipeline.
 QColor color_of(ParetoKind kind, const Theme& theme);
 
 // Paints the symbol of a kind.

@@ -59,7 +59,7 @@ std::vector<ParetoMark> bound_of(const std::vector<ParetoMark>& marks) {
   return found;
 }
 
-// There are too many others.
+// Marks of the other kinds are too many to label.
 bool has_label(ParetoKind kind) {
   return kind != ParetoKind::curve && kind != ParetoKind::budget && kind != ParetoKind::pipeline;
 }
@@ -157,7 +157,7 @@ void ParetoPlot::set_current(std::size_t mark) {
   update();
 }
 
-// The legend takes the space of all kinds that are and were shown, since it must not move marks.
+// The legend reserves space for all kinds that are or were shown, so that it never moves marks.
 ParetoScale ParetoPlot::scale() const {
   const std::vector<QRect> entries = legend_places(legend_of(framed_));
   const int top = entries.empty() ? kTop : entries.back().bottom() + kTop;

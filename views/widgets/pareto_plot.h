@@ -22,8 +22,8 @@ struct ParetoScale {
   [[nodiscard]] QPointF place(double bytes, double ns) const;
 };
 
-// Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line. A
-// line connects the front of the plans, another one that of the pipelines.
+// Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line.
+// One line connects the front of the plans, another one the front of the pipelines.
 // Hovering shows a mark's numbers and clicking chooses it; the arrow keys move between marks and
 // Enter chooses. The axes stay as they are while marks come, move and go; they only grow for a mark
 // beyond them.
@@ -32,8 +32,8 @@ class ParetoPlot : public QWidget {
  public:
   explicit ParetoPlot(QWidget* parent = nullptr);
 
-  // No marks, or another memory: the axes start anew with the next ones. For reserved memory, all
-  // marks have reserved bytes.
+  // If there are no marks, or the memory changes, the axes are reset for the next marks. For
+  // reserved memory, all marks have reserved bytes.
   void set_marks(std::vector<ParetoMark> marks, LimitedMemory memory = LimitedMemory::allocated);
   [[nodiscard]] const std::vector<ParetoMark>& marks() const { return marks_; }
   // The area of each mark's label; empty if it has none.

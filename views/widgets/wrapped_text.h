@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// Plain text that is always shown whole: it wraps, also within a word that is too long for a line,
+// Plain text that is always shown whole: it wraps, even within a word that is too long for a line,
 // such as a path, and takes the height that it needs. It can be selected and copied.
 class WrappedText : public QTextEdit {
   Q_OBJECT

@@ -9,7 +9,7 @@ namespace jointer::views {
 // "10,944 nodes · 5 derived facts · 1 warning"
 QString graph_summary(const Graph& graph);
 
-// Lists derived facts, assumptions and warnings of a graph, warnings first. A popup: a click
+// Lists derived facts, assumptions and warnings of a graph, warnings first. A popup; a click
 // elsewhere or Esc closes it.
 class FactsPopup : public QFrame {
   Q_OBJECT

@@ -13,7 +13,7 @@ struct FirstAnswer {
   NodeId node;  // the node that the answer is about; none if there is no such node
 };
 
-// Why is memory at its peak there? The node is that of the largest tensor alive.
+// Why is the peak there? The node is that of the largest live tensor.
 FirstAnswer answer_peak(const Snapshot& snapshot);
 // Which communication costs the most? The node is the start of that collective.
 FirstAnswer answer_communication(const Snapshot& snapshot);

@@ -15,7 +15,7 @@ FirstQuestions::FirstQuestions(QWidget* parent) : NoticeBar(parent, Tone::hint) 
   add(Question::what_if, tr("What If I Move It?"), QStringLiteral("ask_what_if"));
   QPushButton* dismiss = add_button(tr("Don't Show Again"), QStringLiteral("dismiss_questions"));
   dismiss->setToolTip(
-      tr("Hide the questions for good (Shift+Esc). The Help menu shows them again."));
+      tr("Hide these questions (Shift+Esc). Help > First Questions shows them again."));
   connect(dismiss, &QPushButton::clicked, this, &FirstQuestions::dismissed);
 }
 

@@ -8,9 +8,9 @@
 
 namespace jointer::views {
 
-// Says next to the numbers how much the step depends on a guess: where the ranks of process groups
-// run that the capture does not describe. Hidden if that changes the step by at most 1 %. A click
-// asks for the settings. Computed on a worker thread.
+// A note next to the numbers: how much the step time depends on guessing where the ranks of process
+// groups run that the capture does not describe. Hidden if the guess changes the step by at most 1
+// %. Clicking it requests the settings. Computed on a worker thread.
 class GuessNote : public QToolButton {
   Q_OBJECT
  public:

@@ -14,7 +14,7 @@ class MessageBar : public NoticeBar {
  public:
   explicit MessageBar(QWidget* parent = nullptr);
 
-  // A message that is already there becomes the newest.
+  // A message that is already shown becomes the newest.
   void add(const QString& message);
 
  private:

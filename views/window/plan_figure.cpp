@@ -84,8 +84,8 @@ void PlanFigure::show_remembered() {
   setToolTip(how());
 }
 
-// Next to the numbers are those of the plan as solved, if they differ. A preview is shown next to
-// the current plan.
+// Shows the current plan compared with the plan as solved or, during a preview, the preview
+// compared with the current plan.
 void PlanFigure::show_plan(const SacState& state) {
   const auto& preview = session_.shown_preview();
   const bool is_asked = preview && preview->outcome;

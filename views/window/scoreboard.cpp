@@ -39,10 +39,9 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(12, 6, 12, 6);
   layout->setSpacing(kMetricSpacing);
-  peak_ =
-      add_figure(tr("Peak memory"), tr("The maximum of allocated bytes. Each storage is "
-                                       "counted once, as rounded by the device's allocator. It is "
-                                       "compared with the memory of the device."));
+  peak_ = add_figure(tr("Peak memory"),
+                     tr("The maximum of allocated bytes, compared with the device's memory. Each "
+                        "storage is counted once, rounded up as the device's allocator does."));
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, from a model of "
@@ -135,7 +134,7 @@ void Scoreboard::fill_devices() {
       device_->addItem(QString::fromStdString(device->name), QString::fromStdString(device->id));
   }
   device_->insertSeparator(device_->count());
-  // Devices with costs from benchmarks and traces, if the database can be read.
+  // Devices whose costs were measured by benchmarks and traces, if the database can be read.
   if (const auto database = CostDatabase::open(CostDatabase::default_path())) {
     const auto measured = database->devices();
     for (const MeasuredDevice& device : measured ? *measured : std::vector<MeasuredDevice>()) {
@@ -175,7 +174,7 @@ void Scoreboard::resizeEvent(QResizeEvent* event) {
   fit_width();
 }
 
-// The plan's numbers need space, for which the throughput makes room in a narrow window.
+// In a narrow window, the throughput is hidden to make room for the plan's numbers.
 void Scoreboard::fit_width() {
   const bool is_narrow = width() < kNarrow, has_plan = !planned_->isHidden();
   layout()->setSpacing(is_narrow || has_plan ? kNarrowSpacing : kMetricSpacing);
@@ -208,7 +207,7 @@ void Scoreboard::show_figures() {
   step_->value().setText(time_text(figures.step_ns));
   compute_->value().setText(time_text(now.compute_ns));
   exposed_->value().setText(time_text(figures.exposed_ns));
-  // Moves do not change the compute.
+  // Moves do not change compute time.
   host_->value().setText(time_text(figures.step_ns - now.compute_ns - figures.exposed_ns));
   show_change(*peak_, was.peak_bytes, figures.peak_bytes, bytes_text(was.peak_bytes),
               bytes_difference_text(was.peak_bytes, figures.peak_bytes));

@@ -19,7 +19,7 @@ TimelineStack::TimelineStack(Document& document, QWidget* parent) : QStackedWidg
   });
   connect(partitioning_.get(), &Partitioned::failed, this, [this] { choose(false); });
   connect(partitioning_.get(), &Partitioned::failed, &document, &Document::failed);
-  // A node that was picked up by a key moves in the graph as it is.
+  // A node picked up by a key moves in the joint graph, not in the pair.
   const MovePlanner* planner = &document.editing().planner();
   connect(planner, &MovePlanner::held_changed, this, [this, planner] {
     if (planner->held() != nullptr) choose(false);

@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// The timeline of a document with its bar. That of a joint graph shows the graph as it is or, once
-// the pair has been built, as partitioned; only the first can be edited.
+// The timeline of a document with its bar. For a joint graph, it shows the graph as it is or, once
+// the pair has been built, as partitioned; only the former can be edited.
 class TimelineStack : public QStackedWidget {
   Q_OBJECT
  public:

@@ -22,7 +22,7 @@ struct BenchmarkJob {
 };
 
 // Runs benchmarks one at a time, since concurrent runs would slow each other down. Panes use this
-// interface and know nothing of processes: the desktop starts one process per rank, and tests use
+// interface and do not depend on processes: the desktop starts one process per rank, and tests use
 // fakes. All functions are called, and all signals emitted, on the window's thread.
 class BenchmarkService : public QObject {
   Q_OBJECT

@@ -11,7 +11,7 @@ class Marks;
 class SacSession;
 
 // An open graph with its edit history, its policies and the marked moments. Panes hold a document
-// and listen to it; none of them holds a window.
+// and listen to it; they do not refer to the window.
 class Document : public OpenGraph {
   Q_OBJECT
  public:

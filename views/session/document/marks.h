@@ -11,8 +11,8 @@
 namespace jointer::views {
 
 // The moments that the user has marked, in the order they were made. A mark belongs to a node by
-// name, so it moves with the node. While a state of the graph does not have the node, the mark is
-// kept but not shown.
+// name, so it moves with the node. In states of the graph without the node, the mark is kept but
+// not shown.
 class Marks : public QObject {
   Q_OBJECT
  public:

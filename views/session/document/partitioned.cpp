@@ -70,13 +70,13 @@ void Partitioned::take(const SacStatePtr& state, const SnapshotPtr& pair) {
   pair_ = std::make_unique<Pair>(joint_.source(), pair);
   connect(&joint_.selection(), &Selection::nodes_changed, this, [this] { select(joint_, *pair_); });
   connect(&pair_->selection(), &Selection::nodes_changed, this, [this] { select(*pair_, joint_); });
-  // Another pair has other nodes.
+  // A new pair has different nodes.
   connect(pair_.get(), &Document::changed, this, [this] { select(joint_, *pair_); });
   select(joint_, *pair_);
   emit built();
 }
 
-// A call that runs in both halves has one name; the joint graph's node stands for both.
+// A call that runs in both halves has one name, and corresponds to one node of the joint graph.
 void Partitioned::select(const Document& from, Document& to) {
   if (std::exchange(is_selecting_, true)) return;
   std::vector<NodeId> nodes;

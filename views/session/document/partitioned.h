@@ -10,9 +10,9 @@
 
 namespace jointer::views {
 
-// A joint graph as partitioned: the pair that the plan gives, as another document, to be looked at
-// and not to be edited. Its estimates are those of the plan. It is built on a worker thread, only
-// on request, and follows the plan. Nodes selected in one of the two documents are selected
+// A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.
+// Its estimates are those of the plan. It is built on a worker thread, only on request, and follows
+// the plan. Nodes selected in one of the two documents are selected
 // in the other too, by name.
 class Partitioned : public QObject {
   Q_OBJECT

@@ -1,8 +1,8 @@
 // Finds what moving a collective gains.
 //
 // Steps
-//   1. Move the start, then the wait, to the place that gives the shortest step within the limit of
-//      the peak, once without their chains and once with them. These are the commands Shift+B and B
+//   1. Move the start, then the wait, to the position with the shortest step within the peak limit,
+//      once without their chains and once with them. These are the commands Shift+B and B
 //      (MovePlanner).
 //   2. Repeat the better move in all identical layers (core/edit/repeat_in_layers.h).
 //   3. The what-if gives the metrics after each. Every move is undone in it.
@@ -96,7 +96,7 @@ struct FixFinder::Basis {
       std::vector<NodeId> block;
       for (const std::string& name : move.nodes) block.push_back(graph.find(name));
       block.push_back(graph.find(move.before));
-      // The nodes of the block that precede the place do not count.
+      // Nodes of the block that precede the position do not count.
       const std::vector<PlacedNode> placed = placed_in(what_if.order(), block);
       const auto before = std::ranges::find(placed, block.back(), &PlacedNode::node);
       const std::size_t gap = before->place - static_cast<std::size_t>(before - placed.begin());

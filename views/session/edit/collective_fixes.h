@@ -44,8 +44,8 @@ struct CollectiveFixes {
   [[nodiscard]] std::int64_t peak_change(FixKind kind) const {
     return of(kind).after.peak_bytes - before.peak_bytes;
   }
-  // The move of this collective that makes the step shortest; then the one with less exposed time,
-  // then with the lower peak, then of fewer nodes. nullopt if no move saves time.
+  // The move of this collective that makes the step shortest; ties: least exposed time, lowest
+  // peak, fewest nodes. nullopt if no move saves time.
   [[nodiscard]] std::optional<FixKind> best() const;
 };
 
@@ -59,7 +59,7 @@ class FixFinder {
   FixFinder& operator=(const FixFinder&) = delete;
 
   // `start`: starts a collective, or a copy to or from the host. Error (cancelled): `cancel` is true.
-  // Cost: per node that moves, a preview of all places; for the layers, a copy of the graph.
+  // Cost: per node that moves, a preview of all positions; for the layers, a copy of the graph.
   Result<CollectiveFixes> find(NodeId start, const std::atomic<bool>& cancel);
 
  private:

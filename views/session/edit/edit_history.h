@@ -40,7 +40,7 @@ struct EditRun {
 // Applies the legal ones among `edits`.
 EditRun run_edits(Graph& graph, const std::vector<Edit>& edits);
 
-// How to get from one history to another: undo back to their common prefix, then apply the rest of
+// The path from one history to another: undo back to their common prefix, then apply the rest of
 // the second history. Holds copies, so it can be used on a worker thread.
 struct Transition {
   Transition(const EditHistory& from, const EditHistory& to);

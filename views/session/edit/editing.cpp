@@ -191,7 +191,7 @@ void Editing::do_all(std::vector<Edit> edits, const EditHistory& before) {
   });
 }
 
-// --- Places in the history ---
+// --- Positions in the history ---
 
 void Editing::set_place(int place) {
   place = std::clamp(place, 0, steps_.count());

@@ -10,7 +10,7 @@ namespace jointer::views {
 FixSearch::FixSearch(OpenGraph& open, Editing& editing, QObject* parent)
     : QObject(parent), open_(open), editing_(editing) {
   connect(&open_, &OpenGraph::changed, this, &FixSearch::forget);
-  // An edit that a wish has waited for was refused.
+  // The edit that a request was waiting for was refused.
   connect(&editing_, &Editing::refused, this, &FixSearch::carry_out);
 }
 
@@ -78,8 +78,8 @@ void FixSearch::apply(NodeId start, FixKind kind) {
   pump();
 }
 
-// An edit that is still being applied comes first. The results are then about an older graph, and
-// are forgotten.
+// Edits that are still being applied come first. The results then belong to an older graph, and are
+// discarded.
 void FixSearch::carry_out() {
   if (!to_apply_ || !editing_.is_settled() || graph_ != open_.shared_snapshot()) return;
   const CollectiveFixesPtr fixes = found(to_apply_->start);

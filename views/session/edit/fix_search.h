@@ -17,8 +17,8 @@ class OpenGraph;
 
 using CollectiveFixesPtr = std::shared_ptr<const CollectiveFixes>;
 
-// Finds on a worker thread what moving collectives of a document gains, one collective at a time, and
-// applies what it found. Results are kept until the graph changes.
+// Finds, on a worker thread, what moving collectives of a document gains, one collective at a time,
+// and applies the moves that it found. Results are kept until the graph changes.
 class FixSearch : public QObject {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class FixSearch : public QObject {
   FixSearch& operator=(const FixSearch&) = delete;
 
   // Finds the fixes of the collectives that start with these nodes, in this order. Replaces earlier
-  // wishes; an empty list stops the search and frees its data.
+  // requests; an empty list stops the search and frees its data.
   void want(std::vector<NodeId> starts);
   // Null until they are found.
   [[nodiscard]] CollectiveFixesPtr found(NodeId start) const;

@@ -31,8 +31,8 @@ class PlannedMoves {
   void toggle_chains() { are_chains_toggled_ = true; }
   // From now on, all nodes move with their chains, or all of them alone.
   void set_chains(bool are_moved) { are_chains_moved_ = are_moved; }
-  // The target of a block: the fastest place whose peak is at most `peak_limit` or, if there is none,
-  // the one with the lowest peak. Ties go to the nearest place.
+  // The target of a block: the fastest position whose peak is at most `peak_limit` or, if there is
+  // none, the one with the lowest peak. Ties go to the nearest position.
   [[nodiscard]] static Target to_best_place(std::int64_t peak_limit);
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }

@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// Selects a node and its moment, so that panes that show a moment show the node's. For a node that
+// Selects a node and its moment, so panes that show a moment show that of the node. For a node that
 // does not run, they show the peak.
 inline void go_to(OpenGraph& open, NodeId node) {
   open.selection().select(node);

@@ -73,7 +73,7 @@ class OpenGraph : public QObject {
   void changed();
   // New costs were measured, and estimates can use them.
   void costs_changed();
-  // Another measurement is shown, or the available ones have changed.
+  // The shown measurement or the available ones have changed.
   void measurement_changed();
   void failed(const QString& message);
 

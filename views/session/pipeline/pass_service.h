@@ -27,7 +27,7 @@ struct ForeignCode {
   friend bool operator==(const ForeignCode&, const ForeignCode&) = default;
 };
 
-// The available passes and which of them may run. Panes use this interface and know nothing of
+// The available passes and which of them may run. Panes use this interface and do not depend on
 // plugins or Python. The desktop implements it with built-in passes, plugins and Python passes;
 // tests have their own implementations. All functions are called, and all signals emitted, on the
 // window's thread.

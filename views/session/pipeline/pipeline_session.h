@@ -32,7 +32,7 @@ enum class StepStatus : std::uint8_t {
 
 // A document's pipeline: the draft, its errors, runs of its steps on a worker thread, and the
 // result of each step. When a run ends, each step becomes one edit named after it. A step that
-// makes another graph (a pair) adds no edit; later steps continue with that graph.
+// makes a separate graph (a pair) adds no edit; later steps continue with that graph.
 //
 // A run continues after the last step that the document shows and that has not changed since it
 // ran; otherwise from the start of the last run, or else from the current graph.

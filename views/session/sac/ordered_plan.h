@@ -1,6 +1,6 @@
 #pragma once
 
-// Graphs of plans that a search found together with an order (SacState::order). No Qt.
+// Builds the graphs of plans that a search found together with an order (SacState::order). No Qt.
 
 #include <cstdint>
 #include <optional>

@@ -25,7 +25,7 @@ bool has_policy(const SacState& state) {
   });
 }
 
-// The graph without the tags of an earlier search, which bind no later one.
+// The graph without the tags of an earlier search, which do not constrain later ones.
 Graph without_search(const SacState& state) {
   Graph graph = state.snapshot->graph;
   const std::vector<MemoryPolicy>& solved = state.base->policies;
@@ -35,7 +35,7 @@ Graph without_search(const SacState& state) {
   return graph;
 }
 
-// Budgets and presets, which no search for a limit has judged.
+// Budgets and presets, which no search for a limit has evaluated.
 void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
   for (ParetoPoint& point : points)
     if (!point.reserved_bytes && point.partitioner == Partitioner::min_cut)
@@ -120,7 +120,7 @@ void ParetoSearch::take() {
   emit changed();
 }
 
-// Searches the graph as shown: the plan as solved, with the ticks made since.
+// Searches the graph as shown: the plan as solved, with the choices ticked since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
     const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
     const Cancellation& job, std::function<void(const ParetoPoint&)> tell,
@@ -207,7 +207,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
   emit changed();
 }
 
-// The plans of the curve, so that no point of it is better than the answer.
+// The plans of the curve, so that no point on it is better than the answer.
 std::vector<ParetoPoint> ParetoSearch::known_plans(const SacStatePtr& state) const {
   std::vector<ParetoPoint> known;
   if (is_complete_ && state == searched_)

@@ -55,15 +55,15 @@ class ParetoSearch : public QObject {
 
   // Computes the curve and evaluates upstream's presets.
   void search(const SacStatePtr& state);
-  // Finds the fastest plan whose bytes of `memory()` are within a limit; `fitted` follows, at once
-  // if this plan was the latest one that was found.
+  // Finds the fastest plan whose bytes of `memory()` are within a limit; `fitted` follows,
+  // immediately if this plan was the latest one that was found.
   void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
-  // Finds the same plan for a preview; `tried` follows. Waits for a moment, since another limit may
-  // follow, and for the curve if it is being computed. `find_fastest` for the same limit
-  // continues this search.
+  // Finds the same plan for a preview; `tried` follows. Waits briefly, since another limit may
+  // follow, and for the curve if it is being computed. `find_fastest` for the same limit continues
+  // this search.
   void try_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   void stop_trying();
-  // True while a plan is being searched for that is to be used.
+  // True during a search for a plan that will be used, as opposed to a preview.
   [[nodiscard]] bool is_finding() const { return fit_.is_running() && !is_trial_; }
   // The fastest of the points for this state that are within the limit; null if there is none.
   // `find_fastest` finds a plan that is at least as good.
@@ -97,7 +97,7 @@ class ParetoSearch : public QObject {
     std::vector<ParetoPoint> found;  // not yet moved to points_
   };
   using SharedPtr = std::shared_ptr<Shared>;
-  // A limit for which the fastest plan is searched for.
+  // A limit within which to find the fastest plan.
   struct Limit {
     SacStatePtr state;
     std::int64_t bytes = 0;

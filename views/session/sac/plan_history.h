@@ -12,15 +12,15 @@ namespace jointer::views {
 
 class SacSession;
 
-// The estimates of the plan at each state of a joint graph or of a flat training step, whose own
-// estimates ignore it. Computed in the background, one state at a time, and remembered.
+// The estimates of the plan at each state of a joint graph or of a flat training step. The graph's
+// own estimates ignore the plan. Computed in the background, one state at a time, and remembered.
 class PlanHistory : public QObject {
   Q_OBJECT
  public:
   // `session` must outlive this object.
   explicit PlanHistory(SacSession& session, QObject* parent = nullptr);
 
-  // True if the estimates of states are those of plans: some entry of the history or some named
+  // True if states should show the estimates of their plans: an entry of the history or a named
   // state sets policies or requests a plan.
   [[nodiscard]] bool has_plans() const;
   // Peak, step and exposed time with the plan at this state, or why it has no plan. None while it is

@@ -12,8 +12,8 @@
 namespace jointer::views {
 
 // The estimates of the current plan in the order that a search found for it: the same as after
-// opening its pair, or after applying the tags of a flat training step. Passes must run to find
-// them, so they are computed on another thread and arrive later than those of the plan.
+// opening its pair, or after applying the tags of a flat training step. Computing them requires
+// running passes, so it happens on another thread, and they arrive later than those of the plan.
 class PlanOrdered : public QObject {
   Q_OBJECT
  public:

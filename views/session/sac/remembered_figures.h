@@ -8,11 +8,12 @@
 
 namespace jointer::views {
 
-// The estimates of the plans at history entries that were computed before, so that undo and redo
-// show them at once.
+// Estimates of the plans at history entries that were computed earlier, so that undo and redo show
+// them immediately.
 class RememberedFigures {
  public:
-  // `baseline`: the graph as opened, with its estimates. Those for another one are forgotten.
+  // `baseline`: the graph as opened, with its estimates. Those for a different baseline are
+  // discarded.
   void add(const SnapshotPtr& baseline, const EditHistory& history, const PlanFigures& figures);
   [[nodiscard]] std::optional<PlanFigures> find(const SnapshotPtr& baseline,
                                                 const EditHistory& history) const;

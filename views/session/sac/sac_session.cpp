@@ -17,8 +17,8 @@ namespace jointer::views {
 
 namespace {
 
-// Tags the values that a plan saves or offloads, although it is in effect already, so that its
-// order has a history entry. Has no changes if the plan saves nothing.
+// Tags the values that a plan saves or offloads, although it is already in effect, so that its
+// order gets a history entry. Contains no changes if the plan saves nothing.
 Edit restated(const Graph& graph, const SavePlan& plan) {
   Edit edit;
   const auto add = [&](const std::vector<NodeId>& nodes, Keep keep) {
@@ -356,7 +356,7 @@ void SacSession::preview_solving(const SolveSettings& settings) {
   ask({.nodes = {}, .keep = {}, .wish = SacSolver::Wish{.settings = settings, .fit = {}}});
 }
 
-// Uses the settings of the search, not those that the controls show now.
+// Uses the settings of the search, not the current settings of the controls.
 void SacSession::preview_fit(const Fit& fit) {
   if (!state_ || !state_->can_change()) return;
   SolveSettings settings = state_->settings();

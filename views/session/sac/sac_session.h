@@ -114,12 +114,12 @@ class SacSession : public QObject {
   // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
   // them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
-  // Replaces a flat training step with the shown one, in which its tags are applied, and then the
-  // passes of its order, as soon as pending ticks are in the document. Emits `refused` if there is
-  // nothing to apply.
+  // Once pending ticks are in the document, applies the tags of a flat training step, so that the
+  // graph becomes the step shown, and then runs the passes of its order. Emits `refused` if there
+  // is nothing to apply.
   void apply_tags();
   // Recomputes everything in the layers that these nodes are in, and saves what each layer reads
-  // (core/policy/checkpoint.h). Emits `refused` if they are in none.
+  // (core/policy/checkpoint.h). Emits `refused` if they are in no layer.
   void checkpoint_layers(const std::vector<NodeId>& nodes);
   // Applies a plan for min_cut's pair, or for a flat training step: sets the policy of every tensor
   // that differs. `by`: what made the plan, as Edit::by, possibly with an order (searched_with);
@@ -130,7 +130,7 @@ class SacSession : public QObject {
   void cancel();
 
  signals:
-  // Another state is shown.
+  // The shown state has changed.
   void changed();
   void figures_changed();
   void working_changed();
@@ -148,7 +148,7 @@ class SacSession : public QObject {
     std::optional<Preview> preview;  // the request that `state` answers
     std::function<void()> tell;      // passes on the answer to a question
   };
-  // A question about other history entries, which does not affect the shown state.
+  // A query about other history entries, which does not affect the shown state.
   struct Question {
     // Runs on a worker thread; the function that it returns passes on the answer on this one.
     std::function<std::function<void()>(SacSolver& solver)> answer;
@@ -157,7 +157,7 @@ class SacSession : public QObject {
   // Calls `use` with a request for a history entry, or with an error.
   void make_request(const EditHistory& history, QObject* context,
                     std::function<void(const Result<SacRequest>&)> use);
-  // Asks the solver about a history entry.
+  // Queries the solver about a history entry.
   template <class T>
   void find(const EditHistory& history, QObject* context, std::function<void(const Result<T>&)> use,
             std::function<Result<T>(SacSolver& solver, const SacRequest& request)> answer);
@@ -169,7 +169,7 @@ class SacSession : public QObject {
   void pump();
   static Answer answer_to(SacSolver& solver, const SacRequest& request, Preview preview);
   [[nodiscard]] bool is_running() const { return answering_.is_running() || tagging_.is_running(); }
-  // Returns those of the nodes that the graph still has.
+  // Returns the nodes that still exist in the graph.
   [[nodiscard]] std::vector<NodeId> present(std::vector<NodeId> nodes) const;
   void take(const Answer& answer, const std::optional<PolicyTick>& tick);
   void set_working(bool working);

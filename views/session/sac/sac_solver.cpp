@@ -300,7 +300,7 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
       tensor.decider = decider_of_edit(edit);
     } else if (searched != nullptr && edit < search && tensor.is_needed &&
                (*searched)[node] == tensor.keep) {
-      // The search was free to decide otherwise.
+      // The search was free to decide differently.
       tensor.decider = Decider::search;
       tensor.edit = static_cast<std::int32_t>(search);
     }

@@ -83,7 +83,7 @@ class SacSolver {
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
   // A state whose plan, estimates and curve are valid.
   Result<SacStatePtr> plan_state(const SacRequest& request);
-  // Does not set who decided.
+  // Does not set the deciders.
   Result<SacStatePtr> state_of_step(const SacRequest& request);
 
   // The last trial. It is reused as long as graph, policies and settings, except for the budget,
@@ -96,7 +96,7 @@ class SacSolver {
     std::unique_ptr<BudgetTrial> trial;
   };
 
-  // The plan that a search found, as it was adopted.
+  // A plan that a search found, as adopted.
   struct KnownSearch {
     SacBasePtr base;
     DoneEditPtr edit;

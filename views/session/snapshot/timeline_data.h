@@ -128,7 +128,7 @@ class TimelineData {
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
   // The point that holds at a position.
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // The first point that holds from a position at or after this one; point_count() if none does.
+  // The first point that begins at or after this position; point_count() if there is none.
   [[nodiscard]] std::size_t first_point_at(std::int64_t position) const;
   // The point with the maximum, among those that hold anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;

@@ -14,7 +14,7 @@ inline QString time_range_text(std::int64_t begin, std::int64_t end) {
       .arg(QString::fromStdString(text.begin), QString::fromStdString(text.end));
 }
 
-// "334.12–334.15 ms", likewise; for places with little space.
+// "334.12–334.15 ms", the same range in a shorter form, for narrow spaces.
 inline QString short_time_range_text(std::int64_t begin, std::int64_t end) {
   const RangeText text = format_ns_range(begin, end);
   const std::string number = text.begin.substr(0, text.begin.rfind(' '));

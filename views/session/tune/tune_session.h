@@ -57,7 +57,7 @@ class TuneSession : public QObject {
   void take(const Pipeline& pipeline);
   void take_winner();
   // Writes the best pipeline for training: the edits that lead from the graph as opened to its
-  // result, as a recipe, or, if a recipe cannot express it because it partitions, the pipeline.
+  // result, as a recipe, or the pipeline if a recipe cannot express it because it partitions.
   void write_winner(const QString& path);
 
  signals:

@@ -15,7 +15,7 @@
 
 namespace jointer::views {
 
-// Tells a job that its result is no longer needed. Copies refer to the same job.
+// Signals to a job that its result is no longer needed. Copies refer to the same job.
 class Cancellation {
  public:
   [[nodiscard]] bool is_cancelled() const { return *flag_; }
