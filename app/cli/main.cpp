@@ -95,7 +95,7 @@ int run(int argc, char** argv) {
     return jointer::cli::report(
         {jointer::Error::Kind::usage, jointer::cli::usage_message(program, error)});
   }
-  // Output that a full disk cuts off must not pass for a short answer.
+  // Output truncated by a full disk must not look like a short answer.
   if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     return jointer::cli::report(
         {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});

@@ -115,7 +115,7 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
       graph, {.memory = memory_of_run(result.request, runs_on), .estimator = std::move(estimator)});
 }
 
-// Says so if times are estimated for another GPU than the one that ran; empty otherwise.
+// A note if times are estimated for a GPU other than the one that ran; empty otherwise.
 std::string other_device(const BenchmarkResult& result, const EstimatorRequest& estimator,
                          const Analysis& analysis) {
   const std::string ran = result.device();

@@ -1,8 +1,8 @@
 #pragma once
 
-// Decides which rank is to blame if several make no progress. A rank that is not at a collective
-// keeps the ranks at collectives waiting, so the latter are not to blame. If all ranks are at
-// collectives, but at different ones, their collectives do not match.
+// Decides which rank is to blame if several make no progress. Ranks at collectives wait for a rank
+// that is not at a collective, so they are not to blame. If all ranks are at collectives, but at
+// different ones, their collectives do not match.
 
 #include <chrono>
 #include <span>

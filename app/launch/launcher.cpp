@@ -2,15 +2,15 @@
 //
 // Terms
 //   sign of life  an event, or a change of the status file.
-//   place         the node that a rank is at, according to its status file.
+//   position      the node that a rank is at, according to its status file.
 //
 // A rank hangs if it has given no sign of life for the request's timeout (longer before the first
 // sign: LaunchOptions::startup), unless it waits for others. At a collective, or at an unknown
-// place, it hangs only if no rank has given a sign for that long (another may still be compiling).
-// Ranks keep the same timeout themselves. Only a rank knows the work that its device has not
-// finished, so the launcher waits a little longer, and the first report of a hang usually comes from
-// a rank that gave up waiting; then a silent rank that is not at a collective hangs, too.
-// app/launch/blame.h decides which rank is to blame.
+// position, it hangs only if no rank has given a sign for that long (another may still be
+// compiling). Ranks keep the same timeout themselves. Only a rank knows the work that its device
+// has not finished, so the launcher waits a little longer, and the first report of a hang usually
+// comes from a rank that gave up waiting; a silent rank that is not at a collective then counts as
+// hanging, too. app/launch/blame.h decides which rank is to blame.
 //
 // After the first failure the other ranks have a moment to end by themselves: if a rank dies, a
 // collective of its partner often reports the failure first. BenchmarkResult::culprit tells the

@@ -38,11 +38,11 @@ struct LaunchOptions {
   std::chrono::milliseconds closing{30'000};
 };
 
-// Blocks until every rank has ended, and leaves no process and no file of the run. Failures of
-// ranks are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a
-// cancelled run are stopped. The result is not concluded, since that requires the graph. Error
-// (usage): the request has neither a number of ranks nor a rank to run alone (see fit_to_machine).
-// Error (run): a program that ranks run is missing or cannot be started.
+// Blocks until every rank has ended, and all its processes and files are gone. Failures of ranks
+// are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a cancelled
+// run are stopped. The result is not concluded, since that requires the graph. Error (usage): the
+// request has neither a number of ranks nor a rank to run alone (see fit_to_machine). Error (run):
+// a program that ranks run is missing or cannot be started.
 //
 // May run on several threads at once. The calling thread must live as long as the run.
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options);

@@ -45,7 +45,7 @@ class RankProcess {
   // The position that the rank wrote to its status file.
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
 
-  // Checks for signs of life and for the end of the process. Returns true if anything is new.
+  // Checks for signs of life and for the end of the process. Returns true if anything changed.
   bool look(Clock::time_point now, PlaceNames& places);
   // Records that the rank makes no progress, with `reason` as the message.
   void hang(Clock::time_point now, const NodePlace& place, std::string reason);

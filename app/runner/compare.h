@@ -20,7 +20,8 @@ RankVerified compare_outputs(std::string against, std::span<const at::Tensor> ou
                              std::span<const at::Tensor> expected,
                              std::span<const std::string> names, double bound);
 
-// The largest difference between two runs of one graph, relative to the output's largest magnitude.
+// The largest difference between two runs of the same graph, relative to the output's largest
+// magnitude.
 double spread(std::span<const at::Tensor> first, std::span<const at::Tensor> second);
 
 }  // namespace jointer::runner

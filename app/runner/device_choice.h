@@ -1,7 +1,7 @@
 #pragma once
 
-// Which of the machine's GPUs a rank uses, and why it cannot use it. Without CUDA's headers, so that
-// tests need none.
+// Chooses the GPU of a rank, or explains why the rank cannot use one. Does not need CUDA's headers,
+// so it can be tested without them.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The base of platforms with their own memory: it counts only the program's.
+// The base class of platforms with their own memory. Counts only the program's allocations.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@ class DevicePlatform : public Platform {
   std::int64_t make_workspaces(const std::function<bool()>& step, bool recorded) final;
 
  protected:
-  // The numbers of the device's allocator, with everything that is allocated.
+  // The device allocator's statistics, including all allocations.
   [[nodiscard]] virtual MemoryFigures all_memory() const = 0;
   // Calls `step` with the stream on which record() captures as the current one.
   virtual void run_on_recording_stream(const std::function<void()>& step) = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The kernels and copies that a step runs on a device, with the times at which they really ran.
-// Marks around a call (platform.h) time a GPU only as well as the host keeps ahead of it: for small
-// kernels they measure launches.
+// The kernels and copies that a step runs on a device, with the times at which they ran. Marks
+// around a call (platform.h) time a GPU correctly only while the host stays ahead of it: for small
+// kernels, they measure launches.
 
 #include <cstdint>
 #include <string>

@@ -16,7 +16,7 @@
 
 namespace {
 
-// True if the user asked for the CPU or there is no other device.
+// True if the user chose the CPU or there is no other device.
 bool stays_on_cpu(int argc, char** argv) {
   const auto request = jointer::parse_runner_arguments({argv + 1, argv + argc});
   if (!request || request->on == jointer::RunOn::cpu) return true;

@@ -92,7 +92,7 @@ class MemoryFollower final : public Follower {
   MemoryOfStep memory_;
 };
 
-// Waits for the device after every call, so that an error or a hang is that of the call.
+// Waits for the device after every call, so that an error or a hang is attributed to that call.
 class CallByCall final : public Follower {
  public:
   explicit CallByCall(Platform& platform) : platform_(platform) {}
@@ -137,7 +137,7 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
   run.platform.synchronize();
   MemoryOfStep memory = follower.take();
   memory.figures = run.platform.memory();
-  // A step that is followed holds the values that a block reads last until it returns.
+  // In a step with a follower, the values that a block reads last stay allocated until it returns.
   for (CompiledBlock& block : memory.blocks) {
     block.peak_bytes = std::min(block.peak_bytes, memory.figures.peak_requested);
     for (MeasuredBytes& sample : block.memory)

@@ -49,8 +49,8 @@ struct MemoryOfStep {
 StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 
 // Runs a step so that the workspaces of libraries exist, and do not count from then on. Returns
-// their bytes. Waits for the device after every call, so an error is that of its node. Only for
-// devices other than the CPU. `recorded`: for steps that are recorded.
+// their bytes. Waits for the device after every call, so an error is attributed to its node. Only
+// for devices other than the CPU. `recorded`: for steps that are recorded.
 StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded);
 
 // Measures `iterations` steps by the device's clock, after `warmup` steps. `step` runs one step.

@@ -85,7 +85,7 @@ class TraceStopwatch final : public Stopwatch {
       timed.own_ns += kernel.end_ns - kernel.start_ns;
       ran[kernel.instruction] = true;
     }
-    // A call without kernels, such as a view, is where the device was before it.
+    // A call without kernels, such as a view, gets the time that the device had reached before it.
     for (std::size_t i = 0; i < count_; ++i)
       if (!ran[i] && i > 0) times[i] = {times[i - 1].end_ns, times[i - 1].end_ns, 0};
     return times;

@@ -65,7 +65,7 @@ class Platform {
 
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
-  // Versions of the libraries, and settings of the user's that change how they work.
+  // Versions of the libraries, and user settings that change how they work.
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
   // The device's clocks and temperature now; nullopt if it does not report them.
   [[nodiscard]] virtual std::optional<GpuState> state() const { return std::nullopt; }

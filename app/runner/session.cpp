@@ -479,8 +479,8 @@ Done Session::run(MakePlatform make_platform) {
   return {};
 }
 
-// Turns errors outside a step into failures: of reading times, of a replay, of a barrier, of waiting
-// for the device, and of copies that only the comparison of outputs needs.
+// Turns errors outside a step into failures: errors while reading times, replaying, in a barrier,
+// waiting for the device, or copying outputs for the comparison.
 Done run_guarded(Session& session, MakePlatform make_platform) {
   const auto failed = [&](std::string kind, std::string text) {
     return failure(std::move(kind), std::string(session.context()) + std::move(text),

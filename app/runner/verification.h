@@ -32,8 +32,8 @@ class Verification {
   void fixed_order() const;
   static void ordinary_order();
 
-  // The outputs of a step whose inputs are set. If an operator turns out to have no fixed order, runs
-  // the step again in any order, and measures how much the outputs differ.
+  // Returns the outputs of a step whose inputs are set. If an operator turns out to have no fixed
+  // order, runs the step again in any order, and measures how much the outputs differ.
   Or<Outputs> outputs_of(const Run& run, const Feed& feed);
   // Those of the unedited graph.
   void set_baseline(Outputs outputs) { baseline_ = std::move(outputs); }
@@ -50,9 +50,9 @@ class Verification {
   at::Device device_;
   Reporter& reporter_;
   Outputs baseline_;
-  // A node whose operator has no deterministic kernel on the device; empty: all have one. With such a
-  // node, outputs of two runs of one graph differ by up to spread_, relative to the output's largest
-  // magnitude.
+  // A node whose operator has no deterministic kernel on the device; empty if all have one. With
+  // such a node, outputs of two runs of one graph differ by up to spread_, relative to the output's
+  // largest magnitude.
   std::string random_order_;
   double spread_ = 0;
 };

@@ -305,7 +305,7 @@ def test_verify_names_a_baseline(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_an_unrelated_baseline_is_refused_before_ranks_start(bench: Bench, tmp_path: Path) -> None:
-    """Another number of outputs, or outputs of other shapes."""
+    """A different number of outputs, or outputs of different shapes."""
     other = sample("llama_debug_fsdp2.joint")
     ran = bench.run(JOINT, "--verify", "--baseline", other)
     assert ran.code == 2 and not ran.ranks

@@ -268,7 +268,7 @@ def test_the_difference_as_a_recipe_replays(tmp_path: Path) -> None:
 
 
 def test_a_recipe_applies_on_another_rank(tmp_path: Path) -> None:
-    """Its collectives are in a group of another name, and its constants differ."""
+    """Its collectives are in a group of a different name, and its constants differ."""
     first, other = capture(), capture()
     other["groups"] = {"7": other["groups"]["0"]}
     at(other, "ar")["args"][2] = "7"

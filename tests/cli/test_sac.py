@@ -463,7 +463,7 @@ def test_a_plan_against_the_captures_own_tags() -> None:
 def test_a_plan_against_itself_changes_nothing() -> None:
     against = answer("sac", JOINT, "--against-tags")["against"]
     assert against["changed"] == 0 and against["values"] == []
-    assert against["summary"] == "No value is kept differently"
+    assert against["summary"] == "No values changed"
 
 
 def test_a_plan_against_that_of_a_policy(tmp_path: Path) -> None:

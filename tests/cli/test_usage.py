@@ -264,7 +264,7 @@ def test_an_output_is_not_an_input(arguments: list[str], option: str, tmp_path: 
     files["@P"] = f"@{files['P']}"
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     done = run(*(files.get(each, each) for each in arguments), cwd=tmp_path)
-    assert said(done) == f"option {option}: {files[arguments[-1]]} is an input; give another file"
+    assert said(done) == f"option {option}: {files[arguments[-1]]} is an input; choose another file"
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

@@ -35,7 +35,7 @@ struct Answer {
   [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
 };
 
-// True if the step has its own budget, as a search does, and exceeds it.
+// True if the step has its own budget, as searches do, and exceeds it.
 bool is_over_its_budget(const StepResult& step) {
   return step.ran.peak_limit && step.after.figures.peak_bytes > *step.ran.peak_limit;
 }
@@ -250,7 +250,7 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   return bytes;
 }
 
-// The path by which the Python file `file` refers to the recipe: relative if both can be moved
+// The path to the recipe as written in the Python file `file`: relative if both can be moved
 // together, as in a checkout of the training code.
 std::string recipe_path(const std::string& recipe, const std::string& file) {
   const auto path = std::filesystem::absolute(recipe).lexically_normal();

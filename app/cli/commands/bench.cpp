@@ -235,7 +235,8 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
   return members;
 }
 
-// Refuses options that have no effect. `request` has the backend that the user or a pipeline chose.
+// Refuses options that have no effect. `request` contains the backend that the user or a pipeline
+// chose.
 Result<void> check_options(const CLI::App& command, const BenchCommand& options,
                            const BenchmarkRequest& request) {
   if (!options.pipeline.any()) JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes"));

@@ -14,7 +14,7 @@ namespace jointer::cli {
 std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
                          const Analysis& analysis);
 
-// Peak-memory breakdown, as a member of the JSON object: `"explained":{...}`.
+// The breakdown of the peak, as a member of the JSON object: `"explained":{...}`.
 std::string explained_member(const BenchmarkResult& result, const Graph& graph,
                              const Analysis& analysis);
 

@@ -49,7 +49,7 @@ std::vector<DetailDifference> detail_differences(const Answer& answer, NodeId id
   return NodeComparer(answer.a, answer.b, &answer.match).detail_differences(in_a(answer, id), id);
 }
 
-// The nodes of B that have another name in A.
+// The nodes of B that have a different name in A.
 std::vector<NodeId> renamed(const Answer& answer) {
   std::vector<NodeId> found;
   for (const NodeId id : answer.b.order())
@@ -58,7 +58,7 @@ std::vector<NodeId> renamed(const Answer& answer) {
   return found;
 }
 
-// True if the two calls and their results read the same, so that they differ only in details.
+// True if the two calls and their results have the same text, so they differ only in details.
 bool differs_in_details(const Answer& answer, NodeId id) {
   const NodeId was = in_a(answer, id);
   const std::string before = canonical_call(answer.a, was), after = canonical_call(answer.b, id);
@@ -197,7 +197,7 @@ class Printer {
   }
 
  private:
-  // The two calls or, if they read the same, the details in which they differ.
+  // The two calls or, if their texts are the same, the details in which they differ.
   std::vector<std::string> changed(NodeId id) const {
     if (!differs_in_details(answer_, id))
       return {name(id), canonical_call(answer_.a, in_a(answer_, id)),

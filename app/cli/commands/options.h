@@ -61,7 +61,7 @@ struct GraphOptions {
   void add_to(CLI::App& command);
   // The files that the command reads, for check_outputs.
   [[nodiscard]] std::vector<std::string> inputs() const { return {file, backward}; }
-  // The form in which graphs are listed on standard output if the user must choose one.
+  // How to list the graphs on standard output if the user must choose one.
   enum class Listing : unsigned char { none, text, json };
   // If there are several graphs, asks the user, provided that the program runs in a terminal.
   [[nodiscard]] Result<Graph> open(Listing listing) const;

@@ -71,7 +71,7 @@ Result<void> check_outputs(const std::vector<OutputFile>& outputs,
     if (one->path != "-" && std::ranges::any_of(inputs, [&](const std::string& input) {
           return input != "-" && is_same_output(one->path, input);
         }))
-      return fail(Error::Kind::usage, "option {}: {} is an input; give another file", one->option,
+      return fail(Error::Kind::usage, "option {}: {} is an input; choose another file", one->option,
                   one->path);
   }
   return {};

@@ -88,7 +88,7 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;
-  // The request does not fit, or a file that it names cannot be read.
+  // The request is invalid, or a file that it names cannot be read.
   const bool is_own_mistake = error.kind == Error::Kind::usage || error.kind == Error::Kind::input;
   if (error.kind == Error::Kind::cancelled) return {Error::Kind::cancelled, "interrupted"};
   if (is_own_mistake && options.reproducer.empty()) return error;

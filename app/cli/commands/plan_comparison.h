@@ -1,7 +1,7 @@
 #pragma once
 
-// Compares what two plans save, recompute and offload: for `jointer diff` and `jointer sac
-// --against`.
+// Compares the values that two plans save, recompute and offload: for `jointer diff` and
+// `jointer sac --against`.
 
 #include <string>
 #include <vector>
@@ -27,9 +27,9 @@ struct PlanComparison {
   PlanDifference difference;
 };
 
-// The plan that a graph has by itself: for a joint graph, min_cut's plan with its tags; for a flat
-// training step, the step with its tags applied; for a pair, what it saves and recomputes. Error
-// (usage): a single half has no plan, or the tags cannot be applied.
+// A graph's own plan: for a joint graph, min_cut's plan with its tags; for a flat training step,
+// the step with its tags applied; for a pair, what it saves and recomputes. Error (usage): a single
+// half has no plan, or the tags cannot be applied.
 Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions& estimator,
                            const MemoryOptions& memory);
 

@@ -1,4 +1,4 @@
-// jointer query FILE SQL: runs a SELECT over the graph's tables.
+// jointer query FILE SQL: runs a SELECT on the graph's tables.
 
 #include <fmt/core.h>
 

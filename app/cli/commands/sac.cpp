@@ -18,7 +18,7 @@
 namespace jointer::cli {
 namespace {
 
-// Options that change what is saved.
+// Options that change the saved values.
 constexpr std::initializer_list<const char*> kPlanOptions{
     "--budget",       "--slower",     "--pareto",   "--strict-budget",
     "--partitioner",  "--solver",     "--points",   "--no-offload",
@@ -51,7 +51,7 @@ bool changes_plan(const SacCommand& options, const CLI::App& command) {
          });
 }
 
-// Shows what a pair saves, or the values of a half.
+// Shows the values that a pair saves, or the values of a half.
 Result<int> show_captured(const SacCommand& options, const Graph& graph) {
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
@@ -80,11 +80,11 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
   if (kind == CaptureKind::subgraph)
     return fail(
         Error::Kind::usage,
-        "{} is a subgraph: what it saves is fixed; policies need a joint graph, a pair or a "
+        "{} is a subgraph: its saved values are fixed; policies need a joint graph, a pair or a "
         "flat training step",
         options.graph.file);
   return fail(Error::Kind::usage,
-              "{} is a {} graph: what it saves cannot change without its other half; open both "
+              "{} is a {} graph: its saved values cannot change without its other half; open both "
               "with `jointer sac FORWARD --backward BACKWARD`",
               options.graph.file, to_string(kind));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer of `jointer sac`: what is saved and recomputed, at what cost, and why.
+// The output of `jointer sac`: the saved and recomputed values, their cost, and the reasons.
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +25,8 @@ struct SavedValue {
   std::string reason;
 };
 
-// The forward values that the backward needs and that one operator computes. The sums over all rows
-// are those of the plan: saved values, and calls that run twice.
+// The forward values that one operator computes and the backward needs. The sums over all rows are
+// those of the plan: saved values, and calls that run twice.
 struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
@@ -78,8 +78,8 @@ struct SacAnswer {
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if);
 
-// Describes what a pair's forward saves for backward, or what a flat training step's backward reads
-// from its forward. `kept`: the graph's kept_values.
+// Describes the values that a pair's forward saves for backward, or that a flat training step's
+// backward reads from its forward. `kept`: the graph's kept_values.
 SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
                             std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 

@@ -35,13 +35,13 @@ struct SacCommand {
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
   bool no_offload = false, against_tags = false, keep_order = false;
 
-  // True if the command makes a plan; false if it only reports the graph's.
+  // True if the command makes a plan; false if it only reports the graph's plan.
   [[nodiscard]] bool decides() const {
     return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
            !output.empty() || !why.empty() || !target.free.empty() || !checkpointed.empty();
   }
   [[nodiscard]] bool compares() const { return against_tags || !against.empty(); }
-  // True if the graph as opened is needed, before its policy is applied.
+  // True if the command needs the graph as opened, before its policy is applied.
   [[nodiscard]] bool needs_opened() const { return !format.empty() || compares(); }
 };
 
@@ -56,15 +56,15 @@ AnalysisOptions analysis_options(const SacCommand& options);
 FindOrder find_order_of(const SacCommand& options, const Graph& graph);
 // Error (usage): the format is unknown.
 Result<PolicyFormat> format_of(const SacCommand& options);
-// Refuses options for a search if there is no search, and options that exclude each other.
+// Refuses options for a search if there is no search, and mutually exclusive options.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command);
-// The conditions of a list of changes; nullopt if the options ask for none. Error (usage): they
+// The conditions for a list of changes; nullopt if the options set none. Error (usage): they
 // contradict each other or other options.
 Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI::App& command);
 // Adds notes for values that could not be changed.
 void add_refusals(const PlanChange& change, std::vector<std::string>& notes);
 
-// Compares another plan with the one of the answer.
+// Compares another plan with that of the answer.
 Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
                             std::vector<PlanRow> rows, SacAnswer& answer);
 // Returns the exit code.
@@ -72,8 +72,8 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
 
 struct PairPlan;
 
-// The kinds of graphs that can be planned. Both return the exit code. `own`: the pair of which the
-// joint graph was made; null if it was captured.
+// One function per kind of graph that can be planned. Both return the exit code. `own`: the pair
+// from which the joint graph was made; null if it was captured.
 Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command,
                       const PairPlan* own = nullptr);
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command);

@@ -19,7 +19,7 @@
 namespace jointer::cli {
 namespace {
 
-// The plan that a pair has, with the reasons that it could have.
+// A pair's own plan, with possible reasons for its decisions.
 Result<Partition> partition_of_pair(const PairPlan& own, const PlanWhatIf& what_if) {
   Partition partition{.joint = own.joint, .plan = own.plan, .reasons = {}};
   JOINTER_TRY(partition.reasons, search_reasons(what_if, own.plan, {}, "the pair"));
@@ -43,8 +43,8 @@ Result<void> add_order(const SacCommand& options, const std::string& order, cons
   return {};
 }
 
-// `opened`: the graph before its policy was applied, which the exported policy is for. `pair` is
-// the plan's pair, if it is to be written.
+// `opened`: the graph before its policy was applied; the exported policy is for this graph. `pair`
+// is the plan's pair, if it is to be written.
 Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
                           const std::optional<Graph>& pair, SacAnswer answer) {
   const Partition& partition = solved.partition;

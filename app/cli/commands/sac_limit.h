@@ -16,7 +16,7 @@ namespace jointer::cli {
 // The name of the current plan among the points of a trade-off.
 inline constexpr const char* kThisPlan = "this plan";
 
-// A plan, the object that evaluates it, and what decided about it.
+// A plan, the object that evaluates it, and the reasons for its decisions.
 struct Solved {
   Partition partition;
   const PlanWhatIf* what_if = nullptr;
@@ -43,7 +43,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
 // Changes the plan by the shortest list that meets a target. Error (usage): same as find_changes.
 Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
-// Adds the best plan for the target without its conditions, and returns the limit as met by the list.
+// Adds the best plan for the target without its conditions. Returns how the list meets the limit.
 Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
 // The trade-off, with orders unless the options say otherwise.
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);

@@ -20,8 +20,8 @@
 namespace jointer::cli {
 namespace {
 
-// True if min_cut's preparation leaves the graph as it is, so that plans of it mean the same before
-// and after.
+// True if min_cut's preparation does not change the graph, so plans mean the same before and after
+// it.
 bool is_prepared(const Graph& joint) {
   Graph prepared = joint;
   prepare_for_cut(prepared);

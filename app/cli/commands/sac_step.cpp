@@ -26,7 +26,8 @@
 namespace jointer::cli {
 namespace {
 
-// A plan for a flat training step: the step with the plan's tags, and how the plan was chosen.
+// A plan for a flat training step: the step with the plan's tags, and the reason for choosing the
+// plan.
 struct PlannedStep {
   Graph tagged;
   std::string why;  // empty: the plan is that of the tags

@@ -1,6 +1,6 @@
 #pragma once
 
-// `jointer sac --free` and `--budget` with conditions: the shortest list of changes of the plan
+// `jointer sac --free` and `--budget` with conditions: the shortest list of changes to the plan
 // that brings its peak within a limit.
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ struct TargetOptions {
   bool same_in_all_layers = false, no_recompute = false;
 
   void add_to(CLI::App& command);
-  // True if a budget in bytes asks for a list, not for the best plan.
+  // True if a budget in bytes requests a list rather than the best plan.
   [[nodiscard]] bool has_conditions(const CLI::App& command) const;
   // Error (usage): the value of --free is not a number of bytes.
   [[nodiscard]] Result<std::int64_t> free_bytes() const;

@@ -1,6 +1,7 @@
 #pragma once
 
-// `jointer sac --why`: the reason for a value's policy, its margin, and what would change it.
+// `jointer sac --why`: the reason for a value's policy, its margin, and the changes that would flip
+// it.
 
 #include <optional>
 #include <string>

@@ -15,8 +15,8 @@ std::string pass_of(const StepResult& step);
 bool is_unchanged(const StepResult& step);
 
 // One line on why a step changed nothing: what the pass says about the whole graph; failing that,
-// if the pass made decisions, that nothing is left to do; failing that, why it keeps most nodes as
-// they are.
+// if the pass made decisions, that nothing is left to do; failing that, why it leaves most nodes
+// unchanged.
 std::string why_unchanged(const StepResult& step);
 
 }  // namespace jointer::cli

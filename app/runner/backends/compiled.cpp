@@ -67,7 +67,7 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   std::sort(region.nodes.begin(), region.nodes.end(),
             [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
   if (region.nodes.empty())
-    return fail(Error::Kind::run, "{}: the package replaces no node", package.path);
+    return fail(Error::Kind::run, "{}: the package replaces no nodes", package.path);
   JOINTER_TRY(region.function, load_package(package.path, device, std::move(call)));
   return region;
 }

@@ -212,8 +212,8 @@ class CudaPlatform final : public DevicePlatform {
   at::Device device_;
   std::string name_;
   std::int64_t total_bytes_ = 0;
-  // The default stream cannot be captured. A stream of high priority would compete with the
-  // collectives'.
+  // The default stream cannot be captured. A high-priority stream would compete with those of the
+  // collectives.
   c10::cuda::CUDAStream recording_stream_;
   GpuMonitor monitor_;
 };

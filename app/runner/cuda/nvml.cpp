@@ -1,5 +1,5 @@
-// Declares the few functions of NVML that are needed, as in nvml.h of CUDA 12 and 13, whose package is
-// separate from the toolkit.
+// Declares the few NVML functions used here, as in nvml.h of CUDA 12 and 13, which is packaged
+// separately from the toolkit.
 
 #include "app/runner/cuda/nvml.h"
 
@@ -19,8 +19,8 @@ struct MemoryInfo {
   unsigned long long total, free, used;
 };
 
-// Reasons for clocks below the maximum that cost time. Idle clocks and limits that an application
-// set are none.
+// Reasons for clocks below the maximum that cost time. Idle clocks and limits set by an application
+// do not count.
 constexpr std::array<std::pair<unsigned long long, const char*>, 5> kSlowdowns{{
     {0x004, "power limit"},
     {0x008, "hardware slowdown"},
@@ -40,7 +40,8 @@ struct GpuMonitor::Library {
     auto* function = reinterpret_cast<int (*)(Arguments...)>(::dlsym(file, name));
     return function != nullptr && function(arguments...) == kSuccess;
   }
-  // The number that a function of the device, and perhaps a kind, writes to its last argument.
+  // The number that an NVML function writes to its last argument. The other arguments are the
+  // device and, for some functions, a kind.
   template <class... Kind>
   std::int64_t figure(const char* name, Kind... kind) const {
     unsigned int value = 0;

@@ -17,7 +17,8 @@
 
 namespace jointer::runner {
 
-// This process's place among all ranks, from the environment variables that torchrun sets.
+// This process's rank and the number of ranks, in total and on this machine, from the environment
+// variables that torchrun sets.
 struct World {
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;

@@ -65,8 +65,8 @@ bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tenso
          query.size(1) == value.size(1) && query.numel() > 0;
 }
 
-// The kernel on CUDA: the chosen one, or else the fastest that takes the tensors. A forward and its
-// backward get the same one.
+// The kernel on CUDA: the chosen one, or else the fastest that supports the tensors. A forward and
+// its backward get the same one.
 AttentionKernel kernel_on_cuda(const at::Tensor& query, const at::Tensor& key,
                                const at::Tensor& value, const std::optional<at::Tensor>& bias) {
   if (chosen != AttentionKernel::automatic) return chosen;

@@ -36,7 +36,7 @@ AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tens
 
 // Sets the kernel for captured attention operators that do not run under their own name: on the
 // CPU, which does not have them, and on CUDA if the user chose a kernel or the capture is from the
-// CPU. Automatic: a fused kernel that takes the tensors, otherwise the definition (math).
+// CPU. Automatic: a fused kernel that supports the tensors, otherwise the definition (math).
 void use_attention(AttentionKernel kernel);
 
 // Jointer's operator that replaces a captured attention operator and runs the chosen kernel; empty

@@ -25,7 +25,7 @@ struct alignas(64) Header {
 thread_local int uncounted_depth = 0;
 CountingAllocator* the_allocator = nullptr;
 
-// Bytes added to a total, and taken off again unless they are kept.
+// Bytes added to a total, and subtracted again unless they are kept.
 class Claim {
  public:
   Claim(std::atomic<std::int64_t>& total, std::int64_t bytes)

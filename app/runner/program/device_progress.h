@@ -1,7 +1,7 @@
 #pragma once
 
-// How far a device has come with the calls that the host has launched. A device runs them later, so
-// if it hangs, the host is somewhere else.
+// How far a device is with the calls that the host has launched. The device runs calls later than
+// the host launches them, so if it hangs, the host is at a different call.
 
 #include <c10/core/Device.h>
 #include <c10/core/Event.h>
@@ -18,8 +18,8 @@ class DeviceProgress {
  public:
   explicit DeviceProgress(c10::Device device) : device_(device) {}
 
-  // Call it after launching an instruction. The device reaches the mark when all that its current
-  // stream has been given is over. Throws c10::Error.
+  // Call it after launching an instruction. The device reaches the mark when it has finished
+  // everything that was queued on its current stream. Throws c10::Error.
   void mark(std::size_t instruction);
   // The instruction of the oldest mark that the device has not reached, and that of the mark before
   // it, if both are of one step.
@@ -27,8 +27,8 @@ class DeviceProgress {
     std::size_t instruction = 0;
     std::optional<std::size_t> after;
   };
-  // nullopt: it has reached all. May be called from another thread while the one that sets marks is
-  // blocked.
+  // nullopt: it has reached all marks. May be called from another thread while the one that sets
+  // marks is blocked.
   [[nodiscard]] std::optional<Unfinished> oldest_unfinished() const;
 
  private:

@@ -51,8 +51,8 @@ class Interpreter {
   // memory is really freed, as in training, at the cost of a copy. The originals then are on the
   // host.
   void copy_released_inputs(bool on);
-  // Marks in `progress` how far the device is, after every wait and every few calls of the following
-  // steps; null: does not. A step that is recorded must not be marked.
+  // Marks in `progress` how far the device is, after every wait and every few calls of the
+  // following steps; null disables this. Recorded steps must not be marked.
   void mark_progress(DeviceProgress* progress) { progress_ = progress; }
   // The random generators among the inputs.
   [[nodiscard]] std::vector<at::Generator> generators() const;

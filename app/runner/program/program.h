@@ -1,8 +1,8 @@
 #pragma once
 
 // A graph that is ready to run: which operators are called in which order, with which values, and
-// when values are released. Whatever is the same in every step is decided here, so that a step does
-// nothing else.
+// when values are released. Everything that is the same in every step is decided here, so steps do
+// no extra work.
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
@@ -40,8 +40,8 @@ struct Operand {
   std::uint32_t count = 0;
 };
 
-// A function on plain values that is not a torch operator, but one of Python's or a higher-order
-// one. It pops its arguments off the stack and pushes its results. Throws c10::Error.
+// A function on plain values that is not a torch operator but a Python function or a higher-order
+// operator. It pops its arguments off the stack and pushes its results. Throws c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
 // A compiled function. It pops its inputs off the stack and pushes its outputs.

@@ -2,7 +2,7 @@
 //
 // Terms
 //   instruction   one call of the graph, or one compiled region in place of several.
-//   slot          the place of a value. A node has one, or one for each value that it returns; a
+//   slot          the location of a value. A node has one, or one for each value that it returns; a
 //                 getitem is another name for its source's slot, and a placeholder of a pair's
 //                 backward is another name for the forward's value.
 //   last use      the last instruction that reads a slot; the slot is emptied after it.
