@@ -71,7 +71,7 @@ class JsonMembers {
   [[nodiscard]] std::string place_of(std::string_view key) const;
   // Empty if there was no problem.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  // The members that have not been read, as `"key":value,...`.
+  // The unread members, as `"key":value,...`.
   [[nodiscard]] std::string rest() const;
 
  private:

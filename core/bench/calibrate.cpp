@@ -46,7 +46,7 @@ Result<CostSamples> store(const Graph& graph, const Measurement& measurement) {
   CostSamples samples = cost_samples(graph, measurement);
   if (samples.device.empty())
     return fail(Error::Kind::usage,
-                "{}: the measurement names no device, but costs are stored per device",
+                "{}: the measurement does not name its device, but costs are stored per device",
                 measurement.label);
   JOINTER_TRY(CostDatabase database, CostDatabase::open_or_create(CostDatabase::default_path()));
   JOINTER_CHECK(database.store(samples));

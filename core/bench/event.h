@@ -91,7 +91,7 @@ struct RankMeasured {
   std::vector<std::int64_t> step_ns;  // one per iteration, in order
   std::int64_t peak_bytes = 0, requested_peak_bytes = 0, reserved_peak_bytes = 0;
   // The peak of requested bytes between calls: memory that the graph itself holds, without scratch.
-  // It includes all that compiled blocks allocate.
+  // Includes everything that compiled blocks allocate.
   std::int64_t resident_peak_bytes = 0;
   // Workspaces that libraries (cuBLAS) keep on the device. Not part of the other numbers.
   std::int64_t workspace_bytes = 0;

@@ -42,7 +42,7 @@ struct PeakExplanation {
   // The node that was running when memory (including scratch) peaked; invalid without a profile, or
   // if a compiled block was running.
   NodeId peak_node;
-  // The first node outside of compiled blocks after which the memory held differs from the
+  // The first node outside of compiled blocks after which the held memory differs from the
   // prediction, and the difference.
   NodeId first_different;
   std::int64_t first_difference = 0;

@@ -62,7 +62,7 @@ struct GraphReader {
 
   Result<std::vector<GraphEntry>> (*list)(const CaptureFile& file) = nullptr;
   // Adds one graph as a part, so that the halves of a pair can come from different readers. `as` is
-  // the requested kind; it is an error if the file states a different one.
+  // the requested kind; it is an error if the file states a different kind.
   Result<PartId> (*append)(Graph& graph, const CaptureFile& file, std::size_t index,
                            std::optional<CaptureKind> as, const Progress& progress) = nullptr;
   // Reads one graph. Set only for formats whose graphs may have several parts.

@@ -245,7 +245,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
                             "calls match no node, or differ in shape"),
                     most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
-    notes.push_back(fmt::format("{} of {} of kernel time belongs to no node",
+    notes.push_back(fmt::format("{} of {} of kernel time does not belong to any node",
                                 format_ns(match.foreign_device_ns), format_ns(match.device_ns)));
   if (!m.events.has_shapes)
     notes.emplace_back(
@@ -261,7 +261,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
                                         const PaddedBytes& json, const TraceOptions& options) {
   JOINTER_TRY(const ProfilerEvents events, read_profiler_events(name, json));
-  // In a GPU run, CPU calls only launch kernels, so their times say nothing about the work.
+  // In a GPU run, CPU calls only launch kernels, so their times do not reflect the work.
   if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
     return input_error(
         "{}: the trace has no kernels on its {}; add ProfilerActivity.CUDA to the profiler's "

@@ -1,7 +1,7 @@
 // Reads times from a trace and looks them up as profile_data.h describes.
 //
-// A collective's kernel states in the trace what it moved and in which group. All kernels of an
-// operator's call have the call's id, and the sum of their durations is its time.
+// For a collective, the trace records the bytes that its kernel moved and the group. All kernels of
+// an operator's call have the call's id, and the sum of their durations is its time.
 //
 // Cost: one scan of the trace. Deviation: none. If the ids of a trace are not unique, the first
 // call of an id counts, as in torch.

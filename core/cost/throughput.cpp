@@ -77,7 +77,7 @@ double degree_from_text(std::string parallel_text) {
 }
 
 // The product of the sizes of all groups whose description ends in tp, cp or pp (mesh_tp). Empty if
-// the capture lacks the description of a group. A twin says nothing new.
+// the capture lacks the description of a group. A twin adds no information.
 std::optional<double> degree_from_groups(const Graph& graph) {
   double degree = 1;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
@@ -143,7 +143,7 @@ std::optional<double> token_ids(const Graph& graph) {
   return std::nullopt;
 }
 
-// The tokens of a training step on this rank. The time of a part of a step says nothing about them.
+// The tokens of a training step on this rank. The time of a partial step does not determine them.
 void find_tokens(const Graph& graph, const ModelInfo& info, ModelFacts& facts) {
   if (part_of_step(graph)) return;
   if (const auto batch = positive(info.local_batch_size); batch && facts.sequence) {

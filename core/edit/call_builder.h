@@ -32,7 +32,7 @@ class CallBuilder {
     return insert(target, std::move(args), {}, ValueRecord::of_tensor(std::move(val)), like,
                   before);
   }
-  // Makes the node call another operator. The value that the node returns stays the same.
+  // Makes the node call a different operator. The value that the node returns stays the same.
   void replace(NodeId node, std::string_view target, ArgumentRecords args);
   void add(Change change) { changes_.push_back(std::move(change)); }
   [[nodiscard]] std::size_t count() const { return changes_.size(); }

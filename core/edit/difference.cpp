@@ -11,8 +11,8 @@
 // removals, readers first. The storage of an added node is named by a node that holds it in
 // `after`. If a call differs only in its inputs from its previous form, or from the call that it
 // was made from, the edit names just these inputs, so that the other arguments stay those of the
-// graph that the edit is replayed on. If a common node is a view of another storage than before, or
-// has a new storage, its replacement records that (core/edit/storage_changes.h).
+// graph that the edit is replayed on. If a common node is a view of a different storage than
+// before, or has a new storage, its replacement records that (core/edit/storage_changes.h).
 
 #include "core/edit/difference.h"
 

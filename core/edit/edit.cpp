@@ -549,7 +549,8 @@ void Editor::State::correct_values() {
   });
 }
 
-// If two nodes changed places, at least one of them moved, and both are within the changed range.
+// If the relative order of two nodes changed, at least one of them moved, and both are within the
+// changed range.
 Result<void> Editor::State::check_reads() const {
   for (std::size_t i = first; i < last; ++i) {
     const NodeId id = graph.order()[i];

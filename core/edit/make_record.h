@@ -33,8 +33,8 @@ NodeRecord record_node(const Graph& graph, const StorageOwners& owners, NodeId i
 void record_call(const Graph& graph, const Node& node, NodeRecord& record);
 
 ArgumentRecords record_args(const Graph& graph, const Argument& list_or_dict);
-// `name_owner` may return another name for a node whose storage a tensor shares. If it returns an
-// empty text, the record uses the node's own name.
+// `name_owner` may return a different name for a node whose storage a tensor shares. If it returns
+// an empty text, the record uses the node's own name.
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                          const std::function<std::string_view(NodeId)>& name_owner = {});
 // The value of a node that returns one tensor, in a new storage.

@@ -15,8 +15,8 @@
 //
 // The wait of each member becomes its final view. It keeps its name, value and readers, so nothing
 // else in the graph changes. The bucket starts where its last member started or, if a member's
-// result is used before that, as soon as all inputs exist. Its wait takes the place of the first of
-// the members' waits after the start, but precedes the first use of any result.
+// result is used before that, as soon as all inputs exist. Its wait replaces the first of the
+// members' waits after the start, but precedes the first use of any result.
 //
 // Numerics: gathering and copying change no bits. A sum over two ranks is the same in any order.
 // Over more ranks, the order may depend on an element's position in the buffer, and so may the last

@@ -13,7 +13,8 @@
 //    order: first those of the same module, then the others. At radius 0, only those of the same
 //    module.
 // 3. The arguments of matched nodes are matched by position if they call the same operator: a call
-//    whose result has another shape is a change, rather than one node removed and another added.
+//    whose result has a different shape is a change, rather than one node removed and another
+//    added.
 //
 // Whenever two nodes are matched, so are their arguments at the same position, and readers that
 // have only one counterpart, if their colors at radius 0 are the same. Therefore a difference

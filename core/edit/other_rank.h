@@ -36,7 +36,7 @@ class OtherRank {
   [[nodiscard]] bool are_names_equal() const { return names_.are_equal(); }
 
  private:
-  // A node whose constants differ on this rank, or may differ.
+  // A node whose constants differ, or may differ, on this rank.
   struct Own {
     std::string args;
     std::string source;  // the node of the graph before the first edit that has them

@@ -32,7 +32,7 @@ void add_left_out(RepeatedEdit& repeated) {
         fmt::format("Not in {} either.", counted(left_out.size() - kMaxNotes, "more layer")));
 }
 
-// The place of a moved block.
+// The target position of a moved block.
 struct Neighbor {
   NodeId node;
   bool is_after = true;  // the node comes after the block, not before it
@@ -115,7 +115,8 @@ class Repeater {
     return {};
   }
 
-  // In the order in which they run what was changed; those without a counterpart come last.
+  // Sorted by the position of the counterparts of the changed nodes; layers without counterparts
+  // come last.
   [[nodiscard]] std::vector<std::int64_t> other_layers() const {
     std::vector<std::int64_t> layers = counterparts_.layers();
     std::erase(layers, home_);
@@ -155,7 +156,8 @@ class Repeater {
     return changes;
   }
 
-  // The node that the block of a layer goes before. `neighbor`: next to the block at home.
+  // The node before which a layer's block is placed. `neighbor`: the block's neighbor in the home
+  // layer.
   Result<NodeId> place_in(std::int64_t layer, const Neighbor& neighbor,
                           std::span<const NodeId> block) const {
     const std::int64_t at = counterparts_.layer_of(neighbor.node);

@@ -12,8 +12,8 @@
 namespace jointer {
 
 struct RepeatedEdit {
-  // Does to the other layers what the first one did to its own. The notes say what other ranks must
-  // do too, and name the first layers that are left out.
+  // Repeats the first edit in the other layers. The notes say what other ranks must do too, and
+  // name the first layers that are left out.
   Edit edit;
   std::size_t layers = 0;             // number of layers that it changes
   std::vector<std::string> left_out;  // why each of the others is left out, in one sentence
@@ -25,7 +25,7 @@ struct RepeatedEdit {
 // A block moves to the counterpart of its new neighbor: of the node after it, or of the one before
 // it if only that one is in a layer. If neither is, it moves before the same node in every layer.
 //
-// Error (usage), in one sentence: the edit does something else, or its nodes are not of one layer;
+// Error (usage), in one sentence: the edit does something else, its nodes belong to several layers,
 // or every other layer is left out. Cost: a copy of the graph, and the moves.
 Result<RepeatedEdit> repeat_in_layers(const LayerCounterparts& counterparts, const Edit& edit,
                                       Graph after, const Dependencies& dependencies);

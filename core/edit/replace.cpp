@@ -1,8 +1,8 @@
 // Replaces the operator of a call.
 //
 // The new operator must accept the arguments as they are: its schema has at least as many
-// positional ones, has all given keywords, needs no others without a default, and takes tensors
-// where tensors are given. It must also return the same shape and dtype, for one of these reasons:
+// positional ones, has all given keywords, needs no others without a default, and accepts tensors
+// where tensors are passed. It must also return the same shape and dtype, for one of these reasons:
 //   - it is an overload of the same operator;
 //   - both are pointwise and neither is a comparison: they broadcast sizes in the same way, and for
 //     floating-point inputs of one dtype they return that dtype;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A graph's hash tells whether two graphs differ; its fingerprint tells where. A fingerprint has
+// A graph's hash shows whether two graphs differ; its fingerprint shows where. A fingerprint has
 // four characters per node, one each for name, target, arguments and value. With it, a recipe alone
 // is enough to locate the first node that differs from the recorded graph, and what differs in it.
 // docs/hash.md defines the fingerprint; the Python package computes the same.

@@ -211,7 +211,7 @@ class Graph {
   void set_pair_extra(std::string members) { pair_extra_ = std::move(members); }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   OperatorId intern_operator(std::string_view target);
-  // Describes operators, including those already interned, as registered by this version of torch,
+  // Describes operators, including those already interned, as registered in this version of torch,
   // plus the schemas that the capture adds.
   void set_operator_version(std::string_view torch_version);
   void add_operator_schema(std::string_view target, std::string_view schema);
@@ -234,7 +234,7 @@ class Graph {
   Argument make_children(Argument::Kind kind, std::span<const Argument> children);
   Value make_children(Value::Kind kind, std::span<const Value> children);
   Tensor& tensor(TensorId id) { return tensors_[id.index()]; }
-  // Moves a tensor to another storage; captured_storage still returns the original one.
+  // Moves a tensor to a different storage; captured_storage still returns the original one.
   void correct_storage(const Tensor& tensor, StorageId storage);
   // Appends the node to the program order. Its name must be unique in its part, and the tensors of
   // its value must have been added consecutively.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Names of process groups: the argument of a call that gives one, and the twins of groups. The
-// Python package follows the same rules (groups.py). Also where the ranks of a group are placed
+// Python package follows the same rules (groups.py). Also determines where the ranks of groups run
 // that the capture does not describe.
 
 #include <cstdint>
@@ -29,13 +29,13 @@ const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_vi
 // capture is preferred to a derived one.
 const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
 
-// True if consecutive ranks stand for those of a group: the capture has neither the group nor one
-// that it is a twin of.
+// True if a group's ranks are assumed to be consecutive: the capture contains neither the group nor
+// one that it is a twin of.
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);
 
-// The distance between the ranks of such a group is an assumption, `stride:fsdp=8`. These are the
-// name of the assumption for a group, the distance, which is 1 by default and that of the original
-// for a twin, and the assumptions without and with only the distances.
+// The distance between the ranks of such a group is an assumption, `stride:fsdp=8`. These functions
+// return the name of the assumption for a group, the distance (1 by default; that of the original
+// for a twin), and the assumptions without and with only the distances.
 std::string stride_name(std::string_view group);
 std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group);
 Assumptions without_strides(Assumptions assumptions);

@@ -39,7 +39,7 @@ LayerCounterparts::LayerCounterparts(const Graph& graph, const ModuleTree& modul
     layer_by_node_[id.index()] = layer;
     calls.push_back({id, kind, counts[{layer, kind}]++});
   }
-  // By kind, number of calls of that kind in the layer, and place among them.
+  // By kind, number of calls of that kind in the layer, and index among them.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> numbers;
   for (const Call& call : calls) {
     const std::int64_t layer = layer_by_node_[call.node.index()];

@@ -4,7 +4,7 @@
 //
 // Calls of two layers are counterparts if the same operator returns values of the same types and
 // shapes in the same module of its layer (`layers.*.attention.wq`) and in the same phase, and both
-// have the same place among such calls of their layers. If two layers have different numbers of
+// have the same index among such calls of their layers. If two layers have different numbers of
 // such calls, they differ there, and none of these calls is a counterpart of another.
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace jointer {
 
 namespace {
 
-// The layer number in a path, and where it stands.
+// The layer number in a path, and its position there.
 struct LayerSegment {
   std::int64_t layer = Layers::kNone;
   std::size_t begin = 0, end = 0;

@@ -36,7 +36,7 @@ std::int64_t layer_of_path(std::string_view path);
 // The path with `*` for the layer number: "layers.*.attention". A path without a layer stays as it
 // is.
 std::string path_in_any_layer(std::string_view path);
-// Numbers such paths, by module: modules at the same place of their layers have the same number.
+// Numbers such paths, by module: corresponding modules of different layers have the same number.
 std::vector<std::uint32_t> number_paths_in_any_layer(const ModuleTree& modules);
 
 }  // namespace jointer

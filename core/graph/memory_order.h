@@ -46,7 +46,7 @@ class MemoryOrder {
   };
 
   void find_storages();
-  // True if the node uses a storage that any node writes to.
+  // True if the node uses a storage that some node writes to.
   [[nodiscard]] bool uses_any(NodeId id) const;
   void find_before(NodeId id);
   static std::size_t part_of(Storage& storage, MemoryRegion region);

@@ -10,16 +10,16 @@
 // Steps
 //   1. Assign ranks by the longest path from the top. Then let nodes with more outgoing than
 //      incoming edges sink as far as their readers allow, which shortens edges. If a rank would
-//      have more boxes than allowed, place all boxes anew in the order of their numbers: each in
+//      have more boxes than allowed, place all boxes again, in the order of their numbers: each in
 //      the first rank below its inputs that has room and is at most kWindow above the lowest rank
 //      so far. A node that is computed shortly before it is read then stays near its reader.
 //   2. Build the chains.
 //   3. Order the items within ranks: sweeps down and up sort by the mean position of neighbors
 //      (barycenters). Keep the order with the fewest crossings.
-//   4. Assign x: in each sweep, every rank takes the positions nearest to the mean of its
-//      neighbors (least squares) that keep order and distances. This is an isotonic regression,
-//      solved exactly by pooling adjacent violators. Then further rounds pull the bends of a chain,
-//      and boxes that have only each other as neighbors, to one x.
+//   4. Assign x: in each sweep, the items of every rank move to the positions nearest to the mean
+//      of their neighbors (least squares) that keep order and distances. This is an isotonic
+//      regression, solved exactly by pooling adjacent violators. Then further rounds pull the bends
+//      of a chain, and boxes that have only each other as neighbors, to one x.
 //   5. Route edges: straight between ranks, vertical through them. No line crosses a box.
 //
 // Cost: steps 3 and 4 are O(sweeps * (items + segments * log)); items are at most nodes * ranks.

@@ -178,7 +178,7 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   keep([&](const GraphEntry& e) { return e.name.ends_with(made); });
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty())
-    return fail(Error::Kind::usage, "{} contains {} graphs, but no {} graph; give another file",
+    return fail(Error::Kind::usage, "{} contains {} graphs, but no {} graph; choose another file",
                 file.name, entries.size(), to_string(kind));
   return fail(Error::Kind::usage,
               "{} contains {} graphs, and {} of them could be the {} half; choose the forward with "

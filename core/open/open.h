@@ -26,7 +26,7 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 Result<Graph> open_graph(const OpenRequest& request);
 
 // The request for the graph from which a pass made the graph that `request` opens. Error (usage):
-// the file does not say which graph that is.
+// the file does not record which graph that is.
 Result<OpenRequest> request_before(const OpenRequest& request);
 
 }  // namespace jointer

@@ -159,8 +159,8 @@ Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watch
 
 namespace {
 
-// Says why the knapsack saves some items and leaves others. Items of the same bytes and FLOPs are
-// the same to it: if it saves only some of them, their order decides.
+// Explains why the knapsack saves some items and not others. It cannot distinguish items of the
+// same bytes and FLOPs: if it saves only some of them, their order decides.
 class BudgetReasons {
  public:
   BudgetReasons(const Graph& joint, const BudgetedCut& chosen, double budget)

@@ -5,8 +5,8 @@
 //      so a use of a view counts), and its first reader in the backward.
 //   2. Add the new nodes, and redirect the readers: the output of the forward, the calls of the
 //      backward.
-//   3. Order both halves, with the new calls in their places.
-// The value's placeholder in the backward is replaced by one with another name and device.
+//   3. Order both halves, with the new calls inserted.
+// The value's placeholder in the backward is replaced by one with a different name and device.
 //
 // Cost: linear in nodes and edges.
 
@@ -139,7 +139,7 @@ class Adder {
     return pair_.intern(name);
   }
 
-  // A tensor like the value's, on another device and in another storage.
+  // A tensor like the value's, on a different device and in a separate storage.
   [[nodiscard]] TensorId tensor_on(const Node& like, DeviceId device, StorageId storage) {
     Tensor t = *pair_.single_tensor(like);
     const std::vector<Dim> shape(pair_.shape(t).begin(), pair_.shape(t).end());

@@ -43,7 +43,7 @@ class BudgetPlans {
     bool fits = false;  // false: none of the budgets tried fits, and this one has the minimum peak
   };
   // The largest budget found whose peak fits. `what_if` is for `joint()` or a graph with the same
-  // calls, and the same in each call. Error (usage): no budget has a legal plan. Cost:
+  // calls, and must be the same in all calls. Error (usage): no budget has a legal plan. Cost:
   // at most 27 cuts, fewer if some peaks are already known.
   Result<Fit> within(const PlanWhatIf& what_if, std::int64_t peak_bytes);
 

@@ -1,11 +1,11 @@
 // Finds the cut-off of a plan.
 //
 // A plan that only weighs bytes against cost recomputes the densest values, and switches at one
-// density. Other plans nearly do: bans, chains and the room that is left for one more value put some
+// density. Other plans nearly do: bans, chains and the remaining room for one more value put some
 // values on the other side. The cut-off is the density that misplaces the fewest bytes; among equal
 // ones, the highest. Values of the same density are never misplaced: the plan
-// may save some of them and recompute others. A cut-off that is no better than one above or below all
-// values says nothing about the plan, and is none.
+// may save some of them and recompute others. A cut-off that is no better than one above or below
+// all values does not describe the plan, and does not count.
 
 #include "core/partition/cut_off.h"
 

@@ -80,7 +80,7 @@ class FlatOrders::Nodes {
   [[nodiscard]] const Inserted& inserted(Node item) const {
     return inserted_[item - orders_.size() - 1];
   }
-  // The value that was copied back in its place.
+  // The value that was copied back to replace it.
   [[nodiscard]] Node back(const PairOrder& order, Node item) const {
     if (is_inserted(item)) return PairOrder::kNever;
     const std::uint32_t value = order.value_of[item];

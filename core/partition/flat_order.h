@@ -27,7 +27,7 @@ class FlatOrders {
   [[nodiscard]] Result<PairOrder> order(std::vector<std::uint8_t> given,
                                         std::span<const NodeId> offloaded) const;
 
-  // The value that a call reads as an input of its node.
+  // The value that a call reads for an input of its node.
   [[nodiscard]] StepInput input_of(const PairOrder& order, const StepCall& reader,
                                    Place input) const;
   // The start that a wait waits for. See Graph::collective_of_wait.

@@ -24,9 +24,9 @@
 // Calls of the backward that a partitioner could move to the forward, although they draw other
 // numbers or use memory after a write, are tagged must_be_in_backward.
 //
-// A pair does not tell which of its MUST_SAVE tags at borders of regions were MUST_RECOMPUTE before;
-// these stay. A call through a random state may lack a description (torch drops it): its value is
-// put together from the elements that the pair reads.
+// A pair does not show which of its MUST_SAVE tags at borders of regions were MUST_RECOMPUTE
+// before; these stay. A call through a random state may lack a description (torch drops it): its
+// value is put together from the elements that the pair reads.
 //
 // Cost: linear in the graph.
 //
@@ -159,7 +159,7 @@ class PairJoiner {
       if (matches_.is_own(id)) choose(id, std::string(pair_.name(id)));
   }
 
-  // A constant of the backward gets another name if the forward's differs.
+  // A constant of the backward gets a different name if the forward's differs.
   [[nodiscard]] std::string constant_name(NodeId id) const {
     const std::string name(pair_.target(pair_.node(id)));
     return pair_.node(id).part == kBackward && matches_.constants_differ(name) ? "backward_" + name

@@ -12,7 +12,7 @@
 // If anything else writes, only 1 and 4 apply.
 //
 // A pair does not show where the joint graph had the calls of rule 2, or those of the backward that
-// need no tangent. Plans with such calls may give pairs in another order.
+// need no tangent. Plans with such calls may produce pairs in a different order.
 //
 // Cost: linear in the edges.
 

@@ -2,8 +2,8 @@
 //
 // Steps
 //   1. The forward's outputs that the backward receives are saved; the others are the model's. With
-//      descriptors, an output says whether it is saved. Without, the last ones are: as many as the
-//      backward receives.
+//      descriptors, each output's descriptor shows whether it is saved. Without, the last ones are
+//      saved: as many as the backward receives.
 //   2. Random states: a call of the backward through run_with_rng_state stands for the call of the
 //      forward that has left the state, or through a generator, for the one with the same number.
 //   3. A placeholder stands for the value that the forward saved.
@@ -182,7 +182,7 @@ Result<void> PairMatches::no_state(NodeId call, NodeId state) const {
       state ? pair_.name(state) : "an unknown state");
 }
 
-// The inputs with states are for these calls only.
+// The inputs with states are used only by these calls.
 Result<void> PairMatches::check_generators() const {
   for (const NodeId id : pair_.order()) {
     if (!is_dropped_[id.index()] || pair_.node(id).kind != NodeKind::placeholder) continue;
@@ -250,7 +250,7 @@ std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
   return calls;
 }
 
-// Nullopt if the backward reads `given` otherwise.
+// Nullopt if the backward uses `given` in any other way.
 std::optional<PairMatches::Reloads> PairMatches::reloads_of(NodeId given, DeviceId device) const {
   Reloads found;
   for (const NodeId copy : users_.of(given)) {
@@ -326,8 +326,8 @@ std::vector<Argument> PairMatches::keywords(const Node& call) const {
   return found;
 }
 
-// True if a second call is not the same as the first. A partitioner recomputes higher-order
-// operators only if they have no effects, which their graphs would have to tell.
+// True if running the call a second time does not repeat the first run. A partitioner recomputes
+// higher-order operators only if they have no effects, which only their graphs could show.
 bool PairMatches::is_bound(NodeId id) const {
   const Node& n = pair_.node(id);
   if (n.kind != NodeKind::call) return false;

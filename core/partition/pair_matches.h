@@ -19,7 +19,7 @@ namespace jointer {
 
 class PairMatches {
  public:
-  // The keyword argument of graphsafe_run_with_rng_state that is not one of the operator.
+  // The keyword argument of graphsafe_run_with_rng_state that is not an argument of the operator.
   static constexpr std::string_view kStateKeyword = "rng_state";
 
   // A call of the forward through a random state.

@@ -1,7 +1,8 @@
 #pragma once
 
 // Determines which calls of a joint graph the forward and the backward run under a save plan, and
-// in which order, without building the pair; likewise for a flat training step (flat_order.h). The top of pair_order.cpp states the rules.
+// in which order, without building the pair. Does the same for a flat training step (flat_order.h).
+// The top of pair_order.cpp states the rules.
 
 #include <cstdint>
 #include <memory>

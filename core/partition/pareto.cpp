@@ -1,21 +1,21 @@
 // Trades peak memory against step time.
 //
-// A sweep over activation budgets (budget_sweep.cpp) adds points to the given ones. They are where
-// the search for the best plans starts (plan_frontier.cpp), so its answers are at least as good as
-// each of them.
+// A sweep over activation budgets (budget_sweep.cpp) adds points to the given ones. The search for
+// the best plans starts with them (plan_frontier.cpp), so its answers are at least as good as each
+// of them.
 //
 // The curve is the result of ten searches: for the lowest peak, for the shortest step, and for
-// peaks at equal distances in between. It shows the plans that they found on the way, as far as
-// they are apart, and the given and swept points that nothing beats.
+// peaks at equal distances in between. It shows the plans that these searches found on the way,
+// unless they are too close together, and the given and swept points that nothing beats.
 //
 // On a small graph, a few large values decide, and a search for one limit may miss a plan that a
 // search for another finds. There, the search for a limit begins with short ones for the peaks of
 // the curve.
 //
 // A limit of reserved memory: the bytes that the caching allocator reserves follow from the order of
-// all requests, so that no search can aim at them. The search is for a limit of allocated memory
-// instead, at first the same. The best plans found are judged by their reserved bytes. If the
-// best of all is over the limit, the limit of the next search is lower by as much.
+// all requests, so no search can aim at them. Instead, the search limits allocated memory, at first
+// to the same number of bytes. The best plans found are judged by their reserved bytes. If even the
+// best exceeds the limit, the limit of the next search is lowered by the excess.
 //
 // Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The search is
 // Jointer's. Deviation: torch's curve shows its budgets, and is not monotone where the bytes of
@@ -91,7 +91,7 @@ class Search {
     return fit;
   }
 
-  // Searches for limits at equal distances, with less effort, for plans to start from.
+  // Searches for limits at equal distances, with less effort, to find plans to start from.
   void find_starts() {
     const std::size_t effort = request_.effort / kStartPart;
     const auto smallest = frontier_->best(PlanLimit::of_peak(0), effort);
@@ -112,7 +112,7 @@ class Search {
     const std::int64_t interval = std::max<std::int64_t>((high - low) / kIntervals, 1);
     for (std::size_t i = 0; i < found.size(); ++i) {
       const std::int64_t peak = found[i].figures.figures.peak_bytes;
-      // The last in its interval is the fastest.
+      // The last plan in its interval is the fastest.
       const bool is_last =
           i + 1 == found.size() ||
           (found[i + 1].figures.figures.peak_bytes - low) / interval != (peak - low) / interval;
@@ -194,7 +194,7 @@ class Search {
     reserved_.push_back({plan.plan, bytes.value_or(plan.figures.figures.peak_bytes)});
     return reserved_.back().bytes;
   }
-  // Pairs of other partitioners have other calls.
+  // Pairs of other partitioners have different calls.
   void add_reserved(ParetoPoint& point) {
     if (point.partitioner == Partitioner::min_cut)
       point.reserved_bytes = reserved({point.plan, point.figures});

@@ -21,7 +21,8 @@ struct ParetoPoint {
   std::string name;   // of a preset or of a plan that the user has kept
   SavePlan plan;
   PlanFigures figures;
-  // The partitioner whose pair has these estimates; nullopt for a captured pair in another order.
+  // The partitioner whose pair has these estimates; nullopt for a captured pair in a different
+  // order.
   std::optional<Partitioner> partitioner = Partitioner::min_cut;
   // No plan with this peak has a shorter step (plan_relaxation.cpp); 0 if not computed.
   std::int64_t bound_ns = 0;
@@ -31,7 +32,7 @@ struct ParetoPoint {
   // those after them. Empty: the plan's own order.
   std::string order = {};
 
-  // True for a plan that is neither of a budget nor has a name.
+  // True for a plan that has no name and was not found for a budget.
   [[nodiscard]] bool is_searched() const { return budget < 0 && name.empty(); }
 };
 
@@ -46,7 +47,7 @@ struct ParetoRequest {
   // far.
   PartitionOptions partition;
   // Presets and plans that the user has kept. The search computes their estimates, except for pairs
-  // of another partitioner or in another order, whose estimates must be given.
+  // of other partitioners or in a different order, whose estimates must be given.
   std::vector<ParetoPoint> given;
   // Maximum number of budgets to try as long as wide gaps between points remain.
   std::size_t max_budgets = 64;

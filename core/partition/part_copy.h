@@ -25,18 +25,18 @@ class PartCopy {
   // Prepares for copying nodes of another part as well: adds the symbols and groups that the target
   // lacks.
   void include(PartId of);
-  // Makes readers of `id` read the copy of `other` instead, and its views views of that copy.
-  // `other` must have been copied.
+  // Makes readers of `id` read the copy of `other` instead, and turns views of `id` into views of
+  // that copy. `other` must have been copied.
   void copy_from(NodeId id, NodeId other);
 
   // Appends a copy whose arguments refer to the earlier copies. Storages, module stacks and stack
   // traces are copied with the first node that has them.
   NodeId copy(NodeId id);
-  // Copies the node under another name, optionally with another target. For a constant, the target
-  // is its new name.
+  // Copies the node under a different name, optionally with a different target. For a constant, the
+  // target is its new name.
   NodeId copy_as(NodeId id, std::string_view name);
   NodeId copy_as(NodeId id, std::string_view name, std::string_view target);
-  // Appends a placeholder for the node's value, under the same or another name.
+  // Appends a placeholder for the node's value, under the same or a different name.
   NodeId copy_as_placeholder(NodeId id);
   NodeId copy_as_placeholder(NodeId id, std::string_view name);
   // Copies the node as a call of a higher-order operator that runs the node's operator with its

@@ -8,13 +8,13 @@
 //            limit, is no better, or is better.
 //
 // Steps
-//   1. Try the groups by kind (save what is recomputed, save what is offloaded, offload what is
-//      recomputed, then the reverse), and by the time that a byte gains.
+//   1. Try the groups by kind (save recomputed values, save offloaded values, offload recomputed
+//      values, then the reverse), and by the time gained per byte.
 //   2. In a group, try the first and the last change and the one in the middle, and divide the
-//      parts whose ends differ in their outcome. Continue from a better plan at once: try the rest
-//      of the part together, since equal layers often change together.
+//      parts whose ends differ in their outcome. Continue from a better plan immediately: try the
+//      rest of the part together, since equal layers often change together.
 //   3. When a group improved the plan, try all others again. When none did, and `all` is set, also
-//      try each change of the groups in which one exceeded the limit: what a change adds at the
+//      try each change of the groups in which one exceeded the limit: how much a change adds at the
 //      peak depends on its position. If there are few changes, try each change of all groups.
 //
 // In the end no change is better, except for changes that differ from the similar ones around them,
@@ -89,7 +89,7 @@ PlanDescent::Judged PlanDescent::judge(std::span<const Change> changes) const {
   for (const Change& each : changes) nodes.push_back(each.node);
   auto changed = what_if_.change_all(best_.plan, nodes, changes.front().to);
   if (!changed) return {Outcome::impossible, {}};
-  // A plan beyond these bounds cannot be better.
+  // A plan that exceeds these bounds cannot be better.
   const Figures& now = best_.figures.figures;
   Figures most = now;
   if (limit_.holds(now))

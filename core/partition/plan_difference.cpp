@@ -65,7 +65,7 @@ bool has_storage(KeptAs kept) {
   return kept && *kept != Keep::recompute;
 }
 
-// How the backward gets a storage, given how it gets two values in it.
+// How the backward obtains a storage, given how it obtains two values in it.
 KeptAs joined(KeptAs a, KeptAs b) {
   for (const Keep keep : {Keep::save, Keep::offload, Keep::recompute})
     if (a == keep || b == keep) return keep;
@@ -148,7 +148,7 @@ class SharedStorages {
   void join(const Graph& graph, const PlanRow* Both::*side) {
     std::unordered_map<StorageId, std::size_t> first;
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      // A value that this plan has no use for may be in the graph nevertheless.
+      // A value that this plan does not need may still be in the graph.
       const PlanRow* row = values_[i].*side;
       const NodeId node = row != nullptr ? row->node : graph.find(values_[i].name);
       const StorageId in = node ? storage(graph, node) : StorageId{};
@@ -168,7 +168,7 @@ class SharedStorages {
     }
   }
 
-  // The position and node of a value's row; the caller fills in how the value is kept.
+  // The position and node of a value's row; the caller fills in the value's policy.
   [[nodiscard]] StorageChange place_of(const Both& value) const {
     if (value.after != nullptr)
       return {.position = after_.graph.position(value.after->node),
@@ -203,7 +203,7 @@ class SharedStorages {
   std::vector<bool> is_of_input_;  // by root: an input of the graph has the storage
 };
 
-// The larger, the more prominent.
+// The size of a change, by which changes are sorted.
 auto weight(const PlanAmounts& change) {
   return std::pair(std::max(std::abs(change.saved_bytes), std::abs(change.offloaded_bytes)),
                    std::abs(change.recompute_ns));
@@ -293,7 +293,7 @@ std::vector<PlanTransition> transitions(const PlanDifference& difference,
 }
 
 std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGrouping grouping) {
-  // By layer in numeric order, those without a layer last; by operator in alphabetical order.
+  // Layers in numeric order, with values without a layer last; operators in alphabetical order.
   std::map<std::pair<std::uint64_t, std::string_view>, PlanChangeGroup> by_key;
   for (std::size_t i = 0; i < difference.rows.size(); ++i) {
     const PlanChangeRow& row = difference.rows[i];
@@ -336,7 +336,8 @@ LayerKey layer_key(const PlanChangeRow& row) {
           row.change.recompute_ns};
 }
 
-// The rows of a layer by their keys: independent calls of identical layers may be in another order.
+// The rows of a layer by their keys: independent calls of identical layers may be in a different
+// order.
 std::multimap<LayerKey, std::size_t> by_key(const PlanDifference& difference,
                                             const PlanChangeGroup& layer) {
   std::multimap<LayerKey, std::size_t> rows;
@@ -431,7 +432,7 @@ std::string counts_text(const PlanDifference& difference, std::span<const std::s
 }
 
 std::string summary(const PlanDifference& difference, std::string_view arrow, std::size_t max) {
-  if (difference.empty()) return "No value is kept differently";
+  if (difference.empty()) return "No values changed";
   return fmt::format("{} changed: {}", counted(difference.moved(), "value"),
                      list(transitions(difference), arrow, max));
 }

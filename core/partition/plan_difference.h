@@ -1,7 +1,7 @@
 #pragma once
 
-// Compares two plans value by value: what changed from saved to recomputed or offloaded, and what
-// that costs. The plans may be of one joint graph, of several captures, of a pair or of a flat
+// Compares two plans value by value: which values changed, such as from saved to recomputed, and
+// what that costs. The plans may be of one joint graph, of several captures, of a pair or of a flat
 // training step: values correspond if their nodes have the same name.
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// How the backward gets a value; none: the plan has no use for it.
+// How the backward obtains a value; none if the plan does not need it.
 using KeptAs = std::optional<Keep>;
 // "saved", "recomputed", "offloaded" or "not needed".
 std::string_view to_text(KeptAs kept);
@@ -38,7 +38,7 @@ struct PlanChangeRow {
   [[nodiscard]] bool moved() const { return from != to; }
 };
 
-// Values that changed in the same way.
+// Values with the same change of policy.
 struct PlanTransition {
   KeptAs from, to;
   std::size_t count = 0;
@@ -48,7 +48,7 @@ struct PlanTransition {
 // Values of one layer or of one operator.
 struct PlanChangeGroup {
   std::string name;               // "layer 3", "outside of layers", or an operator
-  std::size_t moved = 0;          // values that are kept in another way
+  std::size_t moved = 0;          // values whose policy changed
   PlanAmounts change;             // the sum over all rows, also those that only changed in cost
   std::vector<std::size_t> rows;  // indices in PlanDifference::rows
 };
@@ -63,16 +63,15 @@ struct PlanChangeLayers {
 };
 
 struct PlanDifference {
-  // The values that are kept in another way or whose bytes or time changed, in program order of the
-  // second graph. The sums over these rows are the differences between the plans' estimates. Values
-  // of one storage, such as a tensor and its views, are one row: that of the first that a plan
-  // saves or offloads. Values that are free and that neither plan saves, and free views of inputs,
-  // are left out.
+  // The values whose policy, bytes or time changed, in program order of the second graph. The sums
+  // over these rows are the differences between the plans' estimates. Values of one storage, such
+  // as a tensor and its views, are one row: that of the first that a plan saves or offloads. Values
+  // that are free and that neither plan saves, and free views of inputs, are left out.
   std::vector<PlanChangeRow> rows;
 
   [[nodiscard]] bool empty() const { return rows.empty(); }
   [[nodiscard]] PlanAmounts total() const;
-  // Number of values that are kept in another way.
+  // Number of values whose policy changed.
   [[nodiscard]] std::size_t moved() const;
 };
 
@@ -83,13 +82,13 @@ struct PlanSide {
 // Cost: n log n.
 PlanDifference plan_difference(const PlanSide& before, const PlanSide& after);
 
-// Sorted by bytes, largest first; values that are kept as before come last.
+// Sorted by bytes, largest first; values whose policy is unchanged come last.
 std::vector<PlanTransition> transitions(const PlanDifference& difference);
 std::vector<PlanTransition> transitions(const PlanDifference& difference,
                                         std::span<const std::size_t> rows);
 
 enum class PlanGrouping : std::uint8_t { layer, target };
-// Layers in their order, then what belongs to none; operators with the most bytes first.
+// Layers in their order, then values outside of layers; operators with the most bytes first.
 std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGrouping grouping);
 // The groups by layer. Adjacent layers are one if their values have the same modules below the
 // layer and the same operators, and changed in the same way.
@@ -102,8 +101,8 @@ std::string to_text(const PlanAmounts& change);
 // "64 saved -> recomputed, 3 saved -> offloaded": without bytes and times. `max` as for `summary`.
 std::string counts_text(const PlanDifference& difference, std::span<const std::size_t> rows,
                         std::string_view arrow = "->", std::size_t max = 4);
-// One sentence without a full stop: "97 values changed: 64 saved -> ..., 33 ...", or "No value is
-// kept differently". `max`: number of transitions to list; the others are counted.
+// One sentence without a full stop: "97 values changed: 64 saved -> ..., 33 ...", or "No values
+// changed". `max`: number of transitions to list; the others are counted.
 std::string summary(const PlanDifference& difference, std::string_view arrow = "->",
                     std::size_t max = 4);
 

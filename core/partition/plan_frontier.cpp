@@ -14,8 +14,8 @@
 //   2. Bracket the limit in each series and halve the interval between the two prices.
 //   3. Improve the plan beyond the limit that is nearest to it: change decisions until it is within
 //      the limit and no change makes it better (plan_descent.cpp). A price treats equal layers
-//      alike; the descent need not. From beyond, it gives up the least valuable decisions first,
-//      and ends at better plans than from within.
+//      alike; the descent need not. Starting beyond the limit, it gives up the least valuable
+//      decisions first, and ends at better plans than when starting within it.
 //   4. Until the effort is spent:
 //      - mix the two plans of a bracket: decide like one up to some value and like the other after
 //        it, in several orders, and bisect for the last value at which the limit holds;
@@ -23,8 +23,8 @@
 //      - improve the other plans of the brackets;
 //      - change up to three decisions of the best plan at random, improve the result as in step 3,
 //        and continue from it if it is not worse: where a few large values decide, no single change
-//        is better, and several together are.
-//   5. Try all changes of the best plan, also those that the descent leaves out to save time.
+//        may be better while several together are.
+//   5. Try all changes of the best plan, including those that the descent leaves out to save time.
 //   6. Tighten the bound: with prices at the moment of the plan's peak (plan_moment.cpp).
 //
 // The effort is counted in evaluated plans, not in time, so the result is the same on every machine.
@@ -209,7 +209,7 @@ void PlanFrontier::tune(const PlanLimit& limit) {
   const auto toward = [&](const EvaluatedPlan& from) {
     return limits_peak ? tuning.lower_peak_until(from, holds) : tuning.speed_up_until(from, holds);
   };
-  // The plan within the limit that is nearest to it, and the nearest beyond.
+  // The plan nearest to the limit that is within it, and the nearest beyond it.
   const EvaluatedPlan* beyond = nullptr;
   for (const auto& [peak, plan] : points_) {
     const Figures& f = plan.figures.figures;
@@ -250,7 +250,8 @@ void PlanFrontier::improve(const EvaluatedPlan& plan, const PlanLimit& limit, bo
 
 void PlanFrontier::wander(const PlanLimit& limit, std::size_t end) {
   std::mt19937_64 chance(1);
-  // The plan after one to kMaxKicks random changes; nullopt if none of those drawn is possible.
+  // The plan after one to kMaxKicks random changes; nullopt if none of the drawn changes is
+  // possible.
   const auto kicked = [&](SavePlan plan) -> std::optional<SavePlan> {
     const auto candidates = what_if_.candidates(plan);
     if (!candidates || candidates->empty()) return std::nullopt;
@@ -313,7 +314,7 @@ void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_by
   if (!moment) return;
   PlanPrices prices = best->prices;
   int cuts = 0;
-  // True if these prices give a better bound.
+  // Returns true if these prices give a better bound.
   const auto is_better = [&](const PlanPrices& tried) {
     ++cuts;
     const auto solution = relaxation_.solve(tried);

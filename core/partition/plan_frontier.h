@@ -41,15 +41,15 @@ class PlanFrontier {
   Result<void> find_samples();
   // Seeds the search with an already evaluated plan.
   void add(const EvaluatedPlan& plan);
-  // The best plan found within the limit; if none is, the nearest. Deterministic: depends only on
-  // the plans and limits before it. Error (usage): the tags leave no legal plan. Error (cancelled):
-  // it ended before there was a plan.
+  // The best plan found within the limit or, if none was found, the nearest one. Deterministic:
+  // depends only on the plans and limits before it. Error (usage): the tags leave no legal plan.
+  // Error (cancelled): it ended before there was a plan.
   Result<EvaluatedPlan> best(const PlanLimit& limit) { return best(limit, options_.effort); }
-  // The same with another effort. Less than that of the options also leaves out step 5.
+  // The same with a different effort. With less effort than in the options, also leaves out step 5.
   Result<EvaluatedPlan> best(const PlanLimit& limit, std::size_t effort);
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
 
-  // The plans found that no other beats in both metrics, by ascending peak.
+  // The plans found that no other plan beats in both metrics, by ascending peak.
   [[nodiscard]] std::vector<EvaluatedPlan> points() const;
   // No plan with this peak has a shorter step.
   [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const;
@@ -61,7 +61,7 @@ class PlanFrontier {
     PlanRelaxation::Solution solution;
     std::optional<EvaluatedPlan> plan;
   };
-  // Neighbors by price: one within the limit, and one beyond it.
+  // Neighbors by price: a plan within the limit, and one beyond it.
   struct Bracket {
     Sample within, beyond;
   };

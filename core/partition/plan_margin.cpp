@@ -1,13 +1,13 @@
-// Measures how far each decision of a plan is from another one.
+// Measures how far each decision of a plan is from flipping.
 //
 // Terms
 //   density   the bytes that recomputing a value frees, per microsecond of its chain.
 //   cut-off   the density from which the plan recomputes (cut_off.cpp).
 //
-// The density and the cut-off say why: a search weighs them. The effect of a decision on the step
-// is not estimated from them: each value that is asked about is decided otherwise, alone, and
-// the complete step is evaluated; so is the step in which it and an equal value exchange their
-// decisions. Values that share a storage are counted once, as in PlanWhatIf::candidates.
+// The density and the cut-off give the reason: a search weighs them. The effect of a decision on
+// the step is not estimated from them: each requested value alone gets the other decisions, and the
+// complete step is evaluated; so is the step in which it and an equal value swap their decisions.
+// Values that share a storage are counted once, as in PlanWhatIf::candidates.
 //
 // A saved value can depend on others: if one more value of its chain were saved, its chain would be
 // shorter, and the value may pass the cut-off. The smallest such value is named.
@@ -24,7 +24,7 @@
 namespace jointer {
 namespace {
 
-// Longer chains are not searched for a value to save.
+// Chains longer than this are not searched for a value to save.
 constexpr std::size_t kMaxChain = 256;
 
 bool has_density(const SaveCandidate& value) {
@@ -132,7 +132,7 @@ NodeId PlanMargins::if_saved_too(const ValueMargin& margin) const {
   const Place value = s.orders.place(margin.value.node);
   std::vector<std::uint8_t> is_there(s.orders.size(), 0);
   for (Place p = 0; p < s.orders.size(); ++p) is_there[p] = s.is_available(plan_, order_, p);
-  // The chain without what only `without` needs, the value first.
+  // The chain without the calls that only `without` needs, the value first.
   const auto chain = [&](Place without) {
     std::vector<Place> members{value};
     std::vector<std::uint8_t> is_member(value + 1, 0);
@@ -173,7 +173,7 @@ NodeId PlanMargins::only_for(const SaveCandidate& value) const {
   if (value.keep != Keep::recompute) return {};
   const PlanWhatIf::State& s = what_if_->state();
   const Place of = s.orders.place(value.node);
-  // Views of the value stand for it.
+  // Views of the value count as the value.
   std::vector<std::uint8_t> is_value(s.orders.size(), 0);
   is_value[of] = 1;
   NodeId only;

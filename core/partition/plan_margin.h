@@ -1,7 +1,7 @@
 #pragma once
 
-// Measures how far each decision of a plan is from another one, and what would change it. The top
-// of plan_margin.cpp describes how.
+// Measures how far each decision of a plan is from flipping, and what would flip it. The top of
+// plan_margin.cpp describes how.
 
 #include <array>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ValueMargin {
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 
-  // The step if the value were kept in another way and nothing else changed.
+  // The estimates if the value had another policy and nothing else changed.
   struct Choice {
     std::optional<Figures> figures;  // nullopt: `why_not`
     std::string why_not;
@@ -40,7 +40,7 @@ struct ValueMargin {
   // The value and those equal to it (equal_values.h), by Keep.
   std::array<std::size_t, 3> equal{};
   [[nodiscard]] std::size_t equal_count() const { return equal[0] + equal[1] + equal[2]; }
-  // The step if the value and an equal one that is kept in another way exchanged their decisions.
+  // The estimates if the value and an equal one with a different policy swapped their decisions.
   struct Exchange {
     NodeId with;
     Keep keep = Keep::recompute;  // of `with` under the plan
@@ -51,8 +51,8 @@ struct ValueMargin {
   // For a saved value below the cut-off: if the plan saved this one too, recomputing the value would
   // free enough for its time.
   NodeId if_saved_too;
-  // For a recomputed value: the only value that is recomputed from it. If that were saved, it would
-  // not be needed.
+  // For a recomputed value: the only value that is recomputed from it. If that value were saved,
+  // this one would not be needed.
   NodeId only_for;
 };
 

@@ -194,7 +194,7 @@ MarginLine explain_choices(const SolverChoices& choices, std::optional<double> b
                           is_kept ? "lower" : "higher");
   }
   if (choices.other_budget && choices.dp)
-    text += fmt::format(" The plan's solver decides otherwise at a budget of {}.",
+    text += fmt::format(" The plan's solver decides differently at a budget of {}.",
                         *choices.other_budget);
   return {.label = "solvers", .text = std::move(text)};
 }

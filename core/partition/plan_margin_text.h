@@ -16,7 +16,7 @@ struct MarginLine {
   std::string text;   // one or more sentences
 };
 
-// `joint`: the graph of the plan. Lines that have nothing to say are left out.
+// `joint`: the graph of the plan. Lines without information are left out.
 std::vector<MarginLine> explain_margin(const Graph& joint, const ValueMargin& margin);
 // The decisions of the solvers about the value. `budget`: the torch budget that gave the plan.
 MarginLine explain_choices(const SolverChoices& choices, std::optional<double> budget);

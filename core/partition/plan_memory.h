@@ -47,20 +47,20 @@ class PlanMemory {
   // Bytes that a plan holds until the backward, by value. The sums are those of Result.
   struct Kept {
     Place value = 0;
-    // recompute: the bytes are those of the generator's state, with which the call runs again.
+    // recompute: the bytes of the generator's state with which the call runs again.
     Keep keep = Keep::save;
     std::int64_t bytes = 0;  // on the host if offloaded; a storage counts for its first value
   };
   [[nodiscard]] std::vector<Kept> kept(const PairOrder& order) const;
 
-  // storages: the storages of a value. is_held: true if the step holds the storage anyway, because
-  // an input, a constant or a result of the forward is in it.
+  // storages: the storages of a value. is_held: true if the storage is live throughout anyway,
+  // because it belongs to an input, a constant or a result of the forward.
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
   // The node that allocates it.
   [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
-  // The bytes of the storages that the step holds anyway, and of the optimizer's state.
+  // The bytes of the storages that are live throughout anyway, and of the optimizer's state.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
 
@@ -75,15 +75,15 @@ class PlanMemory {
   // Calls visit(value, keep, bytes) for each entry of `kept`.
   template <class Visit>
   void visit_kept(const PairOrder& order, Visit visit) const;
-  // The storages of an offloaded value: on the host, and reloaded. Their numbers follow those of
-  // the slots.
+  // The storages of an offloaded value: its host copy, and the reloaded value. They are numbered
+  // after the slots.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
     return static_cast<std::uint32_t>(storage_bytes_.size() + storages_.size()) + 2 * value;
   }
   [[nodiscard]] std::uint32_t reloaded_storage(std::uint32_t value) const {
     return host_storage(value) + 1;
   }
-  // The storage of a generator's state. Its number follows those of offloaded values.
+  // The storage of a generator's state. These are numbered after the offloaded values.
   [[nodiscard]] std::uint32_t state_storage(const PairOrder& order, std::size_t state) const {
     return host_storage(static_cast<std::uint32_t>(order.offloaded.size())) +
            static_cast<std::uint32_t>(state);
@@ -93,7 +93,7 @@ class PlanMemory {
     const std::size_t slot = storage - storage_bytes_.size();
     return slot < storages_.size() ? storage_bytes_[storages_[slot]] : added_bytes(order, slot);
   }
-  // The bytes of a storage whose number follows those of the slots.
+  // The bytes of a storage that is numbered after the slots.
   [[nodiscard]] std::int64_t added_bytes(const PairOrder& order, std::size_t slot) const;
 
   const PairOrders& orders_;

@@ -1,8 +1,9 @@
-// Bounds the memory of every plan at one point of the step: while a call runs that every plan has.
+// Bounds the memory of every plan at one point of the step: while a call runs that is part of every
+// plan.
 //
 // In the forward, a value is live at a call if it was computed before and either a call from there
 // on reads it, or it is saved. In the backward, there is
-//   - what the backward's own calls computed and still read;
+//   - values that the backward's own calls computed and still read;
 //   - each value that own calls read both before and after, however the backward got it;
 //   - each saved value that an own call reads later;
 //   - each value that an own call reads later and that a recomputed call has already read: a call is
@@ -41,7 +42,7 @@ struct Uses {
 std::shared_ptr<const PlanMoment> PlanRelaxation::moment_at(NodeId call, bool backward) const {
   const PairOrders& orders = state_->orders;
   const std::vector<Place>& calls = backward ? backward_ : forward_;
-  // Calls in front of the first that reads a tangent may run later than in the joint graph.
+  // Calls before the first one that reads a tangent may run later than in the joint graph.
   if (calls.empty()) return nullptr;
   if (backward && std::ranges::none_of(orders.inputs(calls.front()), [&](Place input) {
         return orders.has(input, PairOrders::is_tangent);
@@ -92,7 +93,7 @@ PlanMoment PlanRelaxation::moment_in_backward(std::size_t call) const {
   PlanMoment moment{.fixed_bytes = memory.held_bytes(),
                     .if_saved = std::vector<std::int64_t>(items_.size(), 0),
                     .if_recomputed = std::vector<std::int64_t>(calls_.size(), 0)};
-  // An own storage is live from the call that allocates it.
+  // A storage of the backward's own calls is live from the call that allocates it.
   std::vector<Uses> uses(memory.storage_count());
   const auto use = [&](Place value, std::size_t at) {
     for (const std::uint32_t storage : memory.storages(value)) uses[storage].add(at);

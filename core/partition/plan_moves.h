@@ -1,7 +1,7 @@
 #pragma once
 
-// The changes of a plan that a list of changes consists of: which values change together, and what
-// they may become.
+// The changes to a plan that a list may contain: which values change together, and which policies
+// they may get.
 
 #include <cstdint>
 #include <span>
@@ -54,7 +54,7 @@ struct MoveOptions {
   bool recompute = true, offload = true;  // values may become so
 };
 
-// True if the tag of a node leaves this choice to the plan, as preferences do.
+// True if a node's tag leaves this choice to the plan, as preferences do.
 bool may_become(const Node& node, Keep keep);
 
 // The moves of a plan that may lower its peak: saved values to recomputed or offloaded ones,

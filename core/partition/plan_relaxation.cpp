@@ -21,7 +21,7 @@
 // the step holds anyway. A peak of at most P leaves P - Q bytes for saved items. The forward waits
 // for all its copies, and the backward copies the same bytes in the other direction, so for every d in 0..1
 //     forward >= (1-c) F + c C,    backward >= (1-d) (B + recomputed work) + d C
-// Their sum, with X for the cheapest choice of saved items, is linear in d; its ends are
+// Their sum, with X for the cheapest choice of saved items, is linear in d; at its ends,
 //     step >= (1-c) F + B + X - b (P - Q)
 //     step >= F + (B + X - b (P - Q)) / (1 + c)
 // The step also takes at least F and the time of the backward's own calls, collectives included.

@@ -42,7 +42,8 @@ struct PlanPrices {
 class PlanRelaxation {
  public:
   // `what_if` must outlive this object. `policies`: the user's, indexed by node id; may be empty.
-  // Values tagged for saving, recomputation or offload stay so. Error (usage): no plan is legal.
+  // Values tagged for saving, recomputation or offload keep their policies. Error (usage): no plan
+  // is legal.
   static Result<PlanRelaxation> make(const PlanWhatIf& what_if,
                                      std::span<const MemoryPolicy> policies);
 
@@ -53,7 +54,7 @@ class PlanRelaxation {
   // Error (usage): the tags contradict each other.
   [[nodiscard]] Result<Solution> solve(const PlanPrices& prices) const;
 
-  // The moment at which a call runs that every plan has in this half; nullptr for other calls.
+  // The moment of a call that is part of this half in every plan; nullptr for other calls.
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_at(NodeId call, bool backward) const;
 
   // The values to decide about, in program order: one per storage.

@@ -22,7 +22,7 @@ NodeId first_run(const Graph& step, const Graph& tagged, const Node& again) {
   return tagged.find(name);
 }
 
-// The node that a row of kept_values stands for in the tagged graph: for a recomputed call, the call
+// The node of the tagged graph that a row of kept_values describes: for a recomputed call, the call
 // of the forward that it repeats; for a node that applying the tags added, the node that it comes
 // from. None if there is no such node.
 NodeId stands_for(const Graph& graph, const Graph& tagged, NodeId id) {
@@ -40,7 +40,8 @@ NodeId stands_for(const Graph& graph, const Graph& tagged, NodeId id) {
   return is_new(id) ? NodeId{} : id;
 }
 
-// Joins rows of the same node: what is saved or offloaded stays so, and bytes and times add up.
+// Joins rows of the same node: saved or offloaded values stay saved or offloaded, and bytes and
+// times add up.
 std::vector<PlanRow> joined_rows(const Graph& graph, std::vector<PlanRow> rows) {
   std::ranges::stable_sort(rows, {}, [&](const PlanRow& row) { return graph.position(row.node); });
   std::vector<PlanRow> joined;

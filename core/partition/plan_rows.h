@@ -1,7 +1,7 @@
 #pragma once
 
-// Lists what becomes of each value of the forward under a plan, so that the sums over the rows are
-// the estimates of the plan.
+// Lists the policy of each forward value under a plan, so that the sums over the rows are the
+// plan's estimates.
 
 #include <cstdint>
 #include <span>

@@ -6,16 +6,15 @@
 //   choice   a set of moves of different units: a list. Its plan recomputes and offloads all of
 //            its values at once, so it does not depend on the order of the list.
 //   excess   the bytes of the peak above the limit.
-//   relief   of a move: the bytes that it frees at the call where the peak is now, or, if it is not
-//            worth finding out, the bytes that its values take there. A choice whose reliefs do not
-//            add up to the excess cannot reach the limit.
+//   relief   of a move: the bytes that it frees at the call where the peak is now, or, if
+//            evaluating it is not worthwhile, the bytes that its values take there. A choice whose
+//            reliefs do not add up to the excess cannot reach the limit.
 //
 // Every choice is judged by its complete step (PlanWhatIf); reliefs only rule choices out.
 //
 // Steps
-//   1. Count: the smallest number of moves whose reliefs cover the excess. The reliefs of those
-//      moves are found by evaluating each alone, until no other move has more, and then those of
-//      other moves.
+//   1. Count: the smallest number of moves whose reliefs cover the excess. Find their reliefs by
+//      evaluating each move alone, until no other move has more, and then those of the other moves.
 //   2. Evaluate all choices of one move, of two, and so on, as long as these are few (a quarter of
 //      the effort). If a size has more choices, evaluate those that the reliefs do not rule out
 //      (half of the effort). The first size that has a solution is the answer, with its shortest
@@ -23,14 +22,14 @@
 //   3. Otherwise grow one choice: evaluate a few of the moves with most relief at its current
 //      peak, and take the best, until the limit holds. Where many moves are needed,
 //      take several at a time.
-//   4. Polish it: leave out each move that is not needed, then replace one or two moves by one at
-//      random, as long as this helps, for the rest of the effort.
+//   4. Polish it: drop each unnecessary move, then replace one or two moves with a random one, as
+//      long as this helps, for the rest of the effort.
 //   5. Order the list by relief, and evaluate the plan after each line.
 // If the limit cannot be reached, steps 3 and 4 look for the lowest peak instead.
 //
-// Deviations from an exact search: moves together may free more than the sum of their reliefs, where
-// one makes the chain of another shorter. Recomputed values have no relief where the peak is in the
-// forward, although offloading one may free what its chain reads.
+// Deviations from an exact search: several moves together may free more than the sum of their
+// reliefs, if one shortens the chain of another. Recomputed values have no relief where the peak is
+// in the forward, although offloading one may free what its chain reads.
 //
 // Cost: `effort` plans at most, and one for each line.
 
@@ -80,17 +79,18 @@ struct CallPoint {
   std::size_t within = 0;  // 0 or 1: which of the two points of its step
 };
 
-// An outcome, and where its backward starts.
+// An outcome, and the point where its backward starts.
 struct Steps {
   explicit Steps(const PlanWhatIf::Outcome& of) : outcome(of), backward(of.forward_steps) {}
 
-  // Nothing for the first point, which is before any call.
+  // None for the first point, which is before any call.
   [[nodiscard]] std::optional<CallPoint> call_at(std::size_t point) const {
     if (point == 0) return std::nullopt;
     const std::size_t step = (point - 1) / 2;
     return CallPoint{outcome.steps[step], step >= backward, (point - 1) % 2};
   }
-  // The fewest bytes that are live at such a point: a copy to the host has the node of its value.
+  // The fewest bytes live at such a point. There may be several, since a copy to the host has the
+  // node of its value.
   [[nodiscard]] std::optional<std::int64_t> live_at(const CallPoint& call) const {
     std::optional<std::int64_t> live;
     const std::size_t end = call.is_backward ? outcome.steps.size() : backward;
@@ -185,7 +185,7 @@ class Search {
     return plan;
   }
 
-  // Nothing if the choice is refused or the search is over. Remembers the best.
+  // None if the choice is refused or the search is over. Remembers the best.
   std::optional<JudgedChoice> judge(Choice choice) {
     is_cancelled_ = is_cancelled_ || (target_.go_on && !target_.go_on());
     if (is_over()) return std::nullopt;
@@ -300,8 +300,8 @@ class Search {
     return !is_over();
   }
 
-  // Tries one size after another; false if there are too many choices. `needed`: the size that the
-  // reliefs allow.
+  // Tries one size after another; returns false if there are too many choices. `needed`: the
+  // smallest size that the reliefs allow.
   bool find_exactly(std::optional<std::size_t> needed) {
     bool tries_all = true;
     for (smallest_ = 1; smallest_ <= max_size(); ++smallest_) {
@@ -410,14 +410,14 @@ class Search {
     SavePlan plan = plan_;
     for (std::size_t n = 0; n < choice.size(); ++n) {
       PlanMove move = moves_[choice[n]];
-      // Some values of a unit may not be able to change.
+      // Some values of a unit may be unable to change.
       std::vector<SharedValues> changed = move.values;
       std::erase_if(changed, [&](const SharedValues& each) {
         const auto now = keep.find(each.nodes.front());
         return now != keep.end() && now->second != move.to;
       });
       if (!changed.empty()) move.values = std::move(changed);
-      // A change may need those below it: alone, it is refused.
+      // A change may depend on those below it, and is then refused alone.
       if (auto next =
               plan_of({choice.begin(), choice.begin() + static_cast<std::ptrdiff_t>(n) + 1}))
         plan = *std::move(next);

@@ -35,7 +35,7 @@ struct ChangeList {
   bool is_reached = false;
   // No list of fewer changes reaches the target. False if that is not known.
   bool is_shortest = false;
-  // If the target is not reached, those after which the peak is lowest.
+  // If the target is not reached, the changes that lower the peak the most.
   std::vector<ListedChange> changes;
   SavePlan plan;                // after all changes
   PlanFigures before, figures;  // of the plan before any change, and of `plan`
@@ -43,10 +43,11 @@ struct ChangeList {
   // Counted at the peak before any change. A change frees at most the memory that its values take
   // there.
   struct Count {
-    // The bytes freed by the most effective changes, each of another unit, in descending order.
+    // The bytes freed by the most effective changes, each in a different unit, in descending order.
     std::vector<std::int64_t> freed;
     std::int64_t tagged = 0;  // bytes of saved values that tags decide about
-    // The smallest number of changes that together free `bytes`; nullopt if all of them do not.
+    // The smallest number of changes that together free `bytes`; nullopt if even all of them free
+    // less.
     [[nodiscard]] std::optional<std::size_t> needed_for(std::int64_t bytes) const;
     // The sum of the first `length` values of `freed`.
     [[nodiscard]] std::int64_t sum(std::size_t length) const;

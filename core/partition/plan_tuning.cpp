@@ -12,8 +12,8 @@
 // which it holds, skip the value that broke it, and continue with the rest of the list.
 //
 // A longer prefix is not always better (a chain may need what was freed). The estimates of every
-// accepted plan are therefore computed, and the best plan found is returned: a limit reported as
-// met is met.
+// accepted plan are therefore computed, and the best plan found is returned: a limit that is
+// reported as met is met.
 //
 // Cost: about log2(values) plans per round, and a few rounds.
 //

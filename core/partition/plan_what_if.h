@@ -27,7 +27,7 @@ struct PlanFigures {
   Figures figures;
   // Activations that live from the forward to the backward, counted by storage with the allocator's
   // rounding: those that stay on the device, and those that are offloaded to the host. Neither
-  // includes storages that the step holds anyway (inputs, constants, results of the forward).
+  // includes storages that are live throughout anyway (inputs, constants, results of the forward).
   std::int64_t saved_bytes = 0;
   std::int64_t offloaded_bytes = 0;
   std::size_t recomputed = 0;     // calls that run twice
@@ -44,9 +44,9 @@ struct EvaluatedPlan {
 // A forward value that the backward needs, directly or to recompute others: a row of the SAC pane.
 struct SaveCandidate {
   NodeId node;
-  // The bytes that it takes to save the value: its storages, except those that the step holds
-  // anyway. If several values share a storage, its bytes count for the first saved value only, and
-  // for no other value in that storage.
+  // The bytes needed to save the value: its storages, except those that are live throughout anyway.
+  // If several values share a storage, its bytes count for the first saved value only, and for no
+  // other value in that storage.
   std::int64_t bytes = 0;
   // The cost of recomputing the value from the values that the plan saves, including its chain.
   std::int64_t recompute_ns = 0;
@@ -55,7 +55,7 @@ struct SaveCandidate {
   Keep keep = Keep::recompute;
 };
 
-// How a tag asks to keep the value; nullopt if there is no tag.
+// The policy that the value's tag requests; nullopt if there is no tag.
 std::optional<Keep> keep_of(MemoryPolicy policy);
 
 // Bytes needed to save the value per microsecond needed to recompute it: the higher, the more
@@ -91,8 +91,8 @@ class PlanWhatIf {
 
   // Error (usage): same as emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
-  // The estimates of a plan whose step and peak are at most those of `most`; of another plan, the
-  // bound that it exceeds, in a fraction of the time. Error (usage): same as emit_pair.
+  // The estimates of a plan if its step and peak are at most those of `most`; otherwise the bound
+  // that it exceeds, in a fraction of the time. Error (usage): same as emit_pair.
   enum class Exceeds : std::uint8_t { nothing, step, peak };
   struct Bounded {
     Exceeds exceeds = Exceeds::nothing;

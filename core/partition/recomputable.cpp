@@ -5,13 +5,13 @@
 //    random call would draw different numbers; run_with_rng_state already has its state;
 //  - it writes to one of its inputs;
 //  - it has an effect outside the graph, or checks a value;
-//  - it reads a storage that a later call writes to, and is not a view of it: the second time it
-//    would read the new values. A view refers to its storage's current values either way;
+//  - it reads a storage that a later call writes to, and is not a view of it: the second run would
+//    read the new values. A view refers to its storage's current values either way;
 //  - it allocates a storage that a later call writes to: the second result would lack that write;
 //  - it reads an element of the result of such a call;
-//  - in a flat training step: a part of the backward reads it in which nothing is recomputed
-//    (flat_order.cpp). There, no call gets the state of a generator, so a random call never runs
-//    again.
+//  - in a flat training step: it is read by a part of the backward in which nothing is recomputed
+//    (flat_order.cpp). In such a step, no call gets the state of a generator, so a random call
+//    never runs again.
 //
 // Cost: linear in nodes and edges.
 

@@ -146,7 +146,7 @@ class RematOrder {
 
   // --- Step 5: originals without readers ---
 
-  // `stays`: originals that are not removed, indexed by number; may be empty.
+  // `stays`: the originals to keep, indexed by number; may be empty.
   void find_unread(const std::vector<std::uint8_t>& stays) {
     std::vector<std::uint8_t> is_read(nodes_.count(), 0);
     const auto order = nodes_.order();

@@ -11,7 +11,7 @@
 
 namespace jointer {
 
-// How the backward gets a forward value that it needs.
+// How the backward obtains a forward value that it needs.
 enum class Keep : std::uint8_t {
   recompute,  // it is freed, and recomputed in the backward
   save,       // it stays on the device

@@ -1,4 +1,4 @@
-// Compares a plan with what other solvers decide under the same limit.
+// Compares a plan with the decisions of other solvers under the same limit.
 //
 // The limit
 //   A plan of a torch budget is compared at that budget, with each of torch's solvers. Any other
@@ -8,7 +8,7 @@
 //   limit, the fastest plan counts.
 //
 // The peak that flips the relaxation's decision: the price of a byte is raised, or lowered if the value
-// is recomputed, until it decides otherwise; the interval is halved, and the peak of the last plan
+// is recomputed, until the decision flips; the interval is halved, and the peak of the last plan
 // that saves or offloads the value is the answer. The same for torch's budgets. Decisions need not
 // be monotone in a price or a budget; the change that bisection finds is one of possibly several.
 //

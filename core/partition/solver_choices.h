@@ -1,7 +1,7 @@
 #pragma once
 
-// Compares a plan with what other solvers decide under the same limit, value by value. The top of
-// solver_choices.cpp describes how.
+// Compares a plan with the decisions of other solvers under the same limit, value by value. The top
+// of solver_choices.cpp describes how.
 
 #include <array>
 #include <cstdint>
@@ -27,11 +27,11 @@ struct SolverChoices {
   };
   std::optional<Torch> dp, greedy;  // nullopt: no budget stays within the limit
   std::optional<Keep> relaxation;   // nullopt: it has no plan within the limit
-  // The relaxation decides otherwise below this peak if it saves or offloads the value, from this
-  // peak if it recomputes it. nullopt: it decides the same at every lower, or higher, peak.
+  // The relaxation's decision flips below this peak if it saves or offloads the value, and from
+  // this peak on if it recomputes it. nullopt: it decides the same at every lower, or higher, peak.
   std::optional<std::int64_t> relaxation_peak_bytes;
-  // For a plan of a torch budget: the nearest budget found at which its solver decides otherwise,
-  // less if the value is saved, more if it is recomputed.
+  // For a plan of a torch budget: the nearest budget found at which its solver's decision flips,
+  // lower if the value is saved, higher if it is recomputed.
   std::optional<double> other_budget;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Plans of a flat training step under torch's activation budgets, 0 to 1. No partitioner splits a
-// flat step, so upstream has no budget for it; step_budget.cpp states what one means here.
+// flat step, so upstream has no budget for it; step_budget.cpp defines its meaning here.
 
 #include <vector>
 

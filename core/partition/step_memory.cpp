@@ -1,9 +1,9 @@
 // Computes the lifetimes of a flat training step under a plan: the rules of lifetimes.cpp, applied
 // to the calls that flat_order.cpp lists.
 //
-// A node's tensors are in three places: in the memory of the node itself, of its copy, and of the
+// A node's tensors may be in three places: the memory of the node itself, of its copy, and of the
 // view that is repeated after a reload. A slot that is an alias (plan_memory.cpp) is in the storage
-// of what its call reads; the others get a storage for each place.
+// of an input of its call; the others get a storage for each place.
 //
 // Cost: linear in calls, inputs and tensors.
 

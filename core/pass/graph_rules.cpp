@@ -73,7 +73,7 @@ std::string_view need_of(const ShapeRule& rule, Shape shape) {
   return {};
 }
 
-// True if a pass without a rule may make a graph of another shape.
+// True if a pass without a rule may make a graph of a different shape.
 bool may_reshape(const PassRegistry& registry, std::string_view name) {
   const Pass* pass = registry.find(name);
   if (pass == nullptr) return true;
@@ -89,7 +89,7 @@ bool exchanges_tokens(const Graph& graph) {
 }
 
 // True if the pass only works on modules that exchange tokens, as by default. A pattern without `*`
-// names one module, about which the pass has more to say.
+// names one module, for which the pass itself reports a better error.
 bool needs_experts(const PipelineStep& step) {
   if (step.pass != "ep_overlap_chunk") return false;
   return std::ranges::none_of(step.given, [](const auto& argument) {

@@ -15,9 +15,9 @@ struct GraphMistake {
   std::string message;   // one sentence
 };
 
-// The enabled steps that must fail on this graph, whatever the other passes of the pipeline do to
-// it: a partitioner of a graph that is not, or no longer, a joint graph; a pass that splits experts
-// of a model without any. Runs nothing; linear in nodes. Passes that are not built in may make any
+// The enabled steps that must fail on this graph, whatever the other passes of the pipeline do: a
+// partitioner whose input is not, or no longer, a joint graph; a pass that splits experts in a
+// model without experts. Runs nothing; linear in nodes. Passes that are not built in may make any
 // graph, so steps after them are not judged by its kind.
 std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline& pipeline,
                                               const PassRegistry& registry);

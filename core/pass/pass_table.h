@@ -1,7 +1,7 @@
 #pragma once
 
-// A table that a pass reports along with its decisions: the same columns for each item that it
-// examined, for users to sort and programs to read.
+// A table that a pass reports along with its decisions: one row per item that it examined, with the
+// same columns, for users to sort and programs to read.
 
 #include <cstdint>
 #include <string>

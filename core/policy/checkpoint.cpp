@@ -45,7 +45,7 @@ Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, con
       if (is_tensor(id)) inside.push_back(id);
     }
   if (inside.empty())
-    return fail(Error::Kind::usage, "the forward computes no activation in what is checkpointed");
+    return fail(Error::Kind::usage, "the checkpointed calls compute no activations in the forward");
   for (const NodeId id : graph.order()) {
     if (group_of[id.index()] == 0) continue;
     for (const NodeId input : graph.inputs(id)) {
@@ -76,7 +76,8 @@ Result<std::vector<std::vector<NodeId>>> calls_of_modules(const Graph& graph,
     }
     if (calls.empty())
       return fail(Error::Kind::usage,
-                  "no call of the graph is in a module {}; write its path, such as layers.3", path);
+                  "no call of the graph is in a module {}; give its full path, such as layers.3",
+                  path);
   }
   return groups;
 }

@@ -1,7 +1,7 @@
 // An edit says who made it: nothing if the user did, otherwise passes with their parameters. The
-// first pass sets the tags; passes after it add FSDP's tags or solve the graph. Upstream's
-// policies are presets as they are, and lists if they have operators or selectors of the user's.
-// Behind a search, the passes are the order that was found for its plan.
+// first pass sets the tags; passes after it add FSDP's tags or solve the graph. Upstream's policies
+// count as presets if unmodified, and as lists if the user added operators or selectors. The passes
+// that follow a search are the order that was found for its plan.
 
 #include "core/policy/decider.h"
 

@@ -147,7 +147,7 @@ Result<Outcome> outcome_of_step(const Graph& tagged, const MemoryOptions& memory
       .makers = std::move(plan.saved)};
 }
 
-// Compares a plan with the plans that texts give for the graph as opened.
+// Compares a plan with the plans that texts produce for the graph as opened.
 class Judge {
  public:
   // `opened` must outlive this object.
@@ -167,7 +167,7 @@ class Judge {
   [[nodiscard]] bool can_compare() const { return planned_.has_value(); }
 
   // The effects of the plan and of the text, unless they are the same. Error (usage): the text
-  // gives no plan.
+  // produces no plan.
   [[nodiscard]] Result<std::optional<TextEffect>> compare(const std::string& text) const {
     JOINTER_TRY(const Outcome found, outcome_with(text));
     if (found.makers == planned_->makers && found.effect.peak_bytes == planned_->effect.peak_bytes)
@@ -304,7 +304,7 @@ Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, Polic
   JOINTER_CHECK(check_taggable(joint));
   const Judge judge(joint, plan, opened, read_back);
   JOINTER_TRY(PolicyExport made, export_as(joint, plan, format, opened, judge));
-  // The tags of a flat training step have no other effect than they say.
+  // The tags of a flat training step have exactly the effects that they state.
   const bool is_step = opened.part(PartId(0)).kind != CaptureKind::joint;
   if (judge.can_compare() && !(is_step && made.differences.empty())) {
     const auto compared = judge.compare(made.text);

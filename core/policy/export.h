@@ -38,7 +38,7 @@ struct PlanEffect {
   std::int64_t step_ns = 0;  // 0: not known
 };
 
-// The difference between a plan and the plan that a text gives.
+// The difference between a plan and the plan that a text produces.
 struct TextEffect {
   PlanEffect of_plan, of_text;
   bool saves_others = false;  // the two save different values
@@ -46,8 +46,8 @@ struct TextEffect {
 
 struct PolicyExport {
   std::string text;  // ends with a newline
-  // False if the text gives another plan than the one that was exported, or none. True if that was
-  // not checked.
+  // False if the text produces a plan other than the exported one, or none. True if that was not
+  // checked.
   bool gives_plan = true;
   std::optional<TextEffect> effect = std::nullopt;  // set if it gives another plan
   // Sentences about the differences between the plan and the text. If empty, the imported text

@@ -137,7 +137,7 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
                      : fmt::format("are not in this graph, {} first", first_missing)));
   if (other_size > 0)
     notes.push_back(fmt::format(
-        "{} of another size in the log: {}.",
+        "{} of a different size in the log: {}.",
         other_size == 1 ? std::string("1 value is") : counted(other_size) + " values are",
         first_other));
   return plan;

@@ -35,8 +35,8 @@ struct ImportedPolicy {
 };
 
 // An operator that matches no call of the graph causes a note, not an error. `fsdp`: fsdp_policy of
-// the graph as opened; by default, of this graph. Error (input): the text is not a policy, or is
-// damaged; (usage): nothing in it matches this graph.
+// the graph as opened; by default, that of this graph. Error (input): the text is not a policy, or
+// is damaged; (usage): nothing in it matches this graph.
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text);
 

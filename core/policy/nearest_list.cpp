@@ -1,14 +1,16 @@
 // Finds the list of operators whose solved plan is nearest to a given plan.
 //
-// Tags do not determine a plan: the partitioner drops saved values that nothing reads, and what one
-// operator saves changes what another has to recompute. So lists are compared by their plans.
+// Tags do not determine a plan: the partitioner drops saved values that nothing reads, and the
+// values that one operator saves affect those that another has to recompute. So lists are compared
+// by their plans.
 //
 // Steps
-//   1. Start with the nearer of two lists: the first rule of each operator, which saves about as much
-//      of it as the plan; and for each operator the rule that is right for the most bytes.
+//   1. Start with the nearer of two lists: the first rule of each operator, which saves about as
+//      many of its bytes as the plan; and for each operator the rule that is right for the most
+//      bytes.
 //   2. Replace the rule of one operator, operators with most at stake first, and keep the change if
 //      the plan comes nearer. Repeat until no change helps or the tries are used up.
-// A list that gives the plan itself ends the search.
+// A list that produces the plan itself ends the search.
 //
 // Cost: `max_tries` solutions.
 

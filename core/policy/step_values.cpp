@@ -42,7 +42,7 @@ class Teller {
         went_before_[tagged.inputs(id).front().index()] = true;
   }
 
-  // The node of the tagged graph that `id` stands for; none if there is none.
+  // The node of the tagged graph that `id` represents; none if there is none.
   [[nodiscard]] NodeId stands_for(NodeId id) const {
     const NodeId known = is_new(id) ? step_.node(id).origin : id;
     return known && !is_new(known) ? known : NodeId{};

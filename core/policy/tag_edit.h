@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// Error (usage): the graph is a pair, in which it is already decided what is saved.
+// Error (usage): the graph is a pair, whose saved values are already decided.
 Result<void> check_taggable(const Graph& graph);
 
 // The tags to set, by node id.

@@ -3,7 +3,7 @@
 //   - The search runs on the graph as min_cut sees it, with the tags in effect: budgets are
 //     min_cut's, and a chosen point is partitioned by min_cut.
 //   - So every plan is judged by min_cut's pair. Only the current plan has the estimates of the
-//     pair that its partitioner made, since the user sees those.
+//     pair made by its partitioner, since the user sees those.
 //   - "Slower" means compared with the step time of the current plan, which the user sees before
 //     starting a search, not with that of the joint graph, which no pair may reach.
 //   - A search begins with the current plan and with upstream's presets, each solved by min_cut

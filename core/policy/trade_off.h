@@ -66,9 +66,9 @@ class TradeOff {
   // Replaces the current plan.
   void set_now(ParetoPoint now);
 
-  // The following searches take `hidden`, the share of the collectives' time that an order found
-  // later is expected to hide (ordered_search.cpp), 0 to 1. The plans are chosen by it; the
-  // estimates of their points are those of the full time. Thread-safe unless `found` is set.
+  // Sets the share of the collectives' time, 0 to 1, that following searches expect an order found
+  // later to hide (ordered_search.cpp). The plans are chosen by it; the estimates of their points
+  // are those of the full time. Thread-safe unless `found` is set.
 
   // The best plans found from the lowest peak to the shortest step. Budgets, presets and the current
   // plan are on it unless a plan beats them.

@@ -7,9 +7,9 @@
 
 namespace jointer {
 
-// The bytes that this process and those that it starts can still allocate: the kernel's estimate of
-// the available memory, within the limits of the control groups. 0 if unknown. `root`: the folder
-// that has proc and sys.
+// The bytes that this process and its children can still allocate: the kernel's estimate of the
+// available memory, within the limits of the control groups. 0 if unknown. `root`: the folder that
+// contains proc and sys.
 std::int64_t free_memory(const std::string& root = "/");
 
 // The bytes of tensors that each of `ranks` processes may allocate if they share the free memory. A

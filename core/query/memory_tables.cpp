@@ -101,16 +101,16 @@ struct EventRow {
 };
 
 constexpr std::array kEventColumns{
-    TableColumn<EventRow>{{"event_id", "INTEGER PRIMARY KEY",
-                           "Number of the event, in the order "
-                           "of time"},
-                          [](const TableSource&, const EventRow& event, RowWriter& row) {
-                            row.integer(event.number);
-                          }},
-    TableColumn<EventRow>{{"ns", "INTEGER", "When it happens; 0 for what exists from the start"},
-                          [](const TableSource& s, const EventRow& event, RowWriter& row) {
-                            row.integer(s.memory_times[event.point]);
-                          }},
+    TableColumn<EventRow>{
+        {"event_id", "INTEGER PRIMARY KEY", "Number of the event, in chronological order"},
+        [](const TableSource&, const EventRow& event, RowWriter& row) {
+          row.integer(event.number);
+        }},
+    TableColumn<EventRow>{
+        {"ns", "INTEGER", "When it happens; 0 for storages that exist from the start"},
+        [](const TableSource& s, const EventRow& event, RowWriter& row) {
+          row.integer(s.memory_times[event.point]);
+        }},
     TableColumn<EventRow>{{"node_id", "INTEGER", "Node that runs then; NULL at the start"},
                           [](const TableSource& s, const EventRow& event, RowWriter& row) {
                             write_node_id(s.analysis.memory.node_at(event.point), row);
@@ -141,7 +141,8 @@ struct Event {
   bool is_free;
 };
 
-// All events in the order of time. At a point of the profile, all are allocations or all are frees.
+// All events in chronological order. At a point of the profile, all are allocations or all are
+// frees.
 std::vector<Event> events_of(const MemoryTimeline& memory) {
   const auto lifetimes = memory.lifetimes();
   std::vector<Event> events;

@@ -109,7 +109,7 @@ void write_time(const TableSource& s, NodeId id, RowWriter& row,
 
 constexpr std::array kNodeColumns{
     TableColumn<NodeId>{
-        {"node_id", "INTEGER PRIMARY KEY", "Number of the node; edits keep it"},
+        {"node_id", "INTEGER PRIMARY KEY", "Number of the node; edits do not change it"},
         [](const TableSource&, const NodeId& id, RowWriter& row) { row.integer(id.value()); }},
     TableColumn<NodeId>{
         {"node", "TEXT", "Name"},

@@ -71,7 +71,7 @@ Result<void> fill_table(sqlite3* handle, const TableWriter& table, const TableSo
   return {};
 }
 
-// --- Rights of a query ---
+// --- Permissions of a query ---
 
 bool is_one_of(const char* name, std::initializer_list<std::string_view> names) {
   std::string lower(name == nullptr ? "" : name);
@@ -99,7 +99,7 @@ int authorize(void* /*context*/, int action, const char* first, const char* seco
 
 // --- Errors of a query ---
 
-// SQLite's message on one line, with the place in the text if it is known.
+// SQLite's message on one line, with the position in the text if it is known.
 std::string message_of(sqlite3* handle, std::string_view sql) {
   std::string text = sqlite3_errmsg(handle);
   std::ranges::replace_if(

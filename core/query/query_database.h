@@ -20,7 +20,7 @@ struct QueryLimits {
 // Holds no reference to the graph.
 class QueryDatabase {
  public:
-  // Asked several times a second; returns true to stop.
+  // Polled several times a second; returns true to stop.
   using Stop = std::function<bool()>;
 
   // Fills the tables. Cost: linear in nodes, inputs and storages; 500,000 nodes take a few seconds.
@@ -33,7 +33,7 @@ class QueryDatabase {
 
   // Runs one SELECT. May be called on any thread; calls wait for each other.
   // Error (usage): the statement is invalid, or does more than read; the message is SQLite's, with
-  // the place in the text. Error (cancelled): stopped. Error (run): the limit of time was reached,
+  // the position in the text. Error (cancelled): stopped. Error (run): the time limit was reached,
   // or memory has run out.
   [[nodiscard]] Result<QueryResult> run(std::string_view sql, const QueryLimits& limits = {},
                                         const Stop& is_stopped = {}) const;

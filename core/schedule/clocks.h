@@ -96,7 +96,7 @@ struct Clocks {
   void launch(std::int64_t host_ns) { host += host_ns; }
   // The earliest time at which a call that was just launched can start.
   [[nodiscard]] std::int64_t ready() const { return std::max(host, compute); }
-  // How much later the host could have been without delaying the call that it has just launched;
+  // The maximum delay of the host that would not have delayed the call that it has just launched;
   // negative if the compute stream is idle until the launch.
   [[nodiscard]] std::int64_t host_slack() const { return compute - host; }
   // Rules 2 and 5.

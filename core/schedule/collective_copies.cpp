@@ -1,6 +1,6 @@
 // Finds the memory that Gloo allocates for collectives (torch 2.11, ProcessGroupGloo.cpp):
 //   reduce-scatter   a copy of its input, which is reduced in place of the input
-//   all-gather       the gathered ranks side by side before they are moved to their places: as many
+//   all-gather       the gathered ranks side by side before they are moved to the output: as many
 //                    bytes as its output
 //   the others       none: they work in the given tensors
 // The memory is live from the start to the wait. Gloo's own thread allocates it at some time

@@ -30,8 +30,9 @@ class CudaAllocator {
   void release_cache();
   // Bytes reserved from the device now.
   [[nodiscard]] std::int64_t reserved() const { return reserved_; }
-  // The place of an allocated block, whose size is at least the request's. Blocks that are allocated
-  // at the same time do not overlap, and the addresses of a released segment are not used again.
+  // The address and the size of an allocated block. The size is at least that of the request.
+  // Blocks that are allocated at the same time do not overlap, and the addresses of a released
+  // segment are not used again.
   [[nodiscard]] std::int64_t address(BlockId block) const { return at(block).address; }
   [[nodiscard]] std::int64_t size(BlockId block) const { return at(block).size; }
 

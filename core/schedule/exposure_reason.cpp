@@ -8,8 +8,8 @@
 //   user      the first node after the wait that runs a kernel on its result, ignoring the chain:
 //             the wait cannot be moved after it.
 //   window    kernel time between start and wait, which hides the collective now.
-//   range     kernel time between producer and user, which could hide it if all of it were
-//             independent. It is, except for chains of the producer and of other inputs.
+//   range     kernel time between producer and user, which could hide the collective if all of it
+//             were independent. It is, except for chains of the producer and of other inputs.
 //
 // Rules; the first that holds
 //   tail         it ends after the last kernel.

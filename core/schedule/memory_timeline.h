@@ -30,7 +30,8 @@ struct MemoryOptions {
   // the graph's main device are then moved to that device, sizes are rounded by its rules, and
   // tensors that the capture already had there count too. The torch rules ignore this.
   std::optional<DeviceType> runs_on;
-  // Rounds sizes up to the blocks of the device's allocator; off: sizes as requested.
+  // If true, rounds sizes up to the blocks of the device's allocator; if false, uses the requested
+  // sizes.
   bool rounds_sizes = true;
   // The library that runs collectives; some allocate memory in addition to the output.
   CollectiveLibrary collectives = CollectiveLibrary::none;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Walks the calls of a graph in the order in which they run, and determines how long each needs its
-// memory: rules 1, 2 and 4 at the top of lifetimes.cpp. The rules are the same for every user.
+// memory: rules 1, 2 and 4 at the top of lifetimes.cpp. The rules are the same for all users.
 // `Uses` determines how calls are reached and what is recorded: lifetimes, the items of an order
 // that is being edited, the copies of collectives, or a plan whose pair is not built.
 
@@ -51,7 +51,7 @@ inline void add_lifetime(std::vector<std::int64_t>& changes, std::int32_t first,
 //   awaited(call)                the start that it waits for; none if it does not wait
 //   index(start)                 its number, below `starts`
 //   is_in_the_other_half(start, wait)
-// and takes note of what happens at a step, the index of a call in the order in which they run:
+// and records events at a step, the index of a call in the order in which they run:
 //   allocate(call, step)         a call allocates the storages of its results, unless they exist
 //   use_inputs(call, step)       a call uses the storages of its inputs
 //   start(call, step)            an asynchronous operation starts

@@ -5,8 +5,8 @@
 //           the first call that returns a tensor in it, and ends after the last call that uses it.
 //           MemoryTimeline's lifetimes determine which items exist and what else keeps them live.
 //   fixed   an end that no move changes: parameters begin with the step, outputs end with it, a
-//           tangent begins where the backward does. Nothing moves over placeholders and outputs, so
-//           these stay at their position in the order of calls.
+//           tangent begins with the backward. Nothing moves over placeholders and outputs, so these
+//           stay at their position in the order of calls.
 //
 // The bytes at a position are a sum over fixed ends before it, which never changes, and over the
 // calls before it: the items that begin and end with each. A move changes these only for items that
@@ -16,8 +16,8 @@
 //   1. Subtracts the items that the block touches from the sums of the calls where they begin and
 //      end.
 //   2. Finds their new first makers and last users.
-//   3. Sums up again over the stretch in which calls changed places. After it, everything that the
-//      stretch allocates and frees is the same, so nothing changes.
+//   3. Recomputes the sums over the stretch in which calls moved. After the stretch, everything
+//      that it allocates and frees is the same, so nothing changes.
 //   Cost: the stretch, and for an item that the block was the last to use, its users.
 
 #include "core/schedule/memory_what_if.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-// How much the step depends on a guess: where the ranks of process groups run. A capture that does
-// not describe its groups, such as FX text, gives only their sizes.
+// Measures how much the step depends on a guess: where the ranks of process groups run. A capture
+// that does not describe its groups, such as FX text, contains only their sizes.
 
 #include <cstdint>
 #include <optional>
@@ -14,10 +14,10 @@
 namespace jointer {
 
 struct PlacementGuess {
-  // Groups of several ranks that the capture lacks and no assumption places (stride_name).
+  // Groups of several ranks that neither the capture nor an assumption (stride_name) places.
   std::vector<GroupId> groups;
-  // The step with their ranks next to each other, as in the estimate, and with each of their ranks on
-  // another node.
+  // The step with their ranks next to each other, as in the estimate, and with each rank on a
+  // separate node.
   std::int64_t neighbors_ns = 0, spread_ns = 0;
 
   // True if the guess changes the step by more than 1 %.

@@ -1,15 +1,15 @@
 // Computes the totals of a part of the simulated step.
 //
 // Terms
-//   range     [begin, end) of the step's time. The end of the step belongs to a range that ends
-//             there, so that the totals of the whole step are those of the graph.
+//   range     [begin, end) of the step's time. A range that ends at the end of the step includes
+//             it, so that the totals of the whole step are those of the graph.
 //   exposed   the intervals in which a collective is exposed: the stall of its wait, and, for the
 //             tail (clocks.h, rule 6), the end of its run.
 //
 // Rules
 //   1. A node is in the range if the interval in which it runs on its stream overlaps the range. A
-//      node that takes no time there is in the range that contains its moment. Placeholders and
-//      constants are at the start of the step, the output is at its end.
+//      node that takes no time is in the range that contains its start. Placeholders and constants
+//      are at the start of the step, the output is at its end.
 //   2. Device time is clipped to the range. FLOPs and outputs of a node that is in the range count
 //      in full.
 //   3. Exposed time is clipped to the range, and counts for the collective.

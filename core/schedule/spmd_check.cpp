@@ -7,8 +7,8 @@
 // Rules.
 // 1. In each group, every rank makes the same calls in the same order: the same operator, reduction
 //    and source, and the same number of elements of the same types. In an all-to-all with given
-//    splits, the elements that one rank sends to another are those that the other expects from it.
-//    Splits known only at run time are not compared.
+//    splits, the number of elements that one rank sends to another equals the number that the other
+//    expects. Splits known only at run time are not compared.
 // 2. No rank waits for a call that another rank makes only after a wait that, in the end, depends
 //    on the first rank. The programs are stepped through together, and a rank stays at a wait until
 //    all available ranks of the group have made the call. Ranks without a program are assumed to be
@@ -168,7 +168,7 @@ Program read_program(const RankGraph& from) {
 std::string ranks_text(const std::vector<std::int32_t>& ranks) {
   constexpr std::size_t kMax = 8;
   if (ranks.size() <= kMax) return fmt::format("{}", fmt::join(ranks, ", "));
-  return fmt::format("{}, ... {}, {} in all",
+  return fmt::format("{}, ... {}, {} in total",
                      fmt::join(ranks.begin(), ranks.begin() + kMax - 2, ", "), ranks.back(),
                      ranks.size());
 }

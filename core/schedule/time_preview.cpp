@@ -11,7 +11,7 @@
 //            launches the call that the compute stream is waiting for; for a stream's clock, until
 //            its next collective is ready; for a collective, until its wait. Negative if the
 //            compute stream is already waiting for it.
-//   asleep   not shifted like the compute stream, but without effect on its next use. If it is
+//   asleep   not shifted like the compute stream, but without effect until its next use. If it is
 //            later than the shift, the difference is within its slack; if it is earlier, its slack
 //            is not negative.
 //
@@ -24,7 +24,7 @@
 //      event, the run jumps there: everything started on the way is `shift` later. If it is this
 //      event, simulate it.
 //   4. If a run is in exactly the state that the run of the next gap was in, the rest is known.
-//      This is the case if the block only changed places with calls that it does not disturb.
+//      This is the case if the block only moved past calls that it does not disturb.
 //   5. If many events had to be simulated, because the block disturbs a busy stream for a long
 //      time, the model becomes the run with the block in the gap just done. Before that gap (the
 //      border), the model remains the run of the rest.

@@ -5,7 +5,7 @@
 // so far.
 //
 // A move
-//   1. Restarts the run at the chunk of the first call that changed places.
+//   1. Restarts the run at the chunk of the first call whose position changed.
 //   2. After the last such call, stops before the first chunk that is back in step: every clock is
 //      later by the same amount (the shift, possibly zero), or differs without effect:
 //        - A stream's clock that neither was nor is ahead of the host and the compute stream: the
@@ -145,7 +145,7 @@ std::int64_t TimeWhatIf::end_of(std::uint32_t collective) const {
 }
 
 // Records when the collectives that a chunk starts end, before the chunk is run again. Call this
-// for every chunk in which calls changed places before running any chunk again.
+// for every chunk in which calls moved before running any chunk again.
 void TimeWhatIf::note_ends(const MovableOrder& calls, std::size_t chunk) {
   const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
   for (std::size_t place = chunk * kChunk; place < last; ++place)

@@ -21,7 +21,7 @@ class TimeWhatIf {
              const MovableOrder& calls);
 
   [[nodiscard]] StepTime time() const { return time_; }
-  // Call after calls have changed places.
+  // Call after calls have moved.
   void replay(const MovableOrder& calls, Stretch changed);
   // The times with the block in each gap in [first, last] of `calls`. All these gaps must be
   // legal.

@@ -1,10 +1,10 @@
 // Undoes moves of blocks, one node at a time: a block need not have been contiguous, so each node
-// returns to its old place.
+// returns to its old position.
 //
-// The last move is undone first. Nodes that return to a later place do so from the last to the
-// first, then those that return to an earlier place, from the first to the last. Each node then
-// jumps over none of its block, and every order on the way is legal, because each pair of nodes is
-// in an order that was legal before the move or after it.
+// The last move is undone first. Nodes that return to a later position do so from the last to the
+// first, then those that return to an earlier position, from the first to the last. No node then
+// passes another node of its block, and every intermediate order is legal, because each pair of
+// nodes is in an order that was legal before the move or after it.
 
 #include "core/schedule/trial_moves.h"
 

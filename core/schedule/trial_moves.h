@@ -15,7 +15,7 @@ struct PlacedNode {
 std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const NodeId> nodes);
 
 // Moves of blocks in a what-if that can be undone, to find the metrics of an order without
-// keeping it.
+// committing to it.
 class TrialMoves {
  public:
   // `what_if` must outlive this object. Until the moves are undone, nothing else moves in it.
@@ -28,7 +28,7 @@ class TrialMoves {
 
  private:
   WhatIf& what_if_;
-  std::vector<std::vector<PlacedNode>> moves_;  // the places of each block before its move
+  std::vector<std::vector<PlacedNode>> moves_;  // the positions of each block before its move
 };
 
 }  // namespace jointer

@@ -8,8 +8,8 @@
 // if the block settles: every later gap has the same time and no lower peak. This holds for a block
 // that begins no lifetime, if everything that it waits for is done and its host time has no effect:
 // the calls around such a block have the same result in either order, and the block only extends
-// lifetimes. Cost: per gap, a move to the next one. If that costs more than a preview by the model
-// of the whole graph, the latter is used.
+// lifetimes. Cost: per gap, a move to the next one. If that would cost more than a preview with the
+// model of the whole graph, the latter is used.
 
 #include "core/schedule/what_if.h"
 
@@ -94,7 +94,7 @@ struct WhatIf::State {
   }
   // The times with the block in each gap in [first, last] of `calls`, up to the first gap from
   // `home` on after which they no longer change; empty if that gap is too far away. In the end,
-  // every call is back in its place.
+  // every call is back at its position.
   std::vector<StepTime> walk(std::span<const NodeId> block, std::size_t first, std::size_t home,
                              std::size_t last) {
     const std::size_t most = calls.size() / kStepWork;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Keeps memory and time of an edited order up to date move by move, and computes the estimates for
-// every legal position of a block. The algorithms are described at the top of what_if.cpp.
+// Updates memory and time of an edited order move by move, and computes the estimates for every
+// legal position of a block. The algorithms are described at the top of what_if.cpp.
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
 
-// A graph with additional dependencies, in which merged nodes count as one. Tells whether a bucket
+// A graph with additional dependencies, in which merged nodes count as one. Checks whether a bucket
 // would create a cycle. Modeled on torch/_inductor/augmented_graph_helper.py.
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace jointer {
 
-// Tells whether one node needs another, from a triangular bit matrix in execution order.
+// Checks whether one node needs another, with a triangular bit matrix in execution order.
 class Ancestors {
  public:
   // `order`: every position once. `more`: additional dependencies, as pairs of a position and a

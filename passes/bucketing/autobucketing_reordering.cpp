@@ -5,8 +5,8 @@
 //   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h) if requested.
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
-//   limit  the peak of the original order, plus its allowed growth. There are two, each by a
-//          different account of memory: the caller's (PassContext::analysis), and torch's
+//   limit  the peak of the original order, plus its allowed growth. There are two, each from a
+//          different memory model: the caller's (PassContext::analysis), and torch's
 //          build_memory_profile. The context's peak limit applies to the first.
 //
 // Steps, for each half
@@ -16,8 +16,8 @@
 //      (collective_timing.h): all-gathers run as late as possible, so that they do not hold memory
 //      needlessly.
 //   3. Measure each: simulation and both peaks. If a retimed candidate exceeds a limit, collectives
-//      give way at its peak: an all-gather starts after it, any other is waited for before it, the
-//      largest first, until it fits or none is left that could.
+//      move away from its peak: an all-gather starts after it, any other is waited for before it,
+//      the largest first, until the candidate fits or no such collective is left.
 //   4. Among candidates within the limits that expose no more than the plan does (even if the plan
 //      exceeds them), choose the one with the shortest step; if there is none, the one that exposes
 //      the least. The original order is a candidate.
@@ -302,7 +302,7 @@ class Reordering {
       JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives retimed", at_));
     const std::int64_t exposed = add_planned("torch's plan");
     JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives retimed", at_));
-    // At most twice, since what is left of a bucket may not pay off either.
+    // At most twice, since the rest of a bucket may not pay off either.
     bool any = false;
     for (int i = 0; i < 2 && leave_costly(); ++i) {
       any = true;

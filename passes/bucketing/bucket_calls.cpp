@@ -127,8 +127,8 @@ bool is_contiguous(const Graph& graph, const Tensor& t) {
   return true;
 }
 
-// The strides of a view with another shape and the same number of elements; none if no such view
-// exists. Follows torch's computeStride.
+// The strides of a view with a different shape and the same number of elements; none if no such
+// view exists. Follows torch's computeStride.
 std::optional<Sizes> viewed_strides(const Sizes& sizes, const Sizes& strides, const Sizes& shape) {
   Sizes result(shape.size(), 1);
   if (sizes.empty()) return result;
@@ -446,8 +446,8 @@ class Writer {
       copy_parts(rows, sizes);
   }
 
-  // Views a tensor as another dtype, in two calls, which torch records even if the dtype is
-  // the same.
+  // Views a tensor as a different dtype, in two calls, which torch records even if the dtype is the
+  // same.
   NodeId as_dtype(NodeId of, DType as, const Sizes& shape, std::int64_t offset,
                   const Sizes& stride = {}) {
     const NodeId seen = call("aten.view.dtype", "view", std::array{node(of), dtype(as)},

@@ -24,8 +24,8 @@ class BucketLevels {
   // Splits `members` (indices of collectives, in program order) into lists of independent members,
   // by the length of the longest chain of members that a member depends on. Keeps their order.
   std::vector<std::vector<std::uint32_t>> split(std::span<const std::uint32_t> members);
-  // Merges the members: from now on, whatever needs one of them needs everything that any of them
-  // needs.
+  // Merges the members: from now on, every node that needs one of them needs everything that any of
+  // them needs.
   void merge(std::span<const std::uint32_t> members);
 
  private:

@@ -20,8 +20,8 @@
 //      before the use. As starts are in the order of their slots, the stream is never late for this
 //      plan.
 //
-// This algorithm is Jointer's own: torch's scheduler starts what it can as soon as compute could
-// hide it, and assumes that each group's stream is independent of the others.
+// This algorithm is Jointer's own: torch's scheduler starts each collective as soon as compute
+// could hide it, and assumes that each group's stream is independent of the others.
 //
 // Cost: for C collectives and V nodes, C^2 + V, and V for each stall of step 2.
 

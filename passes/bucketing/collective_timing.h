@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// Bounds that the caller sets where memory is short, indexed by collective.
+// Bounds that the caller sets where memory is scarce, indexed by collective.
 struct TimingBounds {
   std::vector<Place> not_before;  // no start before this position
   std::vector<Place> not_behind;  // no wait after this position

@@ -32,7 +32,7 @@
 //   - Upstream orders by arguments alone. Here a collective whose input or result something writes
 //     to is kept, and an order that would read a value before it is written, or after it is
 //     overwritten, is corrected; where that is impossible, the graph stays unchanged. Writes to
-//     parts of a buffer that do not overlap may change places (core/graph/memory_order.h).
+//     parts of a buffer that do not overlap may be reordered (core/graph/memory_order.h).
 //   - A collective that a node other than its wait reads is kept; upstream stops with an error.
 //   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not
 //     made. A block's calls have the block and the direction as `fsdp_bucket`, as upstream's do.

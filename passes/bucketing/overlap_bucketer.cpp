@@ -11,11 +11,12 @@
 //      (by the share of its time) as a seed, and try those near it; otherwise visit them in program
 //      order.
 //   2. Try the others one by one. One fits if it and its wait hide nothing, and if no start, wait
-//      or hiding node of one has to come before that of the other. Then try four positions: the
-//      starts together where either of them was, and the waits likewise. At a position, every
-//      hiding node must stay between start and wait, and, since a group's collectives end in the
-//      order of their starts, it must not enclose another collective whose hiding would be forced
-//      to end early. Last, the merged starts and waits must not form a cycle.
+//      or hiding node of one must precede one of the other. Then try four positions: the starts
+//      together where either of them was, and the waits together where either of them was. At a
+//      position, every hiding node must stay between start and wait, and, since a group's
+//      collectives end in the order of their starts, it must not enclose another collective whose
+//      hiding would be forced to end early. Last, the merged starts and waits must not form a
+//      cycle.
 //   3. A bucket of two or more is kept.
 // The caller that orders the new graph keeps the dependencies of the timelines and of hiding.
 //

@@ -24,7 +24,7 @@ struct BucketerOptions {
   bool mixes_reductions = false;       // as torch 2.11 does: a reduce-scatter with an all-reduce
 };
 
-// Why a collective shares no bucket (torch's WhyNoBucket).
+// Why a collective does not share a bucket (torch's WhyNoBucket).
 enum class NoBucket : std::uint8_t {
   none,
   alone,         // no other collective has its key
@@ -35,7 +35,7 @@ enum class NoBucket : std::uint8_t {
   hiding,   // a collective would no longer be hidden
   cycle,    // the starts, or the waits, would have to come before each other
   written,  // something writes to what a member reads or returns
-  unlike,   // unknown sizes, another device, a result that is not dense
+  unlike,   // unknown sizes, a different device, a result that is not dense
   costly,   // copies in and out take longer than the start-ups that it saves
 };
 

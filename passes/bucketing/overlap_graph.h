@@ -45,8 +45,8 @@ class PlaceLists {
 struct OverlapCollective {
   Place start = kNoPlace, wait = kNoPlace;
   std::uint32_t group = 0;  // process groups, numbered in order of appearance
-  // The bucket_key, numbered in order of appearance; kNever if the collective fits no bucket, or if
-  // an output reads its start, which bucketing would remove.
+  // The bucket_key, numbered in order of appearance; kNever if the collective does not fit in any
+  // bucket, or if an output reads its start, which bucketing would remove.
   std::uint32_t key = 0;
   std::uint32_t schedule_key = 0;  // the same, whatever reads the start: for torch's schedule
   // Like `schedule_key`, but with torch's bucket_key: a reduce-scatter and an all-reduce may have

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reports, for each collective, what it overlaps with and why with nothing more, and which bucket
-// it is in or why it is in none.
+// Reports, for each collective, the nodes that it overlaps with and why it overlaps with no others,
+// and its bucket or why it is in none.
 
 #include "core/pass/pass.h"
 #include "passes/bucketing/overlap_plan.h"

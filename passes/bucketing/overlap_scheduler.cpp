@@ -13,15 +13,15 @@
 //      original order decides. Nodes off the path run in between: a wait once it is hidden (or
 //      memory is short), collectives of one key once they add up to `off_bucket_bytes`, as many
 //      together, and what a reduce-scatter needs as soon as the order has passed its old position.
-//   3. A node that takes time hides as much as possible of what is in flight, for each process
-//      group. The remaining time starts collectives early: those that the earliest compute node
-//      needs, together with those that could share a bucket, if they need no compute, no other
+//   3. A node that takes time hides as much as possible of the collectives in flight, for each
+//      process group. The remaining time starts collectives early: those that the earliest compute
+//      node needs, together with those that could share a bucket, if they need no compute, no other
 //      collective and no wait that would be exposed by it, and if the memory that they hold until
 //      they are used stays within the budget.
 //   4. A wait first waits for everything that its group started before; the time that it still
 //      takes hides collectives of other groups in the same way.
 //
-// Live memory is torch's account (torch_memory.h); it is an estimate of what the new order holds,
+// Live memory is counted as by torch (torch_memory.h); this is only an estimate for the new order,
 // so the caller measures the result.
 //
 // Rules of 2.15 and of 2.11. With 2.15's, among collectives that are needed equally early, those
@@ -37,9 +37,10 @@
 // started (torch forces other waits first, and so does `is_torch`); and nodes at which torch's
 // assertions would stop are skipped.
 //
-// Cost: torch keeps the set of all ancestors of every node. Here what a collective still needs is
-// searched from it backwards through nodes that have not run, and what blocks it is remembered
-// until that has run. For C collectives, V nodes, candidates d: V log V + V d in the worst case.
+// Cost: torch keeps the set of all ancestors of every node. Here the nodes that a collective still
+// needs are found by searching backwards from it through nodes that have not run, and the node that
+// blocks it is remembered until it has run. For C collectives, V nodes, candidates d: V log V + V d
+// in the worst case.
 
 #include "passes/bucketing/overlap_scheduler.h"
 

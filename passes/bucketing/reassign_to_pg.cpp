@@ -104,7 +104,7 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
   if (suffix.empty())
     return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
   std::vector<StringId> sources = fsdp_groups(graph, false);
-  // A twin gets no twin.
+  // A twin does not get a twin.
   const bool has_twins =
       std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); }) > 0;
   if (sources.empty())

@@ -12,7 +12,7 @@
 // _apply_deps_and_effect_tokens.
 // Deviations: torch orders by arguments alone. It unpacks the buckets of `custom_ops` with a call
 // that nothing reads, and places readers of the results before that call; here they stay after it.
-// A collective that something else writes to joins no bucket.
+// A collective that something else writes to does not join a bucket.
 //
 // Cost: for each bucket, the nodes between it and its inputs, and the positions of all nodes.
 

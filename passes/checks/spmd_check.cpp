@@ -154,7 +154,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   for (std::string& path : arguments.texts("captures"))
     files.push_back({.path = std::move(path), .backward = {}, .index = {}, .assumptions = {}});
   if (files.empty()) {
-    context.decide("kept", "Not compared: `captures` names no capture of another rank.");
+    context.decide("kept", "Not compared: `captures` contains no capture of another rank.");
     return {};
   }
   JOINTER_TRY(const std::vector<RankProgram> programs, open_ranks(files));
@@ -178,10 +178,11 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     say_differences(graph, mine, other, places, context);
   }
   if (compared == 0)
-    return fail(Error::Kind::usage,
-                "`captures` names no other rank: its captures are all of rank {}, like this graph; "
-                "name those of the other ranks",
-                mine.rank);
+    return fail(
+        Error::Kind::usage,
+        "`captures` contains no other rank: its captures are all of rank {}, like this graph; "
+        "name those of the other ranks",
+        mine.rank);
   if (first.empty()) {
     context.decide("checked", fmt::format("All {} calls are the same on {}.", mine.calls.size(),
                                           counted(compared, "other rank")));

@@ -103,7 +103,7 @@ Pass cudagraph_pass() {
 Pass custom_codegen_pass() {
   PassInfo info = info_of(
       "custom_codegen",
-      "Writes the Python code that torch generates for the graph to a file; changes no node.",
+      "Writes the Python code that torch generates for the graph to a file; changes no nodes.",
       "custom_codegen.py");
   info.keeps_numerics = true;
   return {.info = std::move(info),

@@ -89,7 +89,7 @@ Result<void> ChunkInputs::split() {
   }
   const bool is_any = std::ranges::any_of(live_ins_, [this](NodeId id) { return is_chunked(id); });
   if (split.empty() && !is_any)
-    return fail(Error::Kind::usage, "{} reads nothing that can be split in two", body_.where());
+    return fail(Error::Kind::usage, "no input of {} can be split in two", body_.where());
   for (const NodeId id : split) JOINTER_CHECK(split_one(id));
   return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The live-ins of a module: values that its body reads but does not compute. Each chunk gets one
-// half.
+// The live-ins of a module: values that its body reads but does not compute. Each chunk gets half
+// of each.
 
 #include <string>
 #include <unordered_map>

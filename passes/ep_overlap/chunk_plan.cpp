@@ -3,8 +3,8 @@
 //
 // Terms. Candidates: the calls of a module in one direction; in the backward, also calls without a
 // module that lie between them. Escape of a gradient: walking back from the gradient through calls
-// with one tensor input, the first node whose input has the chunk dimension, another dtype or
-// another device, or that has several inputs. The nodes after it stay whole.
+// with one tensor input, the first node whose input has the chunk dimension, a different dtype or a
+// different device, or that has several inputs. The nodes after it stay whole.
 //
 // Steps. Per module and direction, choose the candidates that read a chunked value, directly or
 // through others, and the sizes they are called with that nothing else reads. Keep those that a

@@ -115,7 +115,7 @@ class ChunkProgram {
   std::map<std::tuple<std::uint32_t, std::string, bool, ChunkRole, int, bool>, StringId> marks_;
   std::unordered_map<NodeId, std::vector<std::string>> bound_;
   std::int64_t symbols_ = 0;     // the number of the next unbacked symbol
-  std::vector<NodeId> renamed_;  // nodes that had another name in the graph
+  std::vector<NodeId> renamed_;  // nodes that had a different name in the graph
   std::unordered_map<NodeId, StringId> old_names_;
 };
 

@@ -42,7 +42,7 @@ Result<ChunkedRegions> find_chunked_regions(const Graph& graph, Annotations& mar
     if (root.empty() || chunk == nullptr || !chunk->is_number_integer() ||
         (*chunk != 0 && *chunk != 1))
       return fail(Error::Kind::usage,
-                  "{} is marked as part of a chunk's body, but not of which chunk: custom needs "
+                  "{} is marked as part of a chunk's body, but the chunk is unknown: custom needs "
                   "chunked_region_fqn and a chunk_id of 0 or 1",
                   graph.name(id));
     if (!glob_matches(module_pattern, root)) continue;

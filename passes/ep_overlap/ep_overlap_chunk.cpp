@@ -10,9 +10,10 @@
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: a size that a
 // view of a whole gradient reads is placed right before the view (upstream places it after, and
 // its own check then refuses the graph); copies share storages and are conjugates as the originals
-// were, and splits say what they return; sizes other than sums of multiples of symbols are refused;
-// parameters and buffers are recognized by their role, not by their position; new unbacked symbols
-// have no range; a graph with nothing to split is left unchanged unless require_all_to_all is set.
+// were, and splits have values that describe their results; sizes other than sums of multiples of
+// symbols are refused; parameters and buffers are recognized by their role, not by their position;
+// new unbacked symbols have no range; a graph with nothing to split is left unchanged unless
+// require_all_to_all is set.
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 

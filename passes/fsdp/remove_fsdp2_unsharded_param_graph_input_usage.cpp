@@ -7,11 +7,11 @@
 //
 // Steps, for each unsharded parameter:
 //   1. skip it if its resizes to full and to empty differ in number, or if one to empty precedes
-//      its partner to full: the rest of them is in another graph;
+//      its partner to full: the others are in another graph;
 //   2. fail if anything else writes to its storage, as upstream does;
 //   3. skip it if a view of it from one stretch is read in another one, or if the copied values
-//      have another dtype or other sizes;
-//   4. in each stretch, readers of the parameter read what was copied, except the output;
+//      have a different dtype or different sizes;
+//   4. in each stretch, readers of the parameter read the copied value, except the output;
 //   5. remove the copies and resizes.
 //
 // Cost: linear in the nodes, and in the readers of unsharded parameters.
@@ -155,7 +155,7 @@ class Remover {
     for (const NodeId copy : parameter.copies) {
       const Argument* data = graph_.argument(graph_.node(copy), "data");
       if (data == nullptr || data->kind != Argument::Kind::node || !same_kind(id, data->node()))
-        return "the values copied into it have another dtype or other sizes";
+        return "the values copied into it have a different dtype or different sizes";
     }
     const std::set<StorageId> own = storages_of(id);
     for (const NodeId view : graph_.order()) {

@@ -5,14 +5,15 @@
 // and then the forward's, and returns the backward's outputs and then the forward's. Forward nodes
 // keep their names. Inputs of the backward get the prefix bw_, its constants the prefix bw; its
 // calls keep their names, or get the next number if a name is taken. Nothing connects the halves:
-// what the forward saves is for another microbatch's backward. Calls that nothing needs are
-// dropped.
+// the values that the forward saves are for another microbatch's backward. Calls that nothing needs
+// are dropped.
 //
 // Cost: linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/graph_multiplex.py. Deviations:
 // symbols of the same name in both halves are one symbol with one number (as upstream if one trace
-// made both); partitioner tags say which half a call is from; a taken name may get another number.
+// made both); partitioner tags say which half a call is from; a taken name may get a different
+// number.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -8,16 +8,16 @@
 // Steps. Save:
 //   - forward values read by a node that only gradients need;
 //   - placeholders that are returned next to gradients;
-//   - what the forward writes to before its last output, if the backward needs the write and no
-//     forward output does.
+//   - values that the forward writes to before its last output, if the backward needs the write and
+//     no forward output does.
 // Instead of a tuple, save the elements that the backward reads. The forward returns its outputs,
-// what is saved, and those writes; the backward's inputs are what is saved, then its own inputs.
-// Each is extracted (extract.cpp).
+// the saved values, and those writes; the backward's inputs are the saved values, then its own
+// inputs. Each is extracted (extract.cpp).
 //
 // Cost: linear in the edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/partition.py. It searches for no
-// cut: passes on the joint graph have already decided what is recomputed.
+// cut: passes on the joint graph have already decided which values are recomputed.
 
 #include <algorithm>
 

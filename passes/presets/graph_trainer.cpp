@@ -2,7 +2,7 @@
 //
 // Flags to passes: upstream's list, built in the same order under the same conditions. Passes to
 // flags: a pass that only one flag adds implies that flag; passes that the list has and the
-// pipeline lacks are disabled by name; the flags are accepted if they choose exactly the pipeline.
+// pipeline lacks are disabled by name; the flags are accepted if they select exactly this pipeline.
 //
 // Deviations:
 // - Arguments that upstream computes from the model (plans of buckets, layers) are left to

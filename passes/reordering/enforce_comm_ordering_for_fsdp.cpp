@@ -248,14 +248,13 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 }  // namespace
 
 Pass enforce_comm_ordering_for_fsdp_pass() {
-  return {
-      .info = {.name = "enforce_comm_ordering_for_fsdp",
-               .summary = "Makes FSDP2's all-gathers take turns, and likewise its reduce-scatters.",
-               .source = "torch/_inductor/comms.py, up to torch 2.12",
-               .stage = PassStage::reordering,
-               .parameters = {},
-               .is_idempotent = true},
-      .run = run};
+  return {.info = {.name = "enforce_comm_ordering_for_fsdp",
+                   .summary = "Makes FSDP2's all-gathers take turns, and its reduce-scatters, too.",
+                   .source = "torch/_inductor/comms.py, up to torch 2.12",
+                   .stage = PassStage::reordering,
+                   .parameters = {},
+                   .is_idempotent = true},
+          .run = run};
 }
 
 }  // namespace jointer

@@ -1,8 +1,8 @@
 #pragma once
 
-// Shared code of the passes that raise collectives and sink waits: one call at a time changes
-// places with its neighbor, together with a group of calls that move with it, until something stops
-// it. Each of the two passes decides which neighbors join the group and which stop it.
+// Shared code of the passes that raise collectives and sink waits: one call at a time swaps with
+// its neighbor, together with a group of calls that move with it, until something stops it. Each of
+// the two passes decides which neighbors join the group and which stop it.
 
 #include <optional>
 #include <span>

@@ -1,4 +1,4 @@
-// Computes live bytes while calls change places with neighbors.
+// Computes live bytes while calls swap with neighbors.
 //
 // Terms
 //   item   something that is allocated once and freed once: a storage, or a collective's temporary
@@ -6,8 +6,8 @@
 //   loose  an item that several calls make, none of which reads it from another, so that whichever
 //          comes first allocates it. Captures seldom have one.
 //
-// A group and the call next to it change places. Which call allocates an item stays the same: its
-// other makers read it, so they stay after that call. Which call frees it changes in two cases:
+// A group and the call next to it swap. The call that allocates an item stays the same: its other
+// makers read it, so they stay after that call. The call that frees it changes in two cases:
 //   - the call moves after the group and uses an item whose last user was in the group: the call
 //     now frees it;
 //   - the call was the last user of an item and moves before the group: the last user in the group
@@ -15,7 +15,8 @@
 // Loose items are computed from scratch. Then the live bytes are summed again over the positions
 // that changed; after them the same calls have run as before, so nothing changes.
 //
-// Cost of a change: the group; what the call uses; in the second case the users of what it freed.
+// Cost of a swap: linear in the group and in the items that the call uses; in the second case, also
+// in the users of the items that it freed.
 // Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations: upstream
 // computes the group's peak when calls join it and lets it go stale as the group moves, so its
 // budget does not hold; Jointer's is exact at every step.

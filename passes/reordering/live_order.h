@@ -1,7 +1,7 @@
 #pragma once
 
-// An order of calls in which neighbors can change places, with the live bytes at each call.
-// live_order.cpp describes the algorithm.
+// An order of calls in which neighbors can swap, with the live bytes at each call. live_order.cpp
+// describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -25,10 +25,10 @@ class LiveOrder {
   // The maximum of bytes() in a stretch. Cost: linear in the length of the stretch.
   [[nodiscard]] std::int64_t peak(Stretch stretch) const;
 
-  // Lets the `count` calls from `first` change places with the call directly before them (raise) or
-  // directly after them (sink), where neither may depend on the other. Returns the peak of live
-  // bytes at these positions afterward; no others change. Each function undoes the other.
-  // Cost: linear in the group and in what the single call uses.
+  // Swaps the `count` calls from `first` with the call directly before them (raise) or directly
+  // after them (sink), where neither may depend on the other. Returns the peak of live bytes at
+  // these positions afterward; no others change. Each function undoes the other.
+  // Cost: linear in the group and in the items that the single call uses.
   std::int64_t raise(std::size_t first, std::size_t count);
   std::int64_t sink(std::size_t first, std::size_t count);
 

@@ -15,13 +15,13 @@
 //      better. Among the gaps within the allowed memory, the one with the shortest step wins; ties:
 //      least exposed, lowest peak, nearest. The block moves there if that saves enough.
 //   Rounds end when nothing moved, or after `rounds`. A collective is skipped if its exposed time
-//   has not changed since it was last considered, and so is a block that can pass less time than a
-//   move must save.
+//   has not changed since it was last considered. A block is skipped if the calls that it can pass
+//   take less time than a move must save.
 //
 // Every move is a separate edit, like one made by hand. Collectives of one process group keep their
 // order unless a parameter allows otherwise: ranks whose estimates differ would hang.
 //
-// Cost: for each block a preview of its gaps, and what a move changes. If few gaps need to be
+// Cost: for each block, a preview of its gaps, and the cost of a move. If few gaps need to be
 // evaluated, the preview takes about 10 microseconds, whatever the graph's size
 // (WhatIf::preview_near); otherwise 0.1 to 5 ms on Llama3-8B, depending on the graph.
 //

@@ -10,22 +10,22 @@
 // each half of a pair) separately:
 //   1. A candidate that the group needs joins the group, unless it is another collective or,
 //      without run-time estimates, a matrix product.
-//   2. Any other candidate changes places with the group, unless
+//   2. Any other candidate swaps with the group, unless
 //      - the estimate says that the collective is hidden with compute to spare (with estimates);
 //      - the candidate is a collective on the same stream;
 //      - more becomes exposed elsewhere than becomes hidden: waits in the group lose the
 //        candidate's compute, a candidate that is a collective loses the group's (with estimates);
 //      - the peak would exceed the budget.
-//   3. This ends at the first candidate that neither joins nor changes places: the limiting factor.
+//   3. This ends at the first candidate that neither joins nor swaps: the limiting factor.
 //
-// Cost: for each change of places the group, whatever the graph's size (live_order.cpp); once for
-// each collective, the calls between it and its wait.
+// Cost: linear in the group for each swap, regardless of the graph's size (live_order.cpp); once
+// for each collective, linear in the calls between it and its wait.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
 //   - reorder_iterative_unsafe_collectives_reorder is off by default: ranks whose estimates differ
 //     would hang. If it is off, collectives on one stream keep their order: those of a process
 //     group, or all if the simulation has one stream for them; upstream keeps the order of all.
-//   - Memory is counted as everywhere in Jointer: real storages (views, waits), and inputs of a
+//   - Memory is counted as elsewhere in Jointer: real storages (views, waits), and inputs of a
 //     collective live until its wait. The checked peak is exact (upstream's goes stale), and the
 //     run's own limit applies, too.
 //   - Compute overlaps with a collective until the wait of a later one on its stream; upstream

@@ -12,7 +12,7 @@
 // Source: torch 2.11, torch/_inductor/memory.py. Deviations:
 //   - A peak is the maximum of live bytes after a call has allocated; upstream measures it after
 //     the call has also freed memory, which is lower than what a run reaches.
-//   - Memory is counted as everywhere in Jointer: real storages, and inputs of a collective live
+//   - Memory is counted as elsewhere in Jointer: real storages, and inputs of a collective live
 //     until its wait.
 //   - The choice is made separately for each half of a pair. The run's limit always applies: the
 //     peak never grows.

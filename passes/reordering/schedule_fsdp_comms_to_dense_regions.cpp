@@ -16,7 +16,7 @@
 //      lm_head; a reduce-scatter of block I in the dense backward of I-1. Those of norm and lm_head
 //      start in the last block's. The position is before the first node of the region after all
 //      inputs of the chain.
-//   2. Move waits of reduce-scatters, with what reads nothing else, to the end.
+//   2. Move waits of reduce-scatters, with the calls that read nothing else, to the end.
 //   3. Move the chains. A call of a chain stays if one of its inputs comes after the position, or
 //      one of its readers before it.
 // `strict` refuses a graph if a step fails, or if its blocks differ in the number of buckets per
@@ -310,7 +310,7 @@ class Scheduler {
     return {};
   }
 
-  // --- Places ---
+  // --- Positions ---
 
   [[nodiscard]] std::vector<NodeId> launch_chain(NodeId launch) const {
     std::vector<NodeId> chain, open{launch};

@@ -11,25 +11,25 @@
 //      sink_waits_iterative_swap_with_collectives is set.
 //   2. A candidate that needs the group joins it, unless it is a wait, a collective, or, without
 //      run-time estimates, a matrix product.
-//   3. Any other candidate changes places with the group, unless
+//   3. Any other candidate swaps with the group, unless
 //      - the estimate says that the collective is hidden with compute to spare (with estimates);
 //      - it is a wait that would be exposed more than before, as it loses the group's compute (with
 //        estimates);
 //      - it is a collective, and the group has one on the same stream;
 //      - the peak would exceed the budget.
-//   4. This ends at the first candidate that neither joins nor changes places: the limiting factor.
+//   4. This ends at the first candidate that neither joins nor swaps: the limiting factor.
 //
-// Cost: for each change of places the group, whatever the graph's size (live_order.cpp); once for
-// each wait, the calls between it and its collective.
+// Cost: linear in the group for each swap, regardless of the graph's size (live_order.cpp); once
+// for each wait, linear in the calls between it and its collective.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
 //   - sink_waits_iterative_unsafe_collectives_reorder is off by default (see
 //     reorder_communication_preserving_peak_memory).
 //   - With estimates, a passed wait loses all compute of the group; upstream counts only
 //     collectives that return when they have finished.
-//   - With estimates, upstream weighs what collectives in the group lose. Only collectives that
-//     nothing overlaps can be in it (before torch 2.13, a term of the sum was missing); here
-//     nothing is weighed.
+//   - With estimates, upstream weighs the overlap that collectives in the group lose. Only
+//     collectives that nothing overlaps can be in the group (before torch 2.13, a term of the sum
+//     was missing), so here nothing is weighed.
 //   - Overlap is estimated by overlap_estimate.h. Upstream sums from the right here and from the
 //     left for collectives, with different results.
 //   - Memory and dependencies are Jointer's, the checked peak is exact, and the run's own limit

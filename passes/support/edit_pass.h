@@ -1,6 +1,6 @@
 #pragma once
 
-// Passes whose edits core computes.
+// Support for passes whose edits are computed in core.
 
 #include <functional>
 #include <string>

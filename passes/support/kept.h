@@ -1,6 +1,6 @@
 #pragma once
 
-// For passes that report why they changed nothing.
+// Support for passes that report why they changed nothing.
 
 #include <algorithm>
 #include <functional>
@@ -11,8 +11,7 @@
 
 namespace jointer {
 
-// Runs the pass. If it makes no decision, adds a decision that says why. Notes do not count as
-// decisions.
+// Runs the pass. If it makes no decisions, adds one that says why. Notes do not count as decisions.
 inline auto or_kept(std::string why, decltype(Pass::run) run) {
   return [why = std::move(why), run = std::move(run)](Graph& graph, const Arguments& arguments,
                                                       PassContext& context) -> Result<void> {

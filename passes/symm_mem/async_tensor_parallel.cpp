@@ -19,12 +19,11 @@
 //      nowhere else. Either all of these matmuls are scaled or none is. A gather along the last
 //      dimension needs 1,024 columns per rank or more, unscaled matmuls, and no other reader of r;
 //      along any other dimension, prims.inductor_force_stride_order gives x the strides that make
-//      its parts dense. The fused call takes the place of the all-gather. Operands b_i that are
-//      computed after that position move before it. The call returns r only if something still
-//      reads it.
+//      its parts dense. The fused call replaces the all-gather. Operands b_i that are computed
+//      after that position move before it. The call returns r only if something still reads it.
 //   3. Fuse reduce-scatters, in program order, with the matmul that nothing else reads; along the
-//      last dimension it must be unscaled. a gets dense strides as x does. The fused call takes the
-//      place of the wait.
+//      last dimension it must be unscaled. a gets dense strides as x does. The fused call replaces
+//      the wait.
 // Readers switch to the new results. Calls that nothing reads any more are removed.
 //
 // A second run may fuse more: `prefer_overlap` may have kept a collective for a matmul that the
@@ -328,7 +327,8 @@ class Fusion {
                 std::array{Argument::of_node(id), sizes(Kind::tuple, strides)}, value, id, before);
   }
 
-  // Makes the readers of `node` read `by`, and the views of its storage view the storage of `by`.
+  // Makes the readers of `node` read `by`, and turns views of its storage into views of the storage
+  // of `by`.
   void replace(NodeId node, NodeId by) {
     const std::vector<NodeId> readers = readers_.of(node);
     program_.replace_uses(node, by);

@@ -15,8 +15,8 @@ namespace jointer {
 std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::span<const Dim> has,
                                             std::int64_t dim);
 
-// True if memory with these strides can be viewed, in the sense of aten.view, in another shape with
-// the same number of elements. Uses the current values of symbolic sizes.
+// True if memory with these strides can be viewed, in the sense of aten.view, in a different shape
+// with the same number of elements. Uses the current values of symbolic sizes.
 bool can_view(std::span<const Dim> shape, std::span<const Dim> stride, std::span<const Dim> as);
 
 }  // namespace jointer

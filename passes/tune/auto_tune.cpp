@@ -16,8 +16,8 @@
 // against peak as a table.
 //
 // Deterministic for a number of evaluations and a seed. `seconds` only ends the search earlier, so
-// set it high enough not to be reached if every rank tunes for itself, or tune once and give the
-// recipe to all ranks.
+// set it high enough not to be reached if every rank tunes separately, or tune once and distribute
+// the recipe to all ranks.
 //
 // Source: Jointer's own. Cost: `evaluations` candidates; see tuner.cpp.
 

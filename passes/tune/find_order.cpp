@@ -1,10 +1,9 @@
 // Tries a few pipelines of bucketing and reordering passes on the graph of a plan, and takes the
 // one with the shortest step within the limit.
 //
-// Every pipeline ends with place_collectives, which moves collectives by the step itself. Before
-// it, upstream's passes may bucket collectives or reorder them by their own estimates; on some
-// graphs this is a better start. None needs an additional process group. auto_tune searches many
-// more.
+// Every pipeline ends with place_collectives, which judges moves by the complete step. Before it,
+// upstream's passes may bucket collectives or reorder them by their own estimates; on some graphs
+// this is a better start. None needs an additional process group. auto_tune searches many more.
 //
 // The limit only selects among results. Passes do not see it, so a pipeline has the same effect when
 // it is run on its own.

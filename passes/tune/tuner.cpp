@@ -11,8 +11,8 @@
 //   1. Without a given budget, the peak of the graph as it is becomes the budget. Passes run with
 //      it as their limit. A result above it can be a point of the frontier, but not the winner.
 //   2. Candidates come in batches of eight: first the presets and pipelines that often help, then
-//      variations of the elite: one step added, removed or moved, another value, other policies or
-//      buckets, sections of two candidates. None is tried twice.
+//      variations of the elite: one step added, removed or moved, a different value, different
+//      policies or buckets, sections of two candidates. None is tried twice.
 //   3. All threads evaluate a batch; its results are added in the order of the batch. A new best
 //      candidate is taken apart immediately: it is evaluated without each of its steps in turn,
 //      and the best result that is not worse replaces it, until every step gains something. These

@@ -166,7 +166,7 @@ TEST(ProfilerTrace, KernelsBelongToTheCallThatLaunchedThem) {
   EXPECT_EQ(m.device_ns, 57'500);
   EXPECT_EQ(m.foreign_device_ns, 12'000);
   EXPECT_THAT(m.measurement.notes,
-              ElementsAre("12.0 us of 57.5 us of kernel time belongs to no node"));
+              ElementsAre("12.0 us of 57.5 us of kernel time does not belong to any node"));
 }
 
 Graph collectives() {

@@ -206,7 +206,7 @@ TEST(Measured, CollectivesAreInterpolatedBetweenMeasuredSizes) {
   };
   EXPECT_EQ(ns({{0, 10'000}, {32'768, 30'000}}), 20'000);
   EXPECT_EQ(ns({{8'192, 10'000}, {16'384 + 8'192, 30'000}, {1 << 30, 1}}), 20'000);
-  EXPECT_EQ(ns({{16'384, 12'345}}), 12'345) << "the same size in another dtype";
+  EXPECT_EQ(ns({{16'384, 12'345}}), 12'345) << "the same size in a different dtype";
   EXPECT_EQ(ns({{8'192, 10'000}}), -1) << "one size does not make a line";
   EXPECT_EQ(ns({{8'192, 10'000}, {9'000, 11'000}}), -1) << "outside the measured range";
   EXPECT_EQ(ns({{20'000, 10'000}, {30'000, 11'000}}), -1);

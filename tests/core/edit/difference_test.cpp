@@ -133,7 +133,7 @@ constexpr std::string_view kViewOfInput = R"(
   c: f32[2, 2] = aten.view_copy(b, [2, 2])
   return [c])";
 
-// A node becomes a view of another value, though names and shapes stay the same.
+// A node becomes a view of a different value, although names and shapes stay the same.
 TEST(Difference, ContainsChangedViews) {
   for (const std::string_view from : {kView, kCopy, kViewOfAnother, kViewOfACopy, kViewOfInput})
     for (const std::string_view to : {kView, kCopy, kViewOfAnother, kViewOfACopy, kViewOfInput})
@@ -200,7 +200,7 @@ TEST(Difference, NamesInputsIfOnlyTheyChange) {
   EXPECT_EQ(inputs("c: f32[4] = aten.add.Tensor(a, 0.0)\nreturn [c]",
                    "c: f32[4] = aten.add.Tensor(x, 0.0)\nreturn [c]"),
             (Inputs{{"a", "x"}}));
-  // Another operator.
+  // A different operator.
   const auto other = replacements_between(step("c: f32[4] = aten.add.Tensor(a, b)\nreturn [c]"),
                                           step("c: f32[4] = aten.sub.Tensor(x, b)\nreturn [c]"));
   ASSERT_EQ(other.size(), 1U);

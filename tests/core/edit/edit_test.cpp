@@ -291,7 +291,7 @@ TEST(Editor, AViewOfAnotherArgumentOfTheSameLayoutShiftsWithIt) {
   EXPECT_EQ(write_native(graph), before);
 
   must_apply(graph, split_of("c"));
-  EXPECT_THAT(offsets("s"), ElementsAre(std::nullopt, std::nullopt)) << "another layout";
+  EXPECT_THAT(offsets("s"), ElementsAre(std::nullopt, std::nullopt)) << "a different layout";
   EXPECT_THAT(offsets("t"), ElementsAre(std::nullopt));
 }
 

@@ -101,7 +101,7 @@ TEST(NodeMatch, EqualChainsStayTogether) {
 }
 
 TEST(NodeMatch, ADifferenceAffectsOnlyItsSurroundings) {
-  // Sixty equal layers, of which one gets another call.
+  // Sixty equal layers, one of which gets an additional call.
   const auto layers = [](std::size_t changed, std::string_view prefix) {
     std::string text = "h: f32[4,4] = input\nw: f32[4,4] = parameter\n", last = "h";
     for (std::size_t i = 0; i < 60; ++i) {

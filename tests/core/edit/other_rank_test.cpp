@@ -347,7 +347,7 @@ TEST(OtherRank, ItsConstantsAreNotLost) {
   EXPECT_EQ(refused({inputs("d", "b", "a"), RemoveNode{"b"}}), kLost) << "left out";
   EXPECT_EQ(refused({inputs("d", "b", "a"), RemoveNode{"forward:b"}}).substr(0, 23),
             "edit 0 (edit): forward:")
-      << "by another name";
+      << "by a different name";
   EXPECT_EQ(
       refused({insert("f", R"("target":"aten.add.Tensor","args":[{"n":"a"},7],"like":"d")", "e"),
                inputs("e", "d", "f"), RemoveNode{"d"}, RemoveNode{"b"}}),

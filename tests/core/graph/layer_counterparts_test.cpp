@@ -17,7 +17,7 @@ class LayerCounterpartsTest : public testing::Test {
   }
   using Names = std::vector<std::string>;
 
-  // Layer 2 multiplies once more; layer 3 has another shape.
+  // Layer 2 multiplies once more; layer 3 has a different shape.
   Graph graph_ = test::parse(R"(
     w: f32[8,8] = parameter
     x: f32[8,8] = input

@@ -142,7 +142,7 @@ class Deciding {
       if (n.kind != NodeKind::call) continue;
       if (next >= calls.size()) return fmt::format("{} is an extra call", pair.name(id));
       const NodeId from = calls[next++];
-      // A random call that draws the same numbers again is called through another operator.
+      // A random call that draws the same numbers again is called through a different operator.
       if (from && !pair.op(n).has(OperatorTag::higher_order) && joint().name(from) != pair.name(id))
         return fmt::format("{} is in the place of {}", pair.name(id), joint().name(from));
     }

@@ -94,7 +94,7 @@ TEST(SolverChoices, TheRelaxationFlipsBeyondThePeak) {
   EXPECT_GT(recomputed, 0U);
 }
 
-// The nearest budget that decides otherwise does.
+// The nearest budget that decides differently does.
 TEST(SolverChoices, TheOtherBudgetDecidesOtherwise) {
   const Judged& judged = judged_sample();
   const SavePlan plan = plan_at(0.5, KnapsackSolver::dp);
@@ -110,7 +110,8 @@ TEST(SolverChoices, TheOtherBudgetDecidesOtherwise) {
     EXPECT_LT(*choices.other_budget, 0.5);
     const SavePlan other = plan_at(*choices.other_budget, KnapsackSolver::dp);
     EXPECT_EQ(std::ranges::find(other.saved, each.node), other.saved.end());
-    EXPECT_THAT(explain_choices(choices, 0.5).text, HasSubstr("decides otherwise at a budget of"));
+    EXPECT_THAT(explain_choices(choices, 0.5).text,
+                HasSubstr("decides differently at a budget of"));
   }
   EXPECT_GT(found, 0U);
 }

@@ -1,4 +1,4 @@
-// Writes into inputs: calls that may not change places between the halves of a pair.
+// Writes into inputs: calls whose order must not change between the halves of a pair.
 
 #include "core/partition/write_order.h"
 

@@ -449,7 +449,7 @@ TEST(Import, ALogTagsWhatItSavedAndReportsDifferences) {
   EXPECT_EQ(node(after, "s0").policy, MemoryPolicy::must_recompute);
   EXPECT_THAT(imported->notes,
               ElementsAre("1 of the 4 values that the log saves is not in this graph: gone.",
-                          "1 value is of another size in the log: w takes 256 B here and 512 B "
+                          "1 value is of a different size in the log: w takes 256 B here and 512 B "
                           "in the log."));
   const Graph other = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
   EXPECT_FALSE(import_policy(other, kLog));

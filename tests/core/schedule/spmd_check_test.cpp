@@ -98,7 +98,7 @@ TEST(SpmdCheck, NamesTheFirstMismatch) {
                     "a: f32[4,4] = _c10d_functional.all_reduce(h, 'sum', 'tp')\n")
                 .find("of float32[4,4]"),
             std::string::npos);
-  // The same number of elements in another shape matches.
+  // The same number of elements in a different shape matches.
   EXPECT_EQ(differs(all_reduce,
                     "h: f32[4,8] = aten.view(x, [4, 8])\n"
                     "a: f32[4,8] = _c10d_functional.all_reduce(h, 'sum', 'tp')\n"),

@@ -14,7 +14,7 @@
 namespace jointer::test {
 namespace {
 
-// Returns true if the group may change places with the call.
+// Returns true if the group may swap with the call.
 bool is_free(const Calls& calls, const LiveOrder& order, std::size_t first, std::size_t count,
              Call other) {
   for (std::size_t i = first; i < first + count; ++i)

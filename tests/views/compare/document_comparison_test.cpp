@@ -54,7 +54,7 @@ TEST(DocumentComparison, ComparesPlansOfTwoCaptures) {
   EXPECT_TRUE(metric_rows(*made).front().name.startsWith("As partitioned"));
 }
 
-// The joint graph is shown as the pair that its plan gives, which is the same.
+// The joint graph is shown as the pair that its plan produces, which is the same.
 TEST(DocumentComparison, AJointGraphEqualsThePairMadeFromIt) {
   const SnapshotPtr joint = tagged(MemoryPolicy::none), pair = pair_of(joint);
   for (const bool is_from : {false, true}) {

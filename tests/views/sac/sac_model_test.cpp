@@ -71,7 +71,7 @@ TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
             members * static_cast<std::int64_t>(places.size()));
 }
 
-// Layer 1 has the same calls as layer 0 in another order, as independent calls may.
+// Layer 1 has the same calls as layer 0 in a different order, as independent calls may.
 constexpr const char* kOtherOrder = R"(
   x: f32[64,64] = input
   a0: f32[64,64] = aten.sin(x)              {layers.0}
@@ -180,7 +180,7 @@ TEST_F(SacModelTest, TheFilterKnowsThePlan) {
   model_.set_filter("policy:recompute -by:person op:sigmoid");
   const std::size_t others = names().size();
   for (const std::string& name : names()) EXPECT_NE(name, "act1");
-  // Another plan gives other matches.
+  // A different plan gives different matches.
   model_.set_filter("policy:save by:person");
   show({{{node("act0")}, Keep::recompute}, {{node("act1")}, Keep::save}});
   EXPECT_THAT(names(), ElementsAre("act1"));

@@ -124,7 +124,7 @@ RC_GTEST_PROP(DraftProperty, EveryChangeCanBeUndone, (const std::vector<std::uin
     const Pipeline now = draft.pipeline();
     while (!states.empty() && states.back() == now) states.pop_back();
     draft.undo();
-    // Equal steps may have changed places.
+    // Equal steps may have swapped.
     if (draft.pipeline() != now) RC_ASSERT(draft.pipeline() == states.back());
   }
   RC_ASSERT(draft.empty());

@@ -121,7 +121,7 @@ TEST_F(SacSessionTest, ReservedMemoryIsThatOfTheEntry) {
   expect();
   EXPECT_NE(expected[0], expected[1]);
   const EditHistory now = document->editing().edit_history();
-  std::vector<std::int64_t> found(3);  // the answers may come in another order
+  std::vector<std::int64_t> found(3);  // the answers may come in a different order
   QObject context;
   const auto find = [&](const EditHistory& history, std::size_t index) {
     session().find_reserved(history, &context, [&found, index](const Result<std::int64_t>& bytes) {
