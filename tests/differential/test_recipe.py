@@ -174,7 +174,7 @@ def test_a_pass_of_torch_as_a_recipe(name: str, tmp_path: Path) -> None:
 
 
 def renamed(document: dict[str, Any], groups: dict[str, str], device: str) -> dict[str, Any]:
-    """The capture with other names of its process groups, and on another device."""
+    """The capture with different names of its process groups, and on a different device."""
 
     def change(value: Any) -> Any:
         if isinstance(value, list):

@@ -8,7 +8,8 @@
 
 namespace jointer::test {
 
-// Returns true if no node precedes its dependencies. `after` has the same nodes in another order.
+// Returns true if no node precedes its dependencies. `after` has the same nodes in a different
+// order.
 inline bool keeps_dependencies(const Graph& before, const Graph& after) {
   const Dependencies dependencies(before);
   for (const NodeId id : before.order())

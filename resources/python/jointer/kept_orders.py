@@ -10,7 +10,7 @@ bytes of a storage in the same way, or all that draw random numbers.
 Steps. Only storages that a moved node uses and that a node of the span writes to matter; their uses
 are grouped. Every moved node is compared with whole groups. A group is sorted by former position and
 knows the last current position of its first n nodes and the first of its last n, so one binary
-search tells whether the node changed places with any of them.
+search shows whether the node moved past any of them.
 
 Cost: linear in the span, and for each moved node a binary search per group that it conflicts with,
 or one for all of them if they have few nodes. Many regions of one storage that overlap each other
@@ -37,7 +37,7 @@ Stood = Mapping[fx.Node, tuple[Any, fx.Node, fx.Node]]
 
 
 def check_kept_orders(stood: Stood, changed: set[fx.Node]) -> None:
-    """Raise ``RecipeError`` if a moved node changed places with one that it keeps its order with.
+    """Raise ``RecipeError`` if a moved node moved past one that it keeps its order with.
 
     ``changed``: nodes that the edit added or replaced; they keep no order.
     """
@@ -62,7 +62,7 @@ class _Group:
         self._first_of_last = [*accumulate(reversed(now), min, initial=len(now) and max(now) + 1)]
 
     def has_exchanged(self, with_: _Place) -> bool:
-        """True if a node of the group changed places with the one at ``with_``."""
+        """True if a node of the group moved past the one at ``with_``."""
         earlier = bisect_left(self._before, with_.before)
         later = len(self._before) - bisect_right(self._before, with_.before)
         return self._last_of_first[earlier] > with_.now or (
@@ -93,7 +93,7 @@ class _Storage:
         self._conflicts: dict[tuple[Use, Region | None], list[_Group]] = {}
 
     def has_exchanged(self, use: Use, region: Region | None, with_: _Place) -> bool:
-        """True if the node at ``with_``, which uses ``region``, exchanged places with another."""
+        """True if the node at ``with_``, which uses ``region``, moved past another one."""
         key = use, region
         if key not in self._conflicts:
             self._conflicts[key] = self._find_conflicts(use, region)

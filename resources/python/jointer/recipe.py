@@ -382,7 +382,7 @@ class _Replay:
         return None
 
     def _find_unexpected(self) -> dict[str, str]:
-        """Nodes that call another operator than the recipe expects, with a description."""
+        """Nodes that call a different operator than the recipe expects, with a description."""
         found: dict[str, str] = {}
         for name, line in self._recipe.expects.items():
             wanted = line.partition("(")[0]

@@ -46,7 +46,7 @@ class NodeValues:
         """The value of ``node``, which ``record`` describes.
 
         Raises:
-            RecipeError: the operator returns another value, or the record is damaged.
+            RecipeError: the operator returns a different value, or the record is damaged.
         """
         computed = self._computed(node)
         if computed is not None:
@@ -154,7 +154,7 @@ def _first_fake(values: Iterable[Any]) -> FakeTensor | None:
 
 
 def _check_equal(node: fx.Node, computed: Any, record: Json) -> None:
-    """Raise if the operator returns another dtype or shape than recorded."""
+    """Raise if the operator returns a dtype or shape other than the recorded one."""
     try:
         here, then = value_text(ValueEncoder().value(computed)), value_text(record)
     except CaptureError:

@@ -1,4 +1,4 @@
-"""Adapts the calls of a graph captured by another version of torch to the installed version.
+"""Adapts the calls of a graph captured by a different version of torch to the installed version.
 
 If the schema in the capture differs from the installed one, positional arguments are matched by
 name. Arguments that the installed operator does not accept are refused, unless they are None.
@@ -35,7 +35,7 @@ def fit_calls(gm: fx.GraphModule, document: Mapping[str, Any]) -> bool:
     """Adapt the calls of ``gm``, loaded from ``document``, to the installed torch.
 
     Returns:
-        True if another version captured the graph.
+        True if a different version captured the graph.
 
     Raises:
         CaptureError: an operator does not accept its arguments.
