@@ -261,7 +261,7 @@ COMMANDS = [["info"], ["info", "--json"], ["memory", "--json"], ["overlap", "--j
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_refuses_alike(command: list[str], tmp_path: Path) -> None:
+def test_every_command_gives_the_same_refusal(command: list[str], tmp_path: Path) -> None:
     path = write(tmp_path / "bad.json", b'{"format": "jointer-capture", "version": 2}')
     assert_refused(run(command[0], path, *command[1:]), path, "version 2")
 

@@ -145,7 +145,7 @@ def test_the_estimate_is_for_the_device_of_the_run(bench: Bench) -> None:
         answer("overlap", JOINT, "--device", "a100", "--estimator", "simple")["step_ms"])
 
 
-def test_an_unknown_gpu_is_estimated_as_another_which_is_said(bench: Bench) -> None:
+def test_an_unknown_gpu_is_estimated_as_another_with_a_note(bench: Bench) -> None:
     gpu = {"*": [["started", {"device": "NVIDIA L40S", "device_type": "cuda"}], *END]}
     notes = bench.run(JOINT, "--json", ranks=gpu).json["notes"]
     assert any("NVIDIA L40S" in note and "H100" in note and "--device" in note for note in notes)

@@ -169,7 +169,7 @@ def test_without_a_name_a_cpu_is_the_cpu(tmp_path: Path) -> None:
     assert any("does not name its device" in note for note in said["notes"])
 
 
-def test_the_default_place_is_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_location_is_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JOINTER_COSTS")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     said = run("calibrate", JOINT, "--trace", write_trace(tmp_path / "trace.json"), "--json").json

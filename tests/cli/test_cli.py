@@ -410,7 +410,7 @@ def test_simple_estimate_by_hand(tmp_path: Path) -> None:
     assert overlap["step_ms"] == pytest.approx(overlap["compute_ms"] + overlap["communication_ms"])
 
 
-def test_groups_with_the_same_description_stay_apart(tmp_path: Path) -> None:
+def test_groups_with_the_same_description_stay_separate(tmp_path: Path) -> None:
     document = capture()
     document["groups"]["1"] = {"ranks": [0, 1], "desc": "mesh_tp", "backend": "nccl"}
     document["nodes"].insert(

@@ -321,7 +321,7 @@ def test_why_gives_the_margin_of_a_decision() -> None:
         assert sentence in text
 
 
-def test_why_knows_who_decided(tmp_path: Path) -> None:
+def test_why_names_who_decided(tmp_path: Path) -> None:
     node = answer("sac", JOINT, "--save", "aten.mm")["saved"][-1]["node"]
     assert why_of("--save", "aten.mm", node)["decided_by"] == "list"
     preset = answer("sac", JOINT, "--preset", "full")["saved"]

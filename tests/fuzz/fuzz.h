@@ -16,7 +16,7 @@
 
 namespace jointer::fuzz {
 
-// Reading must be fast for any input; the analysis of large graphs is not the subject here.
+// Reading must be fast for any input; the analysis of large graphs is not tested here.
 constexpr std::size_t kMaxAnalyzed = 500;
 
 inline void require(bool holds, const char* what, const std::string& detail = {}) {

@@ -82,7 +82,7 @@ class BenchmarkTest : public QObject {
   void shows_regions_for_the_regional_backend();
   void shows_every_rank_while_it_runs();
   void cancels_immediately();
-  void asks_before_it_starts_what_does_not_fit();
+  void asks_before_starting_what_does_not_fit();
   void failure_is_a_red_row_linked_to_its_node();
   void row_shows_its_measurement_in_the_timeline();
   void a_new_window_shows_the_measured_columns();
@@ -261,7 +261,7 @@ void BenchmarkTest::cancels_immediately() {
   QCOMPARE(pane_->table().model().rowCount(), 0);
 }
 
-void BenchmarkTest::asks_before_it_starts_what_does_not_fit() {
+void BenchmarkTest::asks_before_starting_what_does_not_fit() {
   make_pane();
   const auto& question = child<NoticeBar>(*pane_, "question");
   QVERIFY(!question.isVisible());

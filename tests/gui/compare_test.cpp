@@ -155,7 +155,7 @@ void CompareTest::all_states_are_in_one_table() {
   // As opened, now, after the edit, and the two states of the pair.
   QTRY_COMPARE_WITH_TIMEOUT(model.row_count(), 5, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(all_are_known(), kPatienceMs);
-  // The joint graph has the numbers of its pair; torch's pair is what its first plan gives.
+  // The joint graph has the numbers of its pair; torch's pair is the result of its first plan.
   QCOMPARE(peak(0), std::optional(pair_peak));
   QCOMPARE(peak(3), std::optional(pair_peak));
   QCOMPARE(peak(1), std::optional(figures().figures.peak_bytes));

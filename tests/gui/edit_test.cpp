@@ -58,7 +58,7 @@ class EditTest : public QObject {
   void init();
   void cleanup();
 
-  void drag_shows_every_place_and_adds_one_edit();
+  void drag_shows_every_position_and_adds_one_edit();
   void escape_cancels();
   void a_click_still_selects();
   void undo_and_redo_give_the_same_graph();
@@ -67,9 +67,9 @@ class EditTest : public QObject {
   void states_can_be_named();
   void states_are_compared();
   void keys_move_the_selection();
-  void several_nodes_move_in_one_step();
+  void several_nodes_move_in_one_entry();
   void holds_by_key();
-  void carries_the_chain();
+  void moves_the_chain();
   void drags_the_whole_selection();
   void policies_are_edits();
   void operators_are_replaced();
@@ -150,7 +150,7 @@ DocumentTab* EditTest::open(const OpenRequest& request) {
 
 // --- Dragging ---
 
-void EditTest::drag_shows_every_place_and_adds_one_edit() {
+void EditTest::drag_shows_every_position_and_adds_one_edit() {
   QVERIFY(open_sample() != nullptr);
   const std::string before = hash();
   const NodeId wait = exposed_wait();
@@ -385,7 +385,7 @@ void EditTest::keys_move_the_selection() {
   QVERIFY(last > from);
   QVERIFY(press(Qt::Key_Home, Qt::AltModifier, 4));
   QVERIFY(place() <= from);
-  // Moves to the next place with different numbers.
+  // Moves to the next position with different numbers.
   const Metrics early = metrics();
   QVERIFY(press(Qt::Key_Right, Qt::AltModifier | Qt::ShiftModifier, 5));
   QVERIFY(metrics() != early);
@@ -395,7 +395,7 @@ void EditTest::keys_move_the_selection() {
   QVERIFY(best.peak_bytes <= document().baseline()->analysis.memory.peak_bytes());
 }
 
-void EditTest::several_nodes_move_in_one_step() {
+void EditTest::several_nodes_move_in_one_entry() {
   QVERIFY(open_sample() != nullptr);
   const std::string opened = hash();
   const Metrics before = metrics();
@@ -442,7 +442,7 @@ void EditTest::holds_by_key() {
   QTRY_COMPARE(refused.count(), 1);
 }
 
-void EditTest::carries_the_chain() {
+void EditTest::moves_the_chain() {
   QVERIFY(open_sample() != nullptr);
   // A start whose inputs keep it from moving earlier by itself.
   NodeId start;
@@ -634,7 +634,7 @@ void EditTest::explains_a_nodes_position() {
   QTRY_COMPARE(inspector->content().sections.front().title, why_title());
   QVERIFY(
       inspector->content().sections.front().rows.front().value.contains("It has no users yet."));
-  // A node that no edit names also gets an answer.
+  // A node that no edit names also gets an explanation.
   document().selection().select(document().graph().order().front());
   QTest::keyClick(window_.get(), Qt::Key_Y);
   QTRY_COMPARE(inspector->content().sections.front().rows.front().value,

@@ -94,7 +94,7 @@ class ExposedTest : public test::AppWindow {
   bool wait_for_gains(int place) {
     return QTest::qWaitFor([&] { return model().fixes(row_at(place)) != nullptr; }, kPatienceMs);
   }
-  // The place of the first row with a move that saves time, in all layers if so wished; -1 if there
+  // The index of the first row with a move that saves time, in all layers if requested; -1 if there
   // is none among the first rows.
   int first_with_gain(bool in_all_layers);
 

@@ -81,7 +81,7 @@ void FiguresTest::follow_a_drag_and_undo() {
       test::TimelineHand(document(), timeline())
           .drag(test::exposed_wait(document()), [](const MovePreview& p) { return p.last(); });
   QVERIFY(at.has_value());
-  // The parts add up for every place, and other numbers are gray until they are known for it.
+  // The parts add up at every position, and other numbers are gray until they are known for it.
   const Figures& promised = planner().held()->figures();
   QVERIFY(promised.step_ns != opened->analysis.simulation.step_ns());
   QCOMPARE(

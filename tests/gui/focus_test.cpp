@@ -1,4 +1,4 @@
-// Tests that the window can be used by keys alone, and that it says where the focus is.
+// Tests that the window can be used by keys alone, and that it shows where the focus is.
 
 #include <QAccessible>
 #include <QMenuBar>

@@ -128,7 +128,7 @@ class GraphTest : public QObject {
     QVERIFY(!is_shown("layers.1"));
   }
 
-  void clicked_item_keeps_its_place() {
+  void clicked_item_keeps_its_position() {
     open({"*layers.0", "layers.0", "layers.1", "layers.2"});
     QTest::mouseMove(view().viewport(), QPoint(300, 300));
     wheel(QPoint(300, 300), -2);

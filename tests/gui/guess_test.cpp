@@ -1,5 +1,5 @@
-// Tests what the window says about guesses that move its numbers, and the controls that replace
-// them.
+// Tests the window's notes about guesses that affect its numbers, and the controls that replace the
+// guesses.
 
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -54,7 +54,7 @@ class GuessTest : public test::AppWindow {
   }
   void cleanup() { close_window(); }
 
-  void a_guess_is_said_and_replaced();
+  void a_guess_is_shown_and_replaced();
   void settings_are_kept_in_the_workspace();
   void groups_of_a_capture_are_no_guess();
 
@@ -77,7 +77,7 @@ class GuessTest : public test::AppWindow {
   }
 };
 
-void GuessTest::a_guess_is_said_and_replaced() {
+void GuessTest::a_guess_is_shown_and_replaced() {
   QTRY_VERIFY_WITH_TIMEOUT(note().isVisible(), kPatienceMs);
   const std::int64_t neighbors = step();
   QVERIFY(note().text().contains("1 group"));

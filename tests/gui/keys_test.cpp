@@ -34,13 +34,13 @@ class KeysTest : public test::SacWindow {
   void a_text_field_keeps_its_letters();
   void a_node_is_held_wherever_the_focus_is_data();
   void a_node_is_held_wherever_the_focus_is();
-  void the_best_place_is_found_wherever_the_focus_is_data();
-  void the_best_place_is_found_wherever_the_focus_is();
+  void the_best_position_is_found_wherever_the_focus_is_data();
+  void the_best_position_is_found_wherever_the_focus_is();
 
  private:
   // Gives the table of the SAC pane the focus and selects a recomputed tensor.
   void focus_table();
-  // The widgets on screen that can have the focus and do not take letters as text.
+  // The widgets on screen that can have the focus and do not accept letters as text.
   [[nodiscard]] QList<QPointer<QWidget>> focusable(const QWidget& area) const;
   void move_pointer_over_timeline();
   void move_pointer_away();
@@ -156,7 +156,7 @@ void KeysTest::a_node_is_held_wherever_the_focus_is() {
   }
 }
 
-void KeysTest::the_best_place_is_found_wherever_the_focus_is_data() {
+void KeysTest::the_best_position_is_found_wherever_the_focus_is_data() {
   QTest::addColumn<QString>("widget");
   QTest::addColumn<Qt::KeyboardModifiers>("modifiers");
   for (const char* widget : {"device", "at_most", "unit"}) {
@@ -166,7 +166,7 @@ void KeysTest::the_best_place_is_found_wherever_the_focus_is_data() {
   }
 }
 
-void KeysTest::the_best_place_is_found_wherever_the_focus_is() {
+void KeysTest::the_best_position_is_found_wherever_the_focus_is() {
   QFETCH(const QString, widget);
   QFETCH(const Qt::KeyboardModifiers, modifiers);
   pane().show_targets();

@@ -3,7 +3,7 @@
 //   gui_tests                                   runs all classes
 //   gui_tests CLASS... [FUNCTION...] [OPTION...]  runs these; functions and options are QtTest's
 //
-// Several classes run in a process each, so that settings and environment variables of one do not
+// Several classes run in one process each, so that settings and environment variables of one do not
 // affect the next.
 
 #include <QApplication>

@@ -26,7 +26,7 @@ const QString kName =
     QStringLiteral("llama3_70b_tp8_fsdp32_ep4_rank_0_of_1024_&_joint_graph.json.zst");
 const QString kPath = QStringLiteral("/mnt/checkpoints/") + kName.repeated(4) + u'/' + kName;
 
-// The first text that is wider or higher than its place; empty if there is none.
+// The first text that is wider or taller than its space; empty if there is none.
 QString cut_text(const QWidget& page) {
   for (const auto* text : page.findChildren<WrappedText*>())
     if (text->height() < text->heightForWidth(text->width()) ||

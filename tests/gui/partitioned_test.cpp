@@ -34,7 +34,7 @@ class PartitionedTest : public test::AppWindow {
   }
   void cleanup() { close_window(); }
 
-  void figures_stand_next_to_the_headline();
+  void figures_are_next_to_the_headline();
   void undo_shows_remembered_figures();
   void timeline_shows_either();
   void timeline_follows_the_plan();
@@ -63,7 +63,7 @@ class PartitionedTest : public test::AppWindow {
   [[nodiscard]] bool is_partitioned() const { return timeline().content().shown().graph.is_pair(); }
 };
 
-void PartitionedTest::figures_stand_next_to_the_headline() {
+void PartitionedTest::figures_are_next_to_the_headline() {
   // There is a place for them from the start; no pane was opened.
   QVERIFY(planned().isVisible());
   QVERIFY(planned().value().text() == "computing..." || session().figures());

@@ -66,12 +66,12 @@ class PipelineTest : public QObject {
   void runs_step_by_step_and_undoes();
   void a_changed_step_runs_again_from_there();
   void replaced_text_keeps_its_results_in_the_history();
-  void another_limit_runs_again();
+  void a_changed_limit_runs_again();
   void stopping_is_immediate();
   void a_failure_leaves_the_graph_and_a_reproducer();
   void concurrent_edit_is_not_lost();
-  void another_order_is_refused_at_its_step();
-  void what_cannot_apply_is_refused_before_anything_runs();
+  void a_wrong_order_is_refused_at_its_step();
+  void steps_that_cannot_apply_are_refused_before_anything_runs();
   void third_party_code_needs_permission();
   void document_may_be_closed_during_a_run();
 
@@ -328,7 +328,7 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QVERIFY(tagged());
   QCOMPARE(hash(), start);
   QCOMPARE(status(0), StepStatus::undone);
-  // Runs again from the document's current place.
+  // Runs again from the document's current position.
   press(button("run"));
   QVERIFY(settle());
   QCOMPARE(status(0), StepStatus::done);
@@ -413,7 +413,7 @@ void PipelineTest::replaced_text_keeps_its_results_in_the_history() {
 }
 
 // Typed into its field and passed to every pass.
-void PipelineTest::another_limit_runs_again() {
+void PipelineTest::a_changed_limit_runs_again() {
   make_pane("limited");
   const auto reason = [this] {
     return QString::fromStdString(session_->outcome(0)->result.decisions.front().reason);
@@ -515,7 +515,7 @@ void PipelineTest::concurrent_edit_is_not_lost() {
   QVERIFY(said().contains("edited while the pipeline ran"));
 }
 
-void PipelineTest::another_order_is_refused_at_its_step() {
+void PipelineTest::a_wrong_order_is_refused_at_its_step() {
   make_pane("autobucketing_reordering,stays,transformer_block_bucketing");
   QCOMPARE(status(0), StepStatus::idle);
   QCOMPARE(status(2), StepStatus::wrong);
@@ -530,7 +530,7 @@ void PipelineTest::another_order_is_refused_at_its_step() {
 }
 
 // In the menu of presets, and at the steps of a pipeline that was typed.
-void PipelineTest::what_cannot_apply_is_refused_before_anything_runs() {
+void PipelineTest::steps_that_cannot_apply_are_refused_before_anything_runs() {
   make_pane("slow,min_cut_partition,min_cut_partition");
   QCOMPARE(status(1), StepStatus::idle);
   QCOMPARE(status(2), StepStatus::wrong);

@@ -52,7 +52,7 @@ class RangeTest : public test::AppWindow {
 
   void a_range_drives_the_panes_data() { add_sizes(); }
   void a_range_drives_the_panes();
-  void a_range_in_program_order_is_one_of_time();
+  void a_range_in_program_order_is_a_range_of_time();
   void a_click_in_the_range_keeps_it();
   void the_step_between_marks_is_a_range();
   void the_memory_curve_zooms_vertically_data() { add_sizes(); }
@@ -139,13 +139,13 @@ void RangeTest::a_range_drives_the_panes() {
   QTRY_COMPARE(ns_of(), whole);
 }
 
-void RangeTest::a_range_in_program_order_is_one_of_time() {
+void RangeTest::a_range_in_program_order_is_a_range_of_time() {
   QTest::keyClick(&timeline(), Qt::Key_G);
   QCOMPARE(timeline().content().kind(), AxisKind::program_order);
   drag(0.2, 0.4);
   const auto range = selection().range();
   QVERIFY(range && range->length() > 0);
-  // The same range is drawn at the same place.
+  // The same range is drawn at the same position.
   const auto [begin, end] = timeline().content().positions_of(*range);
   const auto length = static_cast<double>(timeline().content().axis_length());
   QVERIFY(std::abs(static_cast<double>(begin) / length - 0.2) < 0.02);

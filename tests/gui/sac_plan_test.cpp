@@ -34,7 +34,7 @@ class SacPlanTest : public test::SacWindow {
 
   void a_group_recomputes_only_what_is_saved();
   void a_group_offloads_only_what_is_saved();
-  void a_group_of_gathered_weights_is_what_it_says();
+  void a_group_of_gathered_weights_can_be_saved();
   void a_group_without_saved_tensors_says_so();
   void tensors_at_the_peak_follow_the_plan();
   void the_starting_point_stays_drawn();
@@ -103,7 +103,7 @@ void SacPlanTest::a_group_offloads_only_what_is_saved() {
   for (const NodeId node : tagged_since(before))
     if (was.contains(node)) QVERIFY(was.at(node) == Keep::save);
   QVERIFY(figures().offloaded_bytes > 0);
-  // S takes everything back, but gathers no weights for it.
+  // S undoes everything, but does not save gathered weights for it.
   const Graph offloaded = document().graph();
   const std::vector<bool> gathered = gathered_weights(before);
   choose(layers(), Qt::Key_S);
@@ -112,7 +112,7 @@ void SacPlanTest::a_group_offloads_only_what_is_saved() {
   for (const NodeId node : tagged_since(offloaded)) QVERIFY(!gathered[node.index()]);
 }
 
-void SacPlanTest::a_group_of_gathered_weights_is_what_it_says() {
+void SacPlanTest::a_group_of_gathered_weights_can_be_saved() {
   QVERIFY(open(kLarge));
   group_by(SacGrouping::op);
   const std::vector<bool> gathered = gathered_weights(document().graph());
@@ -203,7 +203,7 @@ void SacPlanTest::the_starting_point_stays_drawn() {
   QTest::mouseClick(&pareto().plot(), Qt::LeftButton, {}, at);
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
-  // The plan that the search started from keeps its place, and so does the curve.
+  // The plan that the search started from does not move, and neither does the curve.
   QVERIFY(find(ParetoKind::start) != plot.marks().end());
   QCOMPARE(place(find(ParetoKind::start)), start);
   QCOMPARE(place(std::ranges::find(plot.marks(), wanted)), at);
@@ -242,7 +242,7 @@ void SacPlanTest::a_typed_budget_is_the_drawn_one() {
 
 void SacPlanTest::says_what_a_list_cannot_express() {
   QVERIFY(open(kLarge));
-  // One product of many is saved, another recomputed: no list of operators says that.
+  // One product of many is saved, another recomputed: no list of operators expresses that.
   const std::vector<int> saved = rows_of(Keep::save);
   QVERIFY(saved.size() > 8);
   table().view().setFocus();
@@ -261,7 +261,7 @@ void SacPlanTest::says_what_a_list_cannot_express() {
   QVERIFY2(text.contains("cannot express"), qPrintable(text));
   QVERIFY2(text.contains("peak " + bytes_text(figures().figures.peak_bytes)), qPrintable(text));
   QVERIFY2(text.contains("With the text: peak "), qPrintable(text));
-  // The recipe can express it, and is copied at once.
+  // The recipe can express it, and is copied immediately.
   for (QAbstractButton* button : dialog()->buttons())
     if (button->text().contains("Recipe")) QTest::mouseClick(button, Qt::LeftButton);
   QTRY_VERIFY_WITH_TIMEOUT(QGuiApplication::clipboard()->text().contains("jointer-recipe"),

@@ -219,7 +219,7 @@ void SacSolveTest::dragging_a_limit_previews_the_curve() {
   }
   const std::int64_t limit = *bar().budget().limit();
   QVERIFY(limit >= lowest);
-  // At once, before any search.
+  // Immediately, before any search.
   QVERIFY(!session().pareto().is_running());
   const ParetoPoint* known = session().pareto().fastest_known(session().state(), limit);
   QVERIFY(known != nullptr);
@@ -454,7 +454,7 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   QCOMPARE(editing().step_count(), 1);
 }
 
-// The curve and the search for a limit give one answer.
+// The curve and the search for a limit give the same answer.
 void SacSolveTest::the_fastest_plan_is_no_slower_than_the_curve() {
   JOINTER_SLOW_FUNCTION();
   QVERIFY(open(kSample));
@@ -542,7 +542,7 @@ void SacSolveTest::clicked_point_has_the_drawn_figures_data() {
     QTest::newRow(name) << QString::fromLatin1(name);
 }
 
-// Also if the current plan and the controls use another partitioner.
+// Even if the current plan and the controls use another partitioner.
 void SacSolveTest::clicked_point_has_the_drawn_figures() {
   QFETCH(QString, name);
   QVERIFY(open(kSample));

@@ -60,7 +60,7 @@ class SacStepTest : public test::SacWindow {
   void a_budget_is_a_plan_of_tags();
   void uses_the_fastest_plan_that_fits();
   void checkpoints_a_layer();
-  void applying_tags_is_one_step();
+  void applying_tags_is_one_entry();
   void applies_pending_ticks();
   void applied_tags_are_settled();
   void presets_and_imports_are_tags();
@@ -303,7 +303,7 @@ void SacStepTest::checkpoints_a_layer() {
   QCOMPARE(keep_of(in_layer), Keep::recompute);
 }
 
-void SacStepTest::applying_tags_is_one_step() {
+void SacStepTest::applying_tags_is_one_entry() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);

@@ -39,15 +39,15 @@ class SacTest : public test::SacWindow {
   void shows_a_plan();
   void a_click_on_a_switch_ticks();
   void keys_tick_what_is_selected();
-  void a_node_of_another_pane_is_that_node_alone();
-  void several_rows_are_one_step();
+  void a_node_of_another_pane_counts_alone();
+  void several_rows_are_one_entry();
   void undo_and_redo_give_the_same_figures();
   void previews_the_result();
-  void does_not_request_a_preview_unasked();
+  void does_not_preview_without_user_input();
   void inspector_explains_why();
   void filter_uses_the_search_syntax();
-  void solving_again_is_a_step();
-  void a_preset_is_one_step();
+  void solving_again_is_one_entry();
+  void a_preset_is_one_entry();
   void peak_shows_its_tensors();
   void the_ladder_and_the_scoreboard_follow();
   void point_of_the_plot_is_applied();
@@ -108,7 +108,7 @@ void SacTest::keys_tick_what_is_selected() {
   QCOMPARE(session().state()->plan, session().state()->base->partition.plan);
 }
 
-void SacTest::a_node_of_another_pane_is_that_node_alone() {
+void SacTest::a_node_of_another_pane_counts_alone() {
   QVERIFY(open(kSample));
   const int row = largest(Keep::save);
   const NodeId node = model().nodes(row).front();
@@ -150,7 +150,7 @@ void SacTest::a_node_of_another_pane_is_that_node_alone() {
   QCOMPARE(editing().step_count(), 1);
 }
 
-void SacTest::several_rows_are_one_step() {
+void SacTest::several_rows_are_one_entry() {
   QVERIFY(open(kSample));
   group_by(SacGrouping::op);
   // A group stands for all rows below it.
@@ -222,7 +222,7 @@ void SacTest::previews_the_result() {
   QTRY_VERIFY(!session().shown_preview().has_value());
 }
 
-void SacTest::does_not_request_a_preview_unasked() {
+void SacTest::does_not_preview_without_user_input() {
   QVERIFY(open(kSample));
   const QSignalSpy asked(&session(), &SacSession::previewed);
   // The focus gives the table a current row.
@@ -295,7 +295,7 @@ void SacTest::filter_uses_the_search_syntax() {
   QCOMPARE(model().totals().things, all);
 }
 
-void SacTest::solving_again_is_a_step() {
+void SacTest::solving_again_is_one_entry() {
   QVERIFY(open(kSample));
   const PlanFigures before = figures();
   bar().budget().box().setValue(0.0);
@@ -311,7 +311,7 @@ void SacTest::solving_again_is_a_step() {
   QCOMPARE(bar().budget().box().value(), 1.0);
 }
 
-void SacTest::a_preset_is_one_step() {
+void SacTest::a_preset_is_one_entry() {
   QVERIFY(open(kSample));
   const QList<QAction*> actions = bar().presets().actions();
   const auto apply_sac = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {

@@ -37,7 +37,7 @@ QSize needed(const QWidget& widget) {
   return {};
 }
 
-// The texts in an area that do not have the space that they need.
+// The texts in an area that are cut off.
 QStringList cut_in(const QWidget& area) {
   QStringList cut;
   for (const QWidget* part : area.findChildren<QWidget*>()) {

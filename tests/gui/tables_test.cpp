@@ -24,10 +24,10 @@ class TablesTest : public test::SacWindow {
   void init() { make_window(); }
   void cleanup() { close_window(); }
 
-  void the_first_click_on_numbers_sorts_down();
+  void the_first_click_on_numbers_sorts_descending();
 };
 
-void TablesTest::the_first_click_on_numbers_sorts_down() {
+void TablesTest::the_first_click_on_numbers_sorts_descending() {
   QVERIFY(open(test::kSample));
   editing().keep_state(QStringLiteral("as opened"));
   int tables = 0, columns = 0;

@@ -53,7 +53,7 @@ class TimelineHand {
     QTest::mousePress(view_.viewport(), Qt::LeftButton, {}, *at);
     QTest::mouseMove(view_.viewport(), *at + QPoint(6, 0));
     if (!QTest::qWaitFor([&] { return planner.held() != nullptr; }, kHoldMs)) return std::nullopt;
-    // Zoom out until the place is within reach; the held node keeps its place.
+    // Zoom out until the position is within reach; the held node stays where it is.
     const views::HeldMove& held = *planner.held();
     const std::size_t gap = to(held.preview);
     const views::GapScale scale(held.from->graph, held.from->analysis,

@@ -115,7 +115,7 @@ void TuneTest::clicking_points_applies_them() {
     QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.place_of(mark));
     QVERIFY(taken.wait(kPatienceMs));
     QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
-    // Another point at the same place may be on top.
+    // Another point at the same position may be on top.
     QCOMPARE(document().analysis().simulation.step_ns(), chosen.step_ns);
   }
   QVERIFY(pane().session().can_take());

@@ -37,7 +37,7 @@ std::string refused(const Graph& graph, const BenchmarkRequest& request, Machine
   return fitted.error().message;
 }
 
-TEST(Fit, RanksAreThoseOfTheCollectives) {
+TEST(Fit, RanksMatchTheCollectives) {
   EXPECT_EQ(world_size(of_world(4)), 4);
   EXPECT_EQ(fit_to_machine(of_world(4), {}, {})->request.ranks, 4);
   EXPECT_EQ(fit_to_machine(of_world(4), {.ranks = 4}, {})->request.ranks, 4);

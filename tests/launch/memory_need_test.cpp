@@ -16,7 +16,7 @@ Graph of_eight_mebibytes() {
       "device cpu\nx: f32[1024,1024] = input\na: f32[1024,1024] = aten.relu(x)\nreturn [a]");
 }
 
-TEST(MemoryNeed, OfAllRanksMustFitInTheFreeMemory) {
+TEST(MemoryNeed, AllRanksMustFitInTheFreeMemory) {
   const Graph graph = of_eight_mebibytes();
   const Machine machine{.free_bytes = 40 * kMiB};
   EXPECT_FALSE(memory_shortage(graph, {.ranks = 4}, machine));
@@ -29,7 +29,7 @@ TEST(MemoryNeed, OfAllRanksMustFitInTheFreeMemory) {
             "each of the 5 ranks needs 8.00 MiB, but its share of the free memory is 7.20 MiB");
 }
 
-TEST(MemoryNeed, OfOneRankAloneIsItsOwn) {
+TEST(MemoryNeed, ASingleRankNeedsOnlyItsOwnMemory) {
   const Graph graph = of_eight_mebibytes();
   EXPECT_FALSE(memory_shortage(graph, {.solo = 3}, {.free_bytes = 10 * kMiB}));
   const auto shortage = memory_shortage(graph, {.solo = 3}, {.free_bytes = 5 * kMiB});
@@ -37,7 +37,7 @@ TEST(MemoryNeed, OfOneRankAloneIsItsOwn) {
   EXPECT_THAT(to_text(*shortage), testing::StartsWith("the rank needs 8.00 MiB"));
 }
 
-TEST(MemoryNeed, OnGpusEveryRankHasItsOwn) {
+TEST(MemoryNeed, EveryRankHasItsOwnGpuMemory) {
   const Graph graph = of_eight_mebibytes();
   const Machine machine{.gpus = 8, .free_bytes = kMiB, .gpu_bytes = 9 * kMiB};
   EXPECT_FALSE(memory_shortage(graph, {.ranks = 8, .on = RunOn::cuda}, machine));
@@ -48,14 +48,14 @@ TEST(MemoryNeed, OnGpusEveryRankHasItsOwn) {
   EXPECT_THAT(to_text(*shortage), testing::EndsWith("but its GPU has 7.00 MiB"));
 }
 
-TEST(MemoryNeed, AMachineWithGpusRunsEveryCaptureThere) {
+TEST(MemoryNeed, AMachineWithGpusRunsEveryCaptureOnThem) {
   EXPECT_EQ(device_of_run({}, {.gpus = 1}), DeviceType::cuda);
   EXPECT_EQ(device_of_run({}, {}), DeviceType::cpu);
   EXPECT_EQ(device_of_run({.on = RunOn::cpu}, {.gpus = 1}), DeviceType::cpu);
   EXPECT_EQ(device_of_run({.on = RunOn::cuda}, {}), DeviceType::cuda);
 }
 
-TEST(MemoryNeed, IsNotComparedWithWhatIsUnknown) {
+TEST(MemoryNeed, IsNotComparedWithUnknownMemory) {
   const Graph graph = of_eight_mebibytes();
   EXPECT_FALSE(memory_shortage(graph, {.ranks = 64}, {}));
   EXPECT_FALSE(memory_shortage(graph, {.ranks = 64, .on = RunOn::cuda}, {.gpus = 64}));

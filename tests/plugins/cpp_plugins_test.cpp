@@ -106,7 +106,7 @@ TEST_F(CppPluginTest, IsDeterministic) {
   EXPECT_EQ(first.steps[0].edit, second.steps[0].edit);
 }
 
-TEST_F(CppPluginTest, AnotherGraphIsANewGraph) {
+TEST_F(CppPluginTest, ADifferentGraphIsANewGraph) {
   add_bad_passes();
   const PipelineRun ran = run("make_another");
   ASSERT_EQ(ran.steps.size(), 1U) << ran.error->message;

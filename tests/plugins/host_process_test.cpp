@@ -1,4 +1,4 @@
-// Tests the protocol with hosts that are shell scripts, and so can do what any process can.
+// Tests the protocol with hosts that are shell scripts, which can misbehave like any process.
 
 #include "plugins/hosted/host_process.h"
 

@@ -145,7 +145,7 @@ TEST_F(PythonPassTest, DeclaresParametersAndReturnsEdits) {
   EXPECT_THAT(logged, Contains("well_behaved: from a shell"));
 }
 
-TEST_F(PythonPassTest, FailuresNameThePassTheCauseAndThePlace) {
+TEST_F(PythonPassTest, FailuresNameThePassTheCauseAndTheLocation) {
   JOINTER_SLOW_TEST();
   JOINTER_ADD(":raises", ":crashes", ":leaves", ":writes_garbage");
   EXPECT_THAT(failure("raises"),

@@ -82,7 +82,7 @@ TEST_F(TakeResultTest, AnnotationsAndGroupsAreIncluded) {
   EXPECT_EQ(replaced(), "");
 }
 
-TEST_F(TakeResultTest, TheGraphIsNewIfNoEditGivesIt) {
+TEST_F(TakeResultTest, TheGraphIsNewIfNoEditProducesIt) {
   Graph graph = graph_of(kGraph);
   const Graph result = graph_of("x: f32[8] = input\nk: f32[8] = constant\nreturn [k]");
   ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
@@ -193,7 +193,7 @@ INSTANTIATE_TEST_SUITE_P(
                                     "it changed the input y to f32[6]"}),
     [](const auto& each) { return each.param.name; });
 
-TEST_F(TakeResultTest, DescriptorsStayByPlace) {
+TEST_F(TakeResultTest, DescriptorsStayAtTheirPositions) {
   Graph graph = graph_of(kGraph);
   const PartId part{std::size_t{0}};
   const NodeId output = graph.order().back(), x = graph.find("x");
@@ -214,7 +214,7 @@ TEST_F(TakeResultTest, DescriptorsStayByPlace) {
 }
 
 // A plugin may partition, which changes the signature.
-TEST_F(TakeResultTest, APairMayHaveAnotherSignature) {
+TEST_F(TakeResultTest, APairMayHaveADifferentSignature) {
   Graph graph = graph_of(R"(
     x: f32[8] = input
     t: f32[8] = tangent

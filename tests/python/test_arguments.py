@@ -63,7 +63,7 @@ def test_argument(value: Any, json: Any, text: str) -> None:
     assert jointer.graph_hash(loaded) == jointer.graph_hash(gm)
 
 
-def test_unknown_object_is_described_alike_in_every_run() -> None:
+def test_unknown_object_is_described_equally_in_every_run() -> None:
     class Thing:
         pass
 

@@ -165,7 +165,7 @@ def test_an_edited_graph_is_captured_with_its_edits() -> None:
         (lambda d: d["nodes"][1].update(op="get_attr", target="c"), "no constant 'c'"),
     ],
 )
-def test_damage_is_reported_with_its_place_in_one_line(change: Any, message: str) -> None:
+def test_damage_is_reported_with_its_location_in_one_line(change: Any, message: str) -> None:
     broken = rich_document()
     change(broken)
     with pytest.raises(jointer.CaptureError, match=message) as caught:

@@ -216,7 +216,7 @@ def test_its_constants_are_not_overwritten() -> None:
     assert line_of(gm, "b") == "b aten.add.Tensor(%x,128) -> float32[4,8]"
 
 
-def test_constants_of_another_are_not_inserted() -> None:
+def test_constants_of_another_rank_are_not_inserted() -> None:
     call_of = {"target": "aten.add.Tensor", "args": [n("a"), 0]}
     assert (
         "again would get the constants of another rank: b, its origin, has (%a,128) on this rank"

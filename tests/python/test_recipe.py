@@ -66,7 +66,7 @@ def test_move() -> None:
 
 
 def test_an_edit_without_changes() -> None:
-    """Solving again changes no node, but it is an edit of the recipe."""
+    """Solving again changes no nodes, but is an edit of the recipe."""
     gm = chain()
     before = state(gm)
     solve = {"title": "Solve again", "by": "min_cut_partition{activation_budget=0.5}", "changes": []}
@@ -636,7 +636,7 @@ def pair_recipe(**more: Any) -> tuple[dict[str, Any], str, str]:
     return document, last["forward"].name, last["backward"].name
 
 
-def test_pass_knows_the_halves(tmp_path: Path) -> None:
+def test_pass_recognizes_the_halves(tmp_path: Path) -> None:
     document, first, second = pair_recipe()
     path = tmp_path / "recipe.json"
     path.write_text(json.dumps(document))

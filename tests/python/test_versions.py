@@ -45,7 +45,7 @@ def test_arguments_are_found_by_name() -> None:
     assert torch.equal(gm(x), torch.nn.functional.leaky_relu(x, 0.5))
 
 
-def test_a_renamed_argument_keeps_its_place() -> None:
+def test_a_renamed_argument_keeps_its_position() -> None:
     gm, node = call(aten.leaky_relu.default, 0.25)
     fit_calls(gm, document("(Tensor self, Scalar slope=0.01) -> Tensor"))
     assert node.args[1:] == (0.25,)

@@ -14,7 +14,7 @@ RankVerified compare(const at::Tensor& a, const at::Tensor& b, double bound = 0)
   return compare_outputs("expected", outputs, expected, names, bound);
 }
 
-TEST(Compare, TheSameBits) {
+TEST(Compare, AcceptsTheSameBits) {
   const at::Tensor x = at::tensor({1.0F, -0.0F, NAN});
   const RankVerified answer = compare(x, x.clone());
   EXPECT_TRUE(answer.bitwise);
@@ -23,14 +23,14 @@ TEST(Compare, TheSameBits) {
   EXPECT_TRUE(answer.output.empty());
 }
 
-TEST(Compare, SignsOfZeroAreBits) {
+TEST(Compare, DistinguishesSignsOfZero) {
   const RankVerified answer = compare(at::tensor({0.0F}), at::tensor({-0.0F}));
   EXPECT_FALSE(answer.bitwise);
   EXPECT_TRUE(answer.equal);  // equal numbers with different bits
   EXPECT_EQ(answer.max_abs_diff, 0);
 }
 
-TEST(Compare, ReportsPlaceAndDifference) {
+TEST(Compare, ReportsPositionAndDifference) {
   const RankVerified answer =
       compare(at::tensor({1.0F, 2.0F, 8.0F}), at::tensor({1.0F, 2.5F, 8.0F}), 0.01);
   EXPECT_FALSE(answer.equal);

@@ -1,5 +1,4 @@
-// Whole runs of a rank on a device that is not there: what it measures, records, verifies and
-// profiles.
+// Whole runs of a rank on a simulated device: what it measures, records, verifies and profiles.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -120,7 +119,7 @@ TEST(DeviceSession, AProfileCalibratesCosts) {
   for (const auto& [work, ns] : samples.collectives) EXPECT_EQ(ns, DeviceOptions{}.collective_ns);
 }
 
-TEST(DeviceSession, KernelsAreOfTheirNodes) {
+TEST(DeviceSession, KernelsBelongToTheirNodes) {
   const RankRun run = run_on_fake_device({.graph = kShardedStep, .options = {"--profile"}});
   ASSERT_EQ(run.rank.status, Status::done) << run.failure();
   const auto graph = parse_literal(kShardedStep);

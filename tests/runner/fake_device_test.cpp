@@ -1,5 +1,5 @@
-// The device that is not there (tests/runner/fake_device/device.h): that it behaves as CUDA does,
-// where the runner depends on it.
+// The simulated device (tests/runner/fake_device/device.h) behaves as CUDA does where the runner
+// depends on it.
 
 #include <ATen/ATen.h>
 #include <c10/core/Event.h>
@@ -55,7 +55,7 @@ TEST_F(OnFakeDevice, ViewsShareMemoryAndWritesReachIt) {
   EXPECT_EQ(part.data_ptr(), static_cast<float*>(base.data_ptr()) + 8);
 }
 
-TEST_F(OnFakeDevice, CallsReturnBeforeTheyAreOver) {
+TEST_F(OnFakeDevice, CallsReturnBeforeTheyEnd) {
   const at::Tensor a = ones(1000);
   platform_->synchronize();
   const std::int64_t start = clock().now();
@@ -66,7 +66,7 @@ TEST_F(OnFakeDevice, CallsReturnBeforeTheyAreOver) {
   EXPECT_EQ(clock().end_of_all(), clock().now());
 }
 
-TEST_F(OnFakeDevice, MarksHaveTheTimesOfTheDevice) {
+TEST_F(OnFakeDevice, MarksRecordDeviceTimes) {
   const auto marks = platform_->marks(3);
   const at::Tensor a = ones(1000);
   marks->mark(0);
@@ -103,7 +103,7 @@ TEST_F(OnFakeDevice, StreamsRunAtTheSameTimeUntilTheyWait) {
   EXPECT_GT(clock().end_of(FakeDevice::kComputeStream), clock().end_of(copies.id()));
 }
 
-TEST_F(OnFakeDevice, MemoryIsThatOfTheCachingAllocator) {
+TEST_F(OnFakeDevice, MemoryMatchesTheCachingAllocator) {
   platform_->start_counting();
   at::Tensor a = at::empty({100}, at::TensorOptions().device(kDevice).dtype(at::kByte));
   runner::MemoryFigures now = platform_->memory();

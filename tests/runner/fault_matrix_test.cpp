@@ -1,5 +1,5 @@
-// Every kind of fault in every stage of a run, on a device that is not there: each ends in a failure
-// that names the kind and the reason, and the node if a step has one.
+// Every kind of fault in every stage of a run, on a simulated device: each ends in a failure that
+// names the kind and the reason, and the node if a step has one.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ const char* context_of(std::string_view stage) {
                              : "";
 }
 
-// The launcher tells the rest from the process and the status file, which has no positions of the
+// The launcher derives the rest from the process and the status file, which has no positions of the
 // unedited graph.
 void expect_death(std::string_view stage, const RankRun& run) {
   EXPECT_EQ(run.rank.status, Status::died);
@@ -129,7 +129,7 @@ RankRun fault_at(FaultKind kind, const char* stage, int call,
 }
 
 // The host has launched both steps and waits at their end.
-TEST(FaultPlace, AHangIsAtTheOldestWorkThatHasNotEnded) {
+TEST(FaultPlace, AHangIsReportedAtTheOldestUnfinishedWork) {
   const RankRun first = fault_at(FaultKind::hung, "measure", 1);
   EXPECT_EQ(first.rank.node, "g");
   EXPECT_EQ(first.rank.reason,
@@ -142,7 +142,7 @@ TEST(FaultPlace, AHangIsAtTheOldestWorkThatHasNotEnded) {
             "_c10d_functional.reduce_scatter_tensor.default of group fsdp");
 }
 
-// The launcher then compares it with the places of other ranks.
+// The launcher then compares it with the positions of other ranks.
 TEST(FaultPlace, AHangIsInTheStatusFileToo) {
   const RankRun run = fault_at(FaultKind::hung, "measure", 1);
   EXPECT_EQ(run.status.position, 3);  // the wait for g
@@ -154,7 +154,7 @@ TEST(FaultPlace, ACallThatHangsAfterAllCollectivesIsNamedWithinAFewCalls) {
   EXPECT_THAT(run.rank.reason, HasSubstr("after rw, the device has not finished d or a call"));
 }
 
-// Collectives fail from the inputs on, and the first one says so.
+// Collectives fail from the inputs on, and the first one reports it.
 TEST(FaultPlace, ALinkThatIsDownIsNamedAtTheNextCollective) {
   const RankRun run = fault_at(FaultKind::link_down, "inputs", 1);
   EXPECT_EQ(run.rank.node, "g");
@@ -170,13 +170,13 @@ TEST(FaultPlace, AnInputIsNamed) {
   }
 }
 
-TEST(FaultPlace, AnAssertionMayBeThatOfAnEarlierNode) {
+TEST(FaultPlace, AnAssertionMayBelongToAnEarlierNode) {
   const RankRun run = fault_at(FaultKind::device_assert, "measure", 1);
   EXPECT_THAT(run.rank.reason, HasSubstr("an earlier node may be the cause"));
 }
 
 // The first step waits for the device after every call.
-TEST(FaultPlace, AnAssertionInTheFirstStepIsThatOfItsNode) {
+TEST(FaultPlace, AnAssertionInTheFirstStepNamesItsNode) {
   const RankRun run = fault_at(FaultKind::device_assert, "warm up", 4);
   EXPECT_EQ(run.rank.node, "a");
   EXPECT_EQ(run.rank.reason, "CUDA error: device-side assert triggered");

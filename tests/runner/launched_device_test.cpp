@@ -1,5 +1,5 @@
-// Ranks on the fake device under the launcher: its rows name the rank, the node and the reason, also
-// for a rank that could not report them.
+// Ranks on the fake device under the launcher: its rows name the rank, the node and the reason,
+// even for a rank that could not report them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

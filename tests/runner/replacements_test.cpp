@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kOnCpu = "aten._scaled_dot_product_flash_attention_for_cpu.default";
 constexpr std::string_view kOnCuda = "aten._scaled_dot_product_flash_attention.default";
 
-TEST(Replacements, GoBothWays) {
+TEST(Replacements, WorkInBothDirections) {
   ASSERT_NE(find_replacement(kOnCpu, c10::kCUDA), nullptr);
   EXPECT_EQ(find_replacement(kOnCpu, c10::kCPU), nullptr);
   ASSERT_NE(find_replacement(kOnCuda, c10::kCPU), nullptr);
@@ -19,7 +19,7 @@ TEST(Replacements, GoBothWays) {
 }
 
 // An operator of the CPU's has no kernel on CUDA; its replacement has one on every device.
-TEST(Replacements, OfCpuAttentionRunEverywhere) {
+TEST(Replacements, SupportCpuAttentionOnEveryDevice) {
   for (const std::string name : {"_scaled_dot_product_flash_attention_for_cpu",
                                  "_scaled_dot_product_flash_attention_for_cpu_backward"}) {
     const auto captured =

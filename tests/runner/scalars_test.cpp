@@ -25,7 +25,7 @@ std::int64_t whole(std::string_view target, std::int64_t a, std::int64_t b) {
   return call(target, {IValue(a), IValue(b)}).toInt();
 }
 
-TEST(Scalars, WholeNumbersStayWhole) {
+TEST(Scalars, IntegersStayIntegers) {
   EXPECT_EQ(whole("_operator.add", 3, 4), 7);
   EXPECT_EQ(whole("_operator.sub", 3, 4), -1);
   EXPECT_EQ(whole("_operator.mul", 3, -4), -12);
@@ -33,7 +33,7 @@ TEST(Scalars, WholeNumbersStayWhole) {
   EXPECT_EQ(whole("torch.sym_max", 3, 9), 9);
 }
 
-TEST(Scalars, DivisionIsPythons) {
+TEST(Scalars, DivisionMatchesPython) {
   EXPECT_EQ(whole("_operator.floordiv", -7, 2), -4);
   EXPECT_EQ(whole("_operator.floordiv", 7, -2), -4);
   EXPECT_EQ(whole("_operator.mod", -7, 2), 1);

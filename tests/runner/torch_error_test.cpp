@@ -5,7 +5,7 @@
 namespace jointer::runner {
 namespace {
 
-TEST(TorchError, TheCauseOfNcclIsOnALaterLine) {
+TEST(TorchError, NcclsCauseIsOnALaterLine) {
   EXPECT_EQ(in_one_line("NCCL error in: ProcessGroupNCCL.cpp:1\nncclSystemError: a call failed\n"
                         "Last error:\nsocket closed\n"),
             "NCCL error in: ProcessGroupNCCL.cpp:1; ncclSystemError: a call failed; Last error:; "

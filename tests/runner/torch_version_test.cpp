@@ -18,7 +18,7 @@ TEST(TorchVersion, IsSupported) {
   EXPECT_EQ(torch_version().find('+'), std::string_view::npos);
 }
 
-TEST(TorchVersion, PackagesAreOfTheReleaseAndGraphsOfTheMinorVersion) {
+TEST(TorchVersion, PackagesNeedTheSameReleaseAndGraphsTheSameMinorVersion) {
   const std::string own(torch_version());
   const std::string patched = fmt::format("2.{}.9", parse_torch_version(own)->minor);
   EXPECT_TRUE(is_this_release(own + "+cpu"));

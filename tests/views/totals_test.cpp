@@ -268,7 +268,7 @@ TEST_P(TotalsOfCaptures, RatesOrTheReasonThatThereAreNone) {
     EXPECT_EQ(box->was().text().isEmpty(), is_known);
     EXPECT_EQ(box->toolTip().contains('\n'), !is_known);
   }
-  // The time of a half says nothing about the step.
+  // The time of a half does not determine that of the step.
   const CaptureKind kind = graph().part(PartId(0)).kind;
   if (!graph().is_pair() && (kind == CaptureKind::forward || kind == CaptureKind::backward)) {
     EXPECT_FALSE(analysis().throughput.tokens_per_second);

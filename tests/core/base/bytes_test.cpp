@@ -38,14 +38,14 @@ class Folder : public testing::Test {
 };
 using Bytes = Folder;
 
-TEST_F(Bytes, ReadAsWritten) {
+TEST_F(Bytes, RoundTrip) {
   const std::string text("a\0b\xff", 4);
   ASSERT_TRUE(write_bytes(file("plain"), text).has_value());
   EXPECT_EQ(content(file("plain")), text);
   EXPECT_EQ(read_bytes(file("plain"))->view(), text);
 }
 
-TEST_F(Bytes, CompressedIfTheNameSaysSo) {
+TEST_F(Bytes, CompressesIfTheNameRequestsIt) {
   const std::string text(100'000, 'x');
   ASSERT_TRUE(write_bytes(file("a.zst"), text).has_value());
   EXPECT_LT(fs::file_size(file("a.zst")), 1000U);

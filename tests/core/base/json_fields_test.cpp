@@ -87,7 +87,7 @@ TEST(JsonFields, OneTableReadsAndWrites) {
   EXPECT_EQ(write_json(json_of(*car)), kAll);
 }
 
-TEST(JsonFields, WhatIsMissingHasItsDefault) {
+TEST(JsonFields, MissingMembersHaveTheirDefaults) {
   const auto car = read(R"({"name":"a","seats":null,"is_new":null,"comment":7})");
   ASSERT_TRUE(car) << car.error().message;
   EXPECT_EQ(write_json(json_of(*car)),
@@ -95,7 +95,7 @@ TEST(JsonFields, WhatIsMissingHasItsDefault) {
             R"("delay_us":0,"options":{}})");
 }
 
-TEST(JsonFields, ErrorsNameThePlace) {
+TEST(JsonFields, ErrorsNameTheLocation) {
   const auto problem = [](std::string_view members) {
     const auto car = read("{" + std::string(members) + "}");
     EXPECT_FALSE(car) << members;

@@ -13,7 +13,7 @@
 namespace jointer::test {
 namespace {
 
-TEST(ParseTree, GivesTheTreeOfNlohmann) {
+TEST(ParseTree, MatchesNlohmannsTree) {
   for (const std::string_view text :
        {"{}", "[]", "null", " [1, -2, 0, -0, 3.0, 1e2, 0.1, 1e-7, 123456789012345680000] ",
         "18446744073709551615", "18446744073709551616", "9223372036854775808",
@@ -28,7 +28,7 @@ TEST(ParseTree, GivesTheTreeOfNlohmann) {
   }
 }
 
-TEST(ParseTree, SaysWhereTheTextIsDamaged) {
+TEST(ParseTree, ReportsWhereTheTextIsDamaged) {
   for (const std::string_view text : {"", "{", "[1,]", "{\"a\" 1}", "[\"\xff\"]", "[1] 2", "nul"}) {
     const auto tree = parse_tree(text);
     ASSERT_FALSE(tree) << text;
@@ -47,7 +47,7 @@ TEST(ParseTree, LimitsTheDepth) {
   EXPECT_EQ(parse_json(nested(5000), "f").error().message, "f: nested more than 200 levels deep");
 }
 
-// In an object with many members too, the last one of a name counts, at the place of the first.
+// In an object with many members, too, the last one of a name counts, at the position of the first.
 TEST(ParseTree, RepeatedNamesInALargeObject) {
   std::string text = "{";
   for (int i = 0; i < 1000; ++i) text += fmt::format(R"("k{}":{},)", i % 400, i);

@@ -88,7 +88,7 @@ RankEvent any_event() {
   }
 }
 
-RC_GTEST_PROP(EventProperty, WritingAndReadingGivesTheSameEvent, ()) {
+RC_GTEST_PROP(EventProperty, WritingAndReadingReturnsTheSameEvent, ()) {
   const RankEvent event = any_event();
   const std::string line = write_event(event);
   RC_ASSERT(line.find('\n') == std::string::npos);

@@ -42,7 +42,7 @@ TEST(Explanation, NothingToExplain) {
 
 // A GPU's allocator rounds sizes up to 512 bytes, as the prediction does, and may give blocks that
 // are larger still. The bytes that the graph holds are compared without rounding.
-TEST(Explanation, TheAllocatorsRoundingIsApart) {
+TEST(Explanation, TheAllocatorsRoundingIsReportedSeparately) {
   auto graph = parse_literal(R"(
     x: f32[10] = input
     a: f32[10] = aten.relu(x)

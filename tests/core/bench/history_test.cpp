@@ -80,7 +80,7 @@ TEST_F(History, DropsOldProfilesBeforeRows) {
             BenchmarkHistory::kMaxProfileBytes + (std::size_t{1} << 20));
 }
 
-TEST_F(History, SetsADamagedFileAsideAndReadsWhatItCan) {
+TEST_F(History, RenamesADamagedFileAndReadsWhatItCan) {
   const BenchmarkHistory history(folder_);
   ASSERT_TRUE(history.save("00ff", std::vector{result(1)}));
   const std::string path = history.path_of("00ff");

@@ -93,7 +93,7 @@ std::string through_shell(const std::string& words) {
   return output_of("printf '%s\\0' " + words);
 }
 
-RC_GTEST_PROP(RequestProperty, WritingAndReadingGivesTheSameRequest, ()) {
+RC_GTEST_PROP(RequestProperty, WritingAndReadingReturnsTheSameRequest, ()) {
   const BenchmarkRequest request = any_request();
   const auto again = parse_runner_arguments(runner_arguments(request));
   if (!again) RC_FAIL(again.error().message);

@@ -65,7 +65,7 @@ TEST(Summarize, TheMedianOfAnEvenCountIsTheMean) {
   EXPECT_EQ(summarize({}).median_ns, 0);
 }
 
-TEST(Result, FiguresAreOfTheRankWithThePeakAndOfTheSlowest) {
+TEST(Result, FiguresComeFromTheRankWithThePeakAndTheSlowestRank) {
   BenchmarkResult r = two_ranks();
   r.ranks[0].measured->peak_bytes = 9000;
   r.ranks[0].measured->reserved_peak_bytes = 10'000;

@@ -20,14 +20,14 @@ Graph with_a_collective() {
   return *std::move(graph);
 }
 
-TEST(StepOfRun, IsTheSimulatedStepWithOtherRanks) {
+TEST(StepOfRun, EqualsTheSimulatedStepWithOtherRanks) {
   const Graph graph = with_a_collective();
   const auto analysis = analyze(graph);
   ASSERT_TRUE(analysis) << analysis.error().message;
   EXPECT_EQ(step_of_run(graph, *analysis, {}), analysis->simulation.step_ns());
 }
 
-TEST(StepOfRun, AloneCopiesInsteadOfCommunicating) {
+TEST(StepOfRun, ASingleRankCopiesInsteadOfCommunicating) {
   const Graph graph = with_a_collective();
   const auto analysis = analyze(graph);
   ASSERT_TRUE(analysis) << analysis.error().message;

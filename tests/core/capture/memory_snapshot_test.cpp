@@ -112,7 +112,7 @@ TEST(MemorySnapshot, IsACurveOfAllocatedBytes) {
   EXPECT_THAT(s->measurement.notes, IsEmpty());
 }
 
-TEST(MemorySnapshot, TheEndTellsWhereATruncatedRingBegan) {
+TEST(MemorySnapshot, TheEndDeterminesWhereATruncatedRingBegan) {
   // 4 KiB were allocated before the trace begins, and half of them are freed in it.
   const auto s = read(snapshot({{"free_requested", 2048, 50}, {"alloc", 512, 60}},
                                {{2048, 2048}, {512, 512}, {4096, 0, "inactive"}}));

@@ -37,7 +37,7 @@ const std::set<std::string> kExplained{"unknown element", "unknown value", "unkn
 
 class SharedText : public testing::TestWithParam<std::string> {};
 
-TEST_P(SharedText, IsReadAsItsNativeCapture) {
+TEST_P(SharedText, MatchesItsNativeCapture) {
   std::string name = GetParam().substr(GetParam().rfind('/') + 1);
   name.resize(name.find(".txt"));
   const auto text = open_graph({.path = GetParam()});

@@ -208,7 +208,7 @@ TEST_F(TorchTraceFiles, AFolderHasTheGraphsOfAllRanks) {
   EXPECT_TRUE(open_graph({.path = path("ranks"), .index = 4}).has_value());
 }
 
-TEST(TorchTraceErrors, NameWhatIsMissing) {
+TEST(TorchTraceErrors, ReportALogWithoutGraphs) {
   const auto message = [](std::string_view text) {
     const auto graphs = list_torch_trace("a.log", text);
     return graphs ? std::string("no error") : graphs.error().message;

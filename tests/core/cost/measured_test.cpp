@@ -30,7 +30,7 @@ std::string work(const Graph& graph, const char* name) {
 
 // --- Keys ---
 
-TEST(WorkKey, IsWhatDeterminesTheWork) {
+TEST(WorkKey, IdentifiesTheWork) {
   const Graph graph = parse(R"(
     a: bf16[8,64] = input
     b: bf16[64,64] = input

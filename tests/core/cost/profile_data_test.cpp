@@ -76,7 +76,7 @@ TEST(ProfileData, InterpolatesCollectivesBySize) {
   EXPECT_FALSE(data->collective_ms("all_reduce", {0, 1}, 1000, "BFloat16"));
 }
 
-TEST(ProfileData, AGroupOfAnAmbiguousDimensionStandsForNoOther) {
+TEST(ProfileData, AGroupOfAnAmbiguousDimensionIsNotUsedForOthers) {
   const auto data = profile({gather(1000, 10), gather(1000, 30, "[2, 3]")});
   ASSERT_TRUE(data) << data.error().message;
   EXPECT_DOUBLE_EQ(*data->collective_ms("all_gather", {2, 3}, 1000, "BFloat16"), 0.030);
@@ -90,7 +90,7 @@ TEST(ProfileData, ATraceWithoutKernelsIsRefused) {
   EXPECT_THAT(none.error().message, testing::HasSubstr("record_shapes=True"));
 }
 
-TEST(ProfileEstimator, TakesTheRestFromAnotherEstimator) {
+TEST(ProfileEstimator, UsesAnotherEstimatorForTheRest) {
   auto data = profile({call(1, "aten::mm", "[[4,8],[8,2]]", "[[8,1],[2,1]]"), kernel(1, 12)});
   ASSERT_TRUE(data) << data.error().message;
   const Graph graph = parse(R"(

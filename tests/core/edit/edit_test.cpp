@@ -141,7 +141,7 @@ TEST(Editor, KeepsTheOrderOfWritesAndOfEffects) {
   must_apply(graph, edit_of({MoveNodes{{"v"}, "b"}}));
 }
 
-// Calls after a replaced call keep their order with the writes that held it.
+// Calls after a replaced call keep their order with the writes that limited it.
 TEST(Editor, AReplacedWriterPassesOnItsDependencies) {
   Graph graph = parse(R"(
     x: f32[8] = input
@@ -248,7 +248,7 @@ void set_offsets(Graph& graph, const char* name, const std::vector<std::int64_t>
   graph.refresh(id);
 }
 
-// `b` has the layout of `a` and starts 64 elements later; so then does what is taken of it.
+// `b` has the layout of `a` and starts 64 elements later; and so do views of it.
 TEST(Editor, AViewOfAnotherArgumentOfTheSameLayoutShiftsWithIt) {
   Graph graph = parse(R"(
     x: f32[16, 8] = input
@@ -357,8 +357,8 @@ TEST(Editor, InsertsReplacesAndRemoves) {
   EXPECT_THAT(write_native(graph), Not(HasSubstr("clone_1")));
 }
 
-// Those of a row are put into the program order together.
-TEST(Editor, ConsecutiveInsertsKeepTheirPlaces) {
+// Consecutive insertions are added to the program order together.
+TEST(Editor, ConsecutiveInsertsKeepTheirPositions) {
   const auto clone = [](std::string_view name, std::string_view before) {
     return insert_of(fmt::format(R"({{"name":"{}","target":"aten.clone.default",
       "args":[{{"n":"r"}}],"like":"s",
@@ -373,7 +373,7 @@ TEST(Editor, ConsecutiveInsertsKeepTheirPlaces) {
   EXPECT_EQ(order_of(graph), "w x c ag wt r d a n s t b mm e output");
   for (const Change& change : row) must_apply(one_by_one, edit_of({change}));
   EXPECT_EQ(order_of(one_by_one), order_of(graph));
-  // Where one of them cannot be, none is.
+  // If one of them cannot be inserted, none is.
   auto refused = row;
   refused.push_back(clone("b", "s"));
   Graph again = parse(kStep);

@@ -67,7 +67,7 @@ TEST(NodeMatch, ClosestIsByNameUnlessMostNamesMeanOtherOperators) {
 }
 
 TEST(NodeMatch, NamesDoNotMatter) {
-  // Names that are exchanged are worse than other names.
+  // Swapped names are worse than different names.
   const Compared same(
       "x: f32[2] = input\np: f32[2] = aten.neg(x)\nq: f32[2] = aten.exp(p)\nreturn [p, q]",
       "x: f32[2] = input\nq: f32[2] = aten.neg(x)\np: f32[2] = aten.exp(q)\nreturn [q, p]");
@@ -76,7 +76,7 @@ TEST(NodeMatch, NamesDoNotMatter) {
   EXPECT_FALSE(compare_graphs(same.before, same.after)->empty());
 }
 
-TEST(NodeMatch, PlaceholdersAreMatchedByTheirPlace) {
+TEST(NodeMatch, PlaceholdersAreMatchedByPosition) {
   const Compared same(
       "x: f32[2] = input\ny: f32[2] = input\nz: f32[2] = aten.sub.Tensor(x, y)\nreturn [z]",
       "y: f32[2] = input\nx: f32[2] = input\nz: f32[2] = aten.sub.Tensor(y, x)\nreturn [z]");
@@ -88,8 +88,8 @@ TEST(NodeMatch, PlaceholdersAreMatchedByTheirPlace) {
 }
 
 TEST(NodeMatch, EqualChainsStayTogether) {
-  // Nothing tells the chains apart but their order; the second graph runs their ends the other way
-  // round.
+  // Only their order distinguishes the chains; the second graph runs their ends in the opposite
+  // order.
   const std::string starts =
       "x: f32[2] = input\na: f32[2] = aten.neg(x)\nb: f32[2] = aten.neg(x)\n";
   const Compared found(starts + "c: f32[2] = aten.exp(a)\nd: f32[2] = aten.exp(b)\nreturn [x]",
@@ -126,7 +126,7 @@ TEST(NodeMatch, ADifferenceAffectsOnlyItsSurroundings) {
     EXPECT_EQ(found.was(fmt::format("qm_{}", i)), fmt::format("pm_{}", i));
 }
 
-TEST(NodeMatch, AnotherShapeIsAChange) {
+TEST(NodeMatch, ADifferentShapeIsAChange) {
   const Compared found(
       "x: f32[8] = input\na: f32[2,4] = aten.view(x, [2, 4])\nb: f32[2,4] = aten.neg(a)\nreturn "
       "[b]",

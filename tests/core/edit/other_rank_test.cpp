@@ -109,7 +109,7 @@ Graph on_rank_1(const Recipe& recipe, Program program_of = rank) {
   return graph;
 }
 
-TEST(RankHash, HasWhatIsTheSameOnEveryRank) {
+TEST(RankHash, CoversWhatIsTheSameOnEveryRank) {
   EXPECT_EQ(rank_text(rank(1), kPart), R"(x x() -> float32[4,8]
 a aten.relu.default(%x) -> float32[4,8]
 b aten.sub.Tensor(%a,#) -> float32[4,8]
@@ -124,7 +124,7 @@ output output([%w,%v]) -> None
   EXPECT_EQ(rank_hash(rank(0), kPart), rank_hash(rank(1), kPart));
 }
 
-TEST(RankHash, TellsProgramsApart) {
+TEST(RankHash, DistinguishesPrograms) {
   const std::string hash = rank_hash(rank(0), kPart);
   const auto differs = [&](std::string_view from, std::string_view to) {
     return rank_hash(changed(from, to), kPart) != hash;
@@ -237,7 +237,7 @@ TEST(OtherRank, CopiesKeepTheirConstants) {
       "with those of another rank");
 }
 
-TEST(OtherRank, ConstantsOfAnotherAreNotInserted) {
+TEST(OtherRank, ConstantsOfAnotherRankAreNotInserted) {
   EXPECT_EQ(refusal(recipe_of({insert(
                 "again", R"("target":"aten.sub.Tensor","args":[{"n":"x"},0],"like":"b")", "r")})),
             "edit 0 (edit): again would get the constants of another rank: b, its origin, "

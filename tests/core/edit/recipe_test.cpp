@@ -179,7 +179,7 @@ TEST(Recipe, KeepsUnknownMembers) {
   EXPECT_EQ(*again, *recipe);
 }
 
-// Solving again is an edit without changes; `by` tells who asked for it.
+// Solving again is an edit without changes; `by` records who requested it.
 TEST(Recipe, KeepsAnEditWithoutChanges) {
   const Graph graph = parse(kStep);
   std::vector<Edit> made = edits();
@@ -200,7 +200,8 @@ TEST(Recipe, KeepsAnEditWithoutChanges) {
   EXPECT_THAT(done->skipped, IsEmpty());
 }
 
-// A rank of a vocab-parallel embedding. It subtracts its first index, and its group has its name.
+// A rank of a vocab-parallel embedding. It subtracts the rank's first index, and its group has a
+// rank-specific name.
 Graph rank(int index, std::string_view op = "sub") {
   return parse(fmt::format(R"(
     group tp{0}: 0 1
@@ -256,8 +257,8 @@ TEST(Replay, LenientSkipsACopyOfAnotherOperator) {
   EXPECT_FALSE(other.find("again"));
 }
 
-// In a pair, a copied node has the half of the place of insertion.
-TEST(Recipe, ACopiedNodeHasTheHalfOfThePlace) {
+// In a pair, a copied node is in the half in which it is inserted.
+TEST(Recipe, ACopiedNodeIsInTheHalfOfItsPosition) {
   const auto copied = [](std::string before) {
     return InsertNode{.node = NodeRecord{.copy = "b"}, .before = std::move(before)}.copied();
   };
@@ -324,7 +325,7 @@ TEST(Replay, InputsLeaveTheConstantsOfARank) {
   }
 }
 
-TEST(Recipe, ErrorsNameThePlace) {
+TEST(Recipe, ErrorsNameTheLocation) {
   const auto error_of = [](const std::string& edits,
                            const std::string& head = R"("format":"jointer-recipe","version":1)") {
     const auto recipe = read_recipe("{" + head + ",\"edits\":" + edits + "}");
@@ -410,7 +411,7 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
   EXPECT_EQ(lenient->ends_as_recorded, false);
 }
 
-// Nothing in its edits names a graph, so the hash must.
+// Nothing in its edits identifies a graph, so the hash must.
 TEST(Replay, ARecipeWithoutEditsAppliesOnlyToItsGraph) {
   const Graph graph = parse(kStep);
   const Edit solve{.title = "Solve again", .by = {}, .changes = {}, .notes = {}};
@@ -431,7 +432,7 @@ TEST(Replay, ARecipeWithoutEditsAppliesOnlyToItsGraph) {
   }
 }
 
-TEST(Replay, LenientAppliesWhatFitsOfAList) {
+TEST(Replay, LenientAppliesTheValidPartOfAList) {
   Graph graph = parse(kStep);
   SetPolicy set{.select = {}, .policy = MemoryPolicy::must_save};
   set.nodes = {"a", "gone", "b", "x", "c"};

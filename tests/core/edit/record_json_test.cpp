@@ -86,7 +86,7 @@ TEST(RecordJson, SaysWhatIsWrong) {
 }
 
 // A call that has every form is the same after a record of it was made, written, read and added.
-TEST(Record, OfANodeMakesAnEqualNode) {
+TEST(Record, MakesAnEqualNode) {
   Graph graph = parse(R"(
     x: f32[4] = input
     a: (f32[4], f32[4]) = aten.split(x, 2)

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 class RepeatInLayersTest : public testing::Test {
  protected:
-  // Applies an edit to the graph, and returns what repeats it.
+  // Applies an edit to the graph, and returns its repetition.
   Result<RepeatedEdit> repeat(const Edit& edit) {
     const LayerCounterparts counterparts(graph_, ModuleTree(graph_));
     if (auto done = apply(graph_, edit); !done) return tl::unexpected(done.error());
@@ -50,7 +50,7 @@ class RepeatInLayersTest : public testing::Test {
   Graph graph_ = test::parse(test::layered_gathers(4));
 };
 
-TEST_F(RepeatInLayersTest, MovesTheCounterpartsInFrontOfTheCounterpart) {
+TEST_F(RepeatInLayersTest, MovesTheCounterpartsBeforeTheCounterpartOfTheNeighbor) {
   const auto repeated = repeat(move({"g1"}, "a1"));
   ASSERT_TRUE(repeated) << repeated.error().message;
   EXPECT_EQ(repeated->layers, 3U);
@@ -160,7 +160,7 @@ TEST_F(RepeatInLayersTest, LayersThatDifferAreLeftOut) {
               ElementsAre("Layer 1: the layer differs from layer 0: it has no counterpart of a0"));
 }
 
-TEST_F(RepeatInLayersTest, RefusesWhatIsDoneAlready) {
+TEST_F(RepeatInLayersTest, RefusesChangesThatAreAlreadyMade) {
   ASSERT_TRUE(repeat(move({"g1"}, "a1")).map([&](const RepeatedEdit& r) { apply_all(r.edit); }));
   const auto again = repeat(move({"g1"}, "a1"));
   ASSERT_FALSE(again);

@@ -156,7 +156,7 @@ TEST(Dependencies, NothingMovesOverAnOperatorOnStreams) {
   EXPECT_THAT(before(graph, "b"), ElementsAre("data x", "control event"));
 }
 
-TEST(Dependencies, ASizeIsDeterminedBeforeItsUse) {
+TEST(Dependencies, ASizeIsComputedBeforeItsUse) {
   const Graph graph = parse(R"(
     x: f32[4] = input
     found: i64[u0,1] = aten.nonzero(x)
@@ -212,7 +212,7 @@ TEST(Dependencies, SizesAreUsedAfterTheirCheck) {
   EXPECT_THAT(before(graph, "apart"), ElementsAre("data x"));
 }
 
-TEST(Dependencies, ACustomOperatorWritesAsTheCaptureTells) {
+TEST(Dependencies, ACustomOperatorWritesAsTheCaptureStates) {
   const auto graph = [](std::string_view alias) {
     return read(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) + R"(},
       {"name":"read","op":"call_function","target":"aten.relu.default","args":[{"n":"x"}],

@@ -62,7 +62,7 @@ TEST(StepParameters, AreTheInputsWithGradients) {
 }
 
 // The bucket and the calls that unpack it are in the module of its first member.
-TEST(StepParameters, OfABucketAreNamedAfterTheReadersOfItsMembers) {
+TEST(StepParameters, AreNamedAfterTheReadersOfBucketMembers) {
   const Graph graph = undescribed(R"(
     kind train_step
     group dp: 0 1
@@ -96,7 +96,7 @@ TEST(StepParameters, OfABucketAreNamedAfterTheReadersOfItsMembers) {
   EXPECT_EQ(target(graph, "w3"), "layers.0.norm.weight");
 }
 
-TEST(StepParameters, OfABucketThatFillsBuffersAreNamedAfterTheBuffersReaders) {
+TEST(StepParameters, AreNamedAfterTheReadersOfBuffersThatABucketFills) {
   const Graph graph = undescribed(R"(
     kind train_step
     w1: f32[2,4] = input
@@ -120,7 +120,7 @@ TEST(StepParameters, OfABucketThatFillsBuffersAreNamedAfterTheBuffersReaders) {
 }
 
 // torchtitan's passes keep the parameters, so bucketing must not change their names.
-TEST(StepParameters, OfAStepHaveTheSameNamesAfterTheTrainersPasses) {
+TEST(StepParameters, KeepTheirNamesAfterTheTrainersPasses) {
   JOINTER_NEEDS_SHARED();
   const auto names = [](const std::string& file) {
     const auto graph =

@@ -9,7 +9,7 @@
 namespace jointer::test {
 namespace {
 
-TEST(Descriptor, IsThatOfTheInnermostDescriptor) {
+TEST(Descriptor, UsesTheInnermostDescriptor) {
   const auto role = [](const char* json) { return parse_descriptor(json).role; };
   EXPECT_EQ(role(R"({"type":"ParamAOTInput","target":"wq"})"), Role::parameter);
   EXPECT_EQ(role(R"({"type":"BufferAOTInput","target":"mask"})"), Role::buffer);

@@ -64,7 +64,7 @@ TEST(Fingerprint, NamesTheFirstDifference) {
             "node 2, n: the recorded graph does not have it");
 }
 
-TEST(Fingerprint, NamesWhatIsMissing) {
+TEST(Fingerprint, NamesMissingNodes) {
   const std::string longer = changed("  b:", "  n: f32[4] = aten.neg(a)\n  b:");
   EXPECT_EQ(first_difference(parse(kText), kPart, fingerprint(parse(longer), kPart)),
             "node 2, b: a node before it is missing");

@@ -41,7 +41,7 @@ class LayerCounterpartsTest : public testing::Test {
   LayerCounterparts layers_{graph_, ModuleTree(graph_)};
 };
 
-TEST_F(LayerCounterpartsTest, HaveTheSameOperatorShapeModuleAndPlace) {
+TEST_F(LayerCounterpartsTest, HaveTheSameOperatorShapeModuleAndIndex) {
   EXPECT_EQ(counterparts("r1"), (Names{"r0", "r1", "r2"}));
   EXPECT_EQ(counterparts("b0"), (Names{"b0", "b1"}));
   EXPECT_EQ(layers_.in_layer(node("b0"), 1), node("b1"));

@@ -100,7 +100,7 @@ std::vector<std::string> writes_before(const Graph& graph, std::string_view name
   return found;
 }
 
-TEST(MemoryOrder, WritesToDisjointPartsAreFree) {
+TEST(MemoryOrder, WritesToDisjointPartsAreUnordered) {
   const Graph graph = Program()
                           .view("first", {.from = 0, .count = 32})
                           .write("write_first", "first")
@@ -202,7 +202,7 @@ TEST(MemoryOrder, AlternatingWritesOfSlicesAndReadsOfAllTakeLinearWork) {
 }
 
 // Passes may insert calls without meta["val"].
-TEST(MemoryOrder, AViewWithoutAValueStandsForAllOfItsArgumentsMemory) {
+TEST(MemoryOrder, AViewWithoutAValueCountsAsAllOfItsArgumentsMemory) {
   const auto none = [](Program& program, const char* name, const char* target, const char* of) {
     program.call(name, target, fmt::format(R"({{"n":"{}"}})", of), "null");
   };
@@ -235,7 +235,7 @@ TEST(MemoryOrder, NothingMovesOverAWriteToMemoryThatNoValueDescribes) {
   EXPECT_TRUE(orders("fill", "after"));
 }
 
-TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
+TEST(MemoryOrder, ASliceOfOtherElementsMayBeAnywhere) {
   Graph graph = Program()
                     .view("first", {.from = 0, .count = 32})
                     .view("second", {.from = 32, .count = 32})
@@ -244,7 +244,7 @@ TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
                     .read("read", "part")
                     .graph();
   EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre());
-  // Its own result is unchanged, and no longer tells where the memory lies.
+  // Its own result is unchanged, and no longer shows where the memory is.
   const Edit edit{.title = "Another slice",
                   .by = {},
                   .changes = {ReplaceCall{.node = "second",
@@ -324,8 +324,7 @@ std::vector<std::vector<bool>> closure(const RandomProgram& program) {
   return before;
 }
 
-RC_GTEST_PROP(MemoryOrderProperty, ConflictsAreOrderedAndNothingElseIsDirectly,
-              (std::uint64_t seed)) {
+RC_GTEST_PROP(MemoryOrderProperty, OnlyConflictsAreOrderedDirectly, (std::uint64_t seed)) {
   const RandomProgram program = random_program(seed, *rc::gen::inRange(1, 25));
   const auto before = closure(program);
   for (std::size_t i = 0; i < program.calls.size(); ++i)

@@ -117,7 +117,7 @@ TEST(MemoryRegion, OtherSizesOfTheSameRowsAreDistinguished) {
   EXPECT_FALSE(tensors.may_overlap(all_left, corner));
 }
 
-TEST(MemoryRegion, BytesCountAndNotElements) {
+TEST(MemoryRegion, CountsBytesNotElements) {
   Tensors tensors;
   const Slice floats{.shape = {4}, .stride = {1}, .offset = 0};
   const Slice halves{.shape = {4}, .stride = {1}, .offset = 4, .dtype = DType::bfloat16};

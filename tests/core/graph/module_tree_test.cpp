@@ -74,7 +74,7 @@ TEST(ModuleTree, SupportsTheDepthOfRealModels) {
   EXPECT_EQ(tree.module(tree.of(deep.find("a"))).depth, kMaxModuleDepth);
 }
 
-TEST(ModuleTree, TakesTheModuleOfTrainingStepTracesFromCustom) {
+TEST(ModuleTree, ReadsTheModuleOfTrainingStepTracesFromCustom) {
   Graph graph = parse("x: f32[4] = input\na: f32[4] = aten.relu(x)\nreturn [a]");
   graph.node(graph.find("a")).custom = graph.intern(R"({"module_fqn":"layers.3.ffn"})");
   EXPECT_EQ(path_of(graph), "layers.3.ffn");

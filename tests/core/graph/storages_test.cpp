@@ -67,7 +67,7 @@ TEST(Storages, InPlaceOperatorsReturnTheirArgument) {
   }
 }
 
-TEST(Storages, ComputedTensorsHaveTheirOwn) {
+TEST(Storages, ComputedTensorsHaveTheirOwnStorage) {
   const Graph graph = parse(R"(
     x: f32[4,8] = input
     relu: f32[4,8] = aten.relu(x)

@@ -5,7 +5,7 @@
 namespace jointer {
 namespace {
 
-TEST(OperatorTable, IsOfTheNewestTorch) {
+TEST(OperatorTable, MatchesTheNewestTorch) {
   EXPECT_TRUE(operator_table_version().starts_with("2.15")) << operator_table_version();
 }
 
@@ -51,7 +51,7 @@ TEST(OperatorTable, UsesTheSchemaOfACapture) {
   }
 }
 
-TEST(OperatorTable, TellsWhatMayShareMemory) {
+TEST(OperatorTable, ReportsWhatMayShareMemory) {
   for (const char* name : {"aten.view.default", "aten.add_.Tensor", "aten.mm.out",
                            "aten._unsafe_view.default", "_operator.getitem", "flex_attention",
                            "_c10d_functional.wait_tensor.default", "mine.own.default"})

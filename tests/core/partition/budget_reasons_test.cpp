@@ -1,4 +1,4 @@
-// The reasons for what torch's knapsack saves under a budget.
+// The reasons for the values that torch's knapsack saves under a budget.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -53,14 +53,14 @@ std::string reason(const Partition& found, const std::string& name) {
   return found.reasons[found.joint.find(name).index()].text;
 }
 
-TEST(BudgetReasons, TiesAreSaidAsTies) {
+TEST(BudgetReasons, ReportTies) {
   for (const double budget : {0.2, 0.3, 0.5}) {
     const Partition found = solve(0, budget);
     std::size_t saved = 0;
     for (int i = 0; i < 8; ++i) saved += is_saved(found, fmt::format("q{}", i)) ? 1U : 0U;
     ASSERT_GT(saved, 0U);
     ASSERT_LT(saved, 8U);
-    // All give the same reason, whichever way they were decided.
+    // All give the same reason, whatever was decided about them.
     for (int i = 0; i < 8; ++i)
       EXPECT_EQ(reason(found, fmt::format("q{}", i)),
                 fmt::format("one of 8 equal values (64.0 KiB for 8.39 MFLOP), of which {} {} saved "

@@ -31,7 +31,7 @@ TEST(CutOff, IsMissingIfNothingIsRecomputed) {
 }
 
 TEST(CutOff, MisplacesTheFewestBytes) {
-  // A banned value of high density is saved; a little one fills what is left.
+  // A banned value of high density is saved; a small one fills the remaining space.
   const auto found =
       cut_off({saved(9, 50), recomputed(8), recomputed(6), saved(3), recomputed(2, 10)});
   ASSERT_TRUE(found);

@@ -133,8 +133,8 @@ RC_GTEST_PROP(JoinPairProperty, ThePlanMakesTheSamePair, (std::uint64_t seed, bo
   if (!draws(pair)) RC_ASSERT(graph_hash(*again) == graph_hash(pair));
 }
 
-// A pair does not tell where the joint graph had calls of the backward that need no tangent, and the
-// default partitioner leaves calls without a visible reason.
+// A pair does not show where the joint graph had calls of the backward that need no tangent, and
+// the default partitioner leaves calls without a visible reason.
 TEST(JoinPairProperty, MostPairsKeepTheirOrder) {
   int all = 0, same = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {

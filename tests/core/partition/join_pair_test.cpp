@@ -122,7 +122,7 @@ TEST(JoinPair, KeepsWhatAJointGraphHas) {
 }
 
 TEST(JoinPair, CallsThatOnlyTheBackwardRunsComeAfterTheirInputs) {
-  // The result is not needed by y, so that only the backward computes it.
+  // y does not need the result, so only the backward computes it.
   const Graph pair = partitioned(R"(
     x: f32[8,8] = input
     dy: f32[8,8] = tangent
@@ -264,7 +264,7 @@ TEST(JoinPair, ACallThatDrawsOtherNumbersStaysInTheBackward) {
   EXPECT_FALSE(pair->find(kForward, "r_1"));
 }
 
-TEST(JoinPair, ACallThatReadsLaterContentsIsAnother) {
+TEST(JoinPair, ACallThatReadsLaterContentsIsADifferentCall) {
   const JoinedPair made = joined(pair_of(R"(
     kind forward
     b: f32[8] = buffer
@@ -362,7 +362,7 @@ TEST(JoinPair, AnInputFromElsewhereIsRefused) {
 }
 
 TEST(JoinPair, AStateWithoutItsCallIsRefused) {
-  // The forward's call is plain, so that nothing tells which numbers the backward repeats.
+  // The forward's call is plain, so nothing shows which numbers the backward repeats.
   Graph pair = partitioned(dropout_on("cuda:0"));
   for (const NodeId id : pair.order())
     if (pair.name(id) == "fwd_rng_state_0")
@@ -372,7 +372,7 @@ TEST(JoinPair, AStateWithoutItsCallIsRefused) {
 }
 
 // Torch's own pairs, joined, lead to the pairs that torch made of the captured joint graphs.
-TEST(JoinPair, OfTorchHasThePlanOfItsJointGraph) {
+TEST(JoinPair, PairsOfTorchHaveThePlansOfTheirJointGraphs) {
   JOINTER_NEEDS_SHARED();
   for (const char* name : {"llama3_debug_tp2_fsdp2", "llama3_debug_tp2_fsdp2_graph_sac"}) {
     const std::string base = shared_directory() + "/captures/" + name;

@@ -208,7 +208,7 @@ TEST(MinCut, SavesWhatTheBackwardNeedsInMemory) {
   EXPECT_THAT(reason(done, "v").text, HasSubstr("between z, which may not be recomputed, and g"));
 }
 
-TEST(MinCut, NamesTheReaderFromMemory) {
+TEST(MinCut, NamesTheReaderThatNeedsTheValueInMemory) {
   const Partition done = partitioned(R"(
     x: f32[8,8] = input
     dy: f32[8,8] = tangent

@@ -95,8 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 // Attention that is tagged for recomputation draws from generators of the caller. Torch's graphs do
-// not tell what such a call returns, so their memory and time cannot be compared; PlanOfCapture
-// compares the numbers with those of the emitted pair.
+// not describe the results of such calls, so their memory and time cannot be compared;
+// PlanOfCapture compares the numbers with those of the emitted pair.
 TEST(PlanCapture, CallsEqualThoseOfTorchsPairWithGenerators) {
   JOINTER_NEEDS_SHARED();
   const std::string base = shared_directory() + "/captures/llama3_8b_tp2_fsdp2_eager_sac";

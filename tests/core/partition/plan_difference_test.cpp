@@ -95,7 +95,7 @@ std::vector<std::string> lines(const PlanDifference& difference) {
   return all;
 }
 
-TEST(PlanDifference, NamesValuesThatAreKeptInAnotherWay) {
+TEST(PlanDifference, NamesValuesWhosePolicyChanged) {
   const Planned p(parse(layered_joint(2)));
   const SavePlan all = p.saves({"mm0", "act0", "out0", "mm1", "act1", "out1"});
   const SavePlan some = p.saves({"mm0", "act0", "out0", "mm1"}, {"mm1"});
@@ -233,7 +233,7 @@ TEST(PlanDifference, TuplesCountForTheirElements) {
               ElementsAre(HasSubstr("i aten.max.dim -1: saved -> recomputed (-512 B, +1.00 us)")));
 }
 
-TEST(PlanDifference, OfAJointGraphAndItsPairIsEmpty) {
+TEST(PlanDifference, IsEmptyForAJointGraphAndItsPair) {
   const Planned p(parse(layered_joint(2)));
   const SavePlan plan = p.saves({"mm0", "mm1"}, {"mm1"});
   const Graph pair = emit_pair(p.joint(), plan, Partitioner::min_cut).value();

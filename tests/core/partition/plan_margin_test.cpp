@@ -127,7 +127,7 @@ TEST(PlanMargin, OtherDecisionsAreEvaluatedExactly) {
   }
 }
 
-TEST(PlanMargin, TiesAreSaidAsTies) {
+TEST(PlanMargin, ReportsTies) {
   Layers4 graph;
   graph.decide({"a0", "a2"}, Keep::recompute);
   const ValueMargin margin = graph.margin("a1");
@@ -145,7 +145,7 @@ TEST(PlanMargin, TiesAreSaidAsTies) {
   EXPECT_THAT(graph.text("a1"), HasSubstr(is_same ? "arbitrary" : "Exchanged with " + with));
 }
 
-TEST(PlanMargin, ValuesOfOtherOperatorsOrPlacesAreNotEqual) {
+TEST(PlanMargin, ValuesOfOtherOperatorsOrPositionsAreNotEqual) {
   const Layers4 graph;
   EXPECT_EQ(graph.margin("b0").equal_count(), 3U);  // b3 is not read
   EXPECT_EQ(graph.margin("s").equal_count(), 1U);   // a sin, but not of a layer
@@ -153,7 +153,7 @@ TEST(PlanMargin, ValuesOfOtherOperatorsOrPlacesAreNotEqual) {
   EXPECT_THAT(graph.text("b0"), HasSubstr("All 3 equal values are saved."));
 }
 
-TEST(PlanMargin, AValueThatIsOnlyNeededForAnotherSaysSo) {
+TEST(PlanMargin, ReportsThatAValueIsOnlyNeededForAnother) {
   Layers4 graph;
   graph.decide({"s"}, Keep::recompute);
   EXPECT_EQ(graph.margin("c").value.keep, Keep::recompute);

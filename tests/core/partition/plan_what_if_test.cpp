@@ -189,7 +189,7 @@ TEST(PlanWhatIf, ADecisionOnARandomCallIsATag) {
       EXPECT_EQ(targets(pair),
                 targets(emit_pair(tagged.partition_.joint, tagged.partition_.plan).value()));
       EXPECT_TRUE(std::ranges::equal(told.profile, MemoryTimeline(pair).profile()));
-      // And back.
+      // And back to the original decision.
       EXPECT_EQ(plain.change(ticked, "r", Keep::save), plain.partition_.plan);
     }
 }
@@ -321,7 +321,7 @@ TEST(PlanWhatIf, PoliciesOverAPlan) {
   EXPECT_THAT(p.names(changed.offloaded), ElementsAre("a"));
 }
 
-TEST(KeptValues, OfAPairAreItsSavedAndRecomputedValues) {
+TEST(KeptValues, AreTheSavedAndRecomputedValuesOfAPair) {
   const Planned p(kTwoLayers);
   const SavePlan plan =
       p.change(p.change(p.partition_.plan, "v", Keep::recompute), "a", Keep::offload);

@@ -1,4 +1,5 @@
-// The reasons of a searched plan: what the search weighed, not the rules of a partitioner.
+// The reasons of a searched plan: the amounts that the search weighed, not the rules of a
+// partitioner.
 
 #include "core/partition/search_reasons.h"
 
@@ -13,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(SearchReasons, EveryDecisionIsTheSearchs) {
+TEST(SearchReasons, AttributeEveryDecisionToTheSearch) {
   const Judged& judged = judged_sample();
   SavePlan plan = judged.partition.plan;
   std::size_t offloaded = 0;

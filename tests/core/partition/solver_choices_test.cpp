@@ -67,7 +67,7 @@ TEST(SolverChoices, OtherPlansAreComparedAtTheirPeak) {
   EXPECT_FALSE(choices.other_budget);
 }
 
-// The peaks at which the relaxation changes its mind are on the right side of the plan's.
+// The peaks at which the relaxation's decision flips are on the right side of the plan's peak.
 TEST(SolverChoices, TheRelaxationFlipsBeyondThePeak) {
   const Judged& judged = judged_sample();
   const auto relaxation = PlanRelaxation::make(*judged.what_if, {}).value();
@@ -95,7 +95,7 @@ TEST(SolverChoices, TheRelaxationFlipsBeyondThePeak) {
 }
 
 // The nearest budget that decides differently does.
-TEST(SolverChoices, TheOtherBudgetDecidesOtherwise) {
+TEST(SolverChoices, TheNearestBudgetFlipsTheDecision) {
   const Judged& judged = judged_sample();
   const SavePlan plan = plan_at(0.5, KnapsackSolver::dp);
   const auto solvers =

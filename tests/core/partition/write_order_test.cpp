@@ -32,7 +32,7 @@ std::string refusal(std::string_view text, Partitioner partitioner = Partitioner
   return done ? "" : done.error().message;
 }
 
-// torch leaves a mutated input so: the copy follows the backward, and belongs to the forward.
+// How torch leaves a mutated input: the copy follows the backward, and belongs to the forward.
 constexpr std::string_view kReadByTheBackward = R"(
   x: f32[64] = input
   state: f32[64] = buffer

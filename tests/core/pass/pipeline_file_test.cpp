@@ -96,7 +96,7 @@ TEST(PipelineFile, JsonAcceptsObjectsAndStrings) {
   EXPECT_THAT(write_pipeline_json(file), HasSubstr("\"mine\"")) << "unknown members are kept";
 }
 
-TEST(PipelineFile, ErrorsNameThePlace) {
+TEST(PipelineFile, ErrorsNameTheLocation) {
   EXPECT_THAT(error("a\n\nb{"), HasSubstr("p.jointer-passes, line 3"));
   EXPECT_THAT(error("{"), HasSubstr("p.jointer-passes"));
   EXPECT_THAT(error("{}"), HasSubstr("not a pipeline"));
@@ -114,7 +114,7 @@ TEST(PipelineFile, ErrorsNameThePlace) {
       HasSubstr("too large"));
 }
 
-TEST(PipelineFile, ErrorsInStepsNameThePlace) {
+TEST(PipelineFile, ErrorsInStepsNameTheLocation) {
   const std::string good = "a{k=1}, b # why\n\nc{\n  x=[1,\n 2]}\n";
   ASSERT_TRUE(parse_step_lines(good));
   EXPECT_EQ(to_text(*parse_step_lines(good)), "a{k=1},b,c{x=[1,2]}");

@@ -41,7 +41,7 @@ TEST(PipelineText, ContainsStepsAndTheirParameters) {
   EXPECT_TRUE(parsed(" \n").empty());
 }
 
-TEST(PipelineText, ErrorsNameThePlace) {
+TEST(PipelineText, ErrorsNameTheLocation) {
   EXPECT_EQ(message("{a=1}"), "the pipeline, at its start: expected the name of a pass");
   EXPECT_EQ(message("a{b}"), "the pipeline, after `a{b`, at character 4: expected `=` and a value");
   EXPECT_EQ(message("a{b=[1,2}"),

@@ -1,4 +1,4 @@
-// Who decided, as the edits that set the tags say.
+// Who decided, according to the edits that set the tags.
 
 #include "core/policy/decider.h"
 

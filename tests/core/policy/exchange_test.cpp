@@ -510,7 +510,7 @@ RC_GTEST_PROP(ExchangeProperty, ReportedDifferencesAreTheActualOnes, (std::uint6
 
 class PlansOfCaptures : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(PlansOfCaptures, ThePlanOfSacGivesSacsList) {
+TEST_P(PlansOfCaptures, ThePlanOfSacProducesSacsList) {
   JOINTER_NEEDS_SHARED();
   const auto graph =
       open_graph({.path = capture_path(GetParam() + "_graph_sac.joint"), .backward = {}});

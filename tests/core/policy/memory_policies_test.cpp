@@ -109,7 +109,7 @@ TEST(MemoryPolicies, SymbolicIntegersAreSavedAndFloatsAreNot) {
     g: f32[8,8] = aten.neg(dy)  {backward}
     return [g]
   )");
-  // Literals know no symbols as results.
+  // Literals do not support symbols as results.
   const auto set_value = [&](std::string_view name, Value value) {
     graph.node(graph.find(name)).value = value;
     graph.refresh(graph.find(name));
@@ -131,7 +131,7 @@ TEST(MemoryPolicies, SymbolicIntegersAreSavedAndFloatsAreNot) {
   }
 }
 
-TEST(MemoryPolicies, RefuseWhatTheyAreNotFor) {
+TEST(MemoryPolicies, RefuseInvalidArguments) {
   const Graph graph = parse(kModel);
   EXPECT_THAT(tag_with_memory_policy(graph, "none").error().message, HasSubstr("no memory policy"));
   EXPECT_THAT(tag_with_memory_policy(graph, "eager", {"aten.mm"}).error().message,

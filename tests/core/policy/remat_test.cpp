@@ -317,7 +317,7 @@ TEST(Remat, AWriterMayReadALongChain) {
   EXPECT_EQ(copies, kCalls + 3);
 }
 
-TEST(Remat, TakesOneRegionOnly) {
+TEST(Remat, AllowsOneRegionOnly) {
   EXPECT_THAT(selective_activation_remat(parse(R"(
     kind train_step
     x: f32[8] = input

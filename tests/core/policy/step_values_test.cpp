@@ -126,7 +126,7 @@ TEST(StepValues, ExcludeCopiesToTheHost) {
     EXPECT_FALSE(std::string(step.name(each.node)).find("ao") == 0) << step.name(each.node);
 }
 
-TEST(CarryOutEdit, EqualsTheEditsInSequence) {
+TEST(StepTagsEdit, EqualsTheEditsInSequence) {
   const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                                      {"v", MemoryPolicy::must_recompute},
                                      {"d", MemoryPolicy::must_cpu_offload}});
@@ -144,7 +144,7 @@ TEST(CarryOutEdit, EqualsTheEditsInSequence) {
   EXPECT_EQ(write_native(other), write_native(graph));
 }
 
-TEST(CarryOutEdit, FailsWithTheErrorOfThePass) {
+TEST(StepTagsEdit, FailsWithTheErrorOfThePass) {
   const auto edit = step_tags_edit(tagged(R"(
     kind train_step
     x: f32[8] = input

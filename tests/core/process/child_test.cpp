@@ -155,7 +155,7 @@ TEST(Child, WithoutInputReadsNothing) {
   EXPECT_THAT(run(shell("cat; echo end")).lines, ElementsAre("end"));
 }
 
-TEST(Child, OneThatDoesNotReadDoesNotBlock) {
+TEST(Child, AChildThatDoesNotReadDoesNotBlock) {
   ChildOptions options = shell("exec <&-; sleep 0.05; echo still here");
   options.has_input = true;
   std::vector<std::string> lines;

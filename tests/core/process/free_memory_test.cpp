@@ -30,7 +30,7 @@ TEST_F(FreeMemory, IsWhatTheKernelCallsAvailable) {
   EXPECT_EQ(bytes(), 3000 * 1024);
 }
 
-TEST_F(FreeMemory, IsLimitedByEveryControlGroupAround) {
+TEST_F(FreeMemory, IsLimitedByEveryEnclosingControlGroup) {
   write("proc/meminfo", "MemAvailable: 3000 kB\n");
   write("proc/self/cgroup", "0::/a/b\n");
   write("sys/fs/cgroup/a/b/memory.max", "max\n");

@@ -20,7 +20,7 @@ TEST(Gpus, TheListEndsAtTheFirstUnknownEntry) {
   EXPECT_EQ(named_gpus("-1"), 0);
 }
 
-// A machine by the files of its driver.
+// A machine described by the files of its driver.
 class VisibleGpus : public testing::Test {
  protected:
   VisibleGpus() { ::unsetenv("CUDA_VISIBLE_DEVICES"); }
@@ -57,7 +57,7 @@ TEST_F(VisibleGpus, CanBeHidden) {
   EXPECT_EQ(count(), 0);
 }
 
-TEST_F(VisibleGpus, CannotBeMadeByAVariable) {
+TEST_F(VisibleGpus, CannotBeAddedByAVariable) {
   make_visible("0,1");
   EXPECT_EQ(count(), 0);
 }

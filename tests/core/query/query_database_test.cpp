@@ -169,7 +169,7 @@ TEST(QuerySchema, IsDocumented) {
   }
 }
 
-TEST(QuerySchema, IsWhatQueriesSee) {
+TEST(QuerySchema, MatchesTheTablesThatQueriesSee) {
   const Queried small(kSmall);
   for (const QueryTable& table : query_schema()) {
     const auto columns =

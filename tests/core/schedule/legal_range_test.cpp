@@ -38,7 +38,7 @@ constexpr std::string_view kGathered = R"(
   return [use]
 )";
 
-TEST(LegalRange, OfAStartIsFromItsInputToItsWait) {
+TEST(LegalRange, StartsMoveBetweenTheirInputsAndTheirWaits) {
   const Found found = range_of(kGathered, {"gather"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 3U);  // w, x and shard are before it
@@ -48,7 +48,7 @@ TEST(LegalRange, OfAStartIsFromItsInputToItsWait) {
   EXPECT_EQ(found.latest(), "Held by wait: later, it would read gather before that exists.");
 }
 
-TEST(LegalRange, OfAWaitIsFromItsStartToItsUse) {
+TEST(LegalRange, WaitsMoveBetweenTheirStartsAndTheirUses) {
   const Found found = range_of(kGathered, {"wait"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 5U);
@@ -58,7 +58,7 @@ TEST(LegalRange, OfAWaitIsFromItsStartToItsUse) {
   EXPECT_EQ(found.latest(), "Held by use: later, it would read wait before that exists.");
 }
 
-TEST(LegalRange, ABlockIsHeldByTheNeedsOfAllItsNodes) {
+TEST(LegalRange, ABlockIsHeldByTheDependenciesOfAllItsNodes) {
   const Found found = range_of(kGathered, {"gather", "shard"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 2U);

@@ -195,7 +195,7 @@ TEST(CachingAllocator, ReservesSegmentsAndReusesBlocks) {
   EXPECT_EQ(reserved.bytes.size(), timeline.profile().size());
 }
 
-TEST(CachingAllocator, KeepsSmallAndLargeRequestsApart) {
+TEST(CachingAllocator, SeparatesSmallAndLargeRequests) {
   const Graph graph = parse(
       "x: f32[128] = input\na: f32[4194304] = aten.expand(x, [4194304])\n"
       "b: f32[4194304] = aten.clone(a)\nreturn [b]");

@@ -1,4 +1,4 @@
-// Tests where the ranks of groups are placed that a capture does not describe, and what that does to
+// Tests where the ranks of groups are placed that a capture does not describe, and how that affects
 // the step.
 
 #include "core/schedule/placement_guess.h"
@@ -70,7 +70,7 @@ TEST(PlacementGuess, GroupsOfTheCaptureAreNotGuessed) {
   EXPECT_NE(refused.error().message.find("fsdp"), std::string::npos);
 }
 
-TEST(PlacementGuess, StridesAreCheckedAndKeptApartFromSizes) {
+TEST(PlacementGuess, StridesAreCheckedAndSeparateFromSizes) {
   Graph graph = gather();
   EXPECT_FALSE(graph.assume(strides("stride:fsdp=0")));
   EXPECT_FALSE(graph.assume(strides("stride:tp=8")));

@@ -1,4 +1,4 @@
-// Figures of a part of the step: on small schedules worked out by hand, and on real captures
+// Totals of a part of the step: on small schedules worked out by hand, and on real captures
 // compared with sums over the graph.
 
 #include "core/schedule/range_figures.h"
@@ -65,7 +65,7 @@ TEST(RangeFigures, ClipsExposedTime) {
   EXPECT_EQ(before.totals().exposed_ns, 0);
 }
 
-TEST(RangeFigures, KnowsWhatIsAllocatedAndFreed) {
+TEST(RangeFigures, ReportsAllocatedAndFreedStorages) {
   const Step step(kExposed);
   const auto lifetimes = step.analysis.memory.lifetimes();
   const auto change = [&](const char* name, TimeRange range) {

@@ -177,7 +177,7 @@ TEST(Reason, StreamBusy) {
 }
 
 TEST(Reason, Dependency) {
-  // a makes the input just before, c needs the result at once.
+  // a computes the input just before, c needs the result immediately.
   const Timed t(R"(
     group tp: 0 1
     x: f32[8,8] = input

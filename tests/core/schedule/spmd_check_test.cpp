@@ -105,7 +105,7 @@ TEST(SpmdCheck, NamesTheFirstMismatch) {
             "");
 }
 
-TEST(SpmdCheck, TheBriefSentenceLeavesOutWhatTheSidesSay) {
+TEST(SpmdCheck, TheBriefSentenceOmitsTheDetailsOfTheSides) {
   const auto of = [](std::string_view op) {
     return program(
         fmt::format("a: f32[8,4] = _c10d_functional.all_reduce(x, '{}', 'tp')\nreturn [x]", op));

@@ -31,8 +31,8 @@ std::vector<std::string> names(const Graph& graph, const std::vector<NodeId>& or
   return found;
 }
 
-// An input that an extra edge names keeps its place among the inputs: `d` waits for `c`, its last
-// one, and not for `b`.
+// An input that an extra edge names keeps its position among the inputs: `d` waits for `c`, its
+// last one, and not for `b`.
 TEST(StableOrder, AnEdgeFromAnInputChangesNothing) {
   const Graph graph = parse(R"(
     x: f32[4] = input

@@ -33,7 +33,7 @@ Workspace example() {
                        .hash = "abc+def"};
   for (const char* node : {"a", "b", "c"}) workspace.history.add(save(node));
   workspace.history.add(HistoryStep{.title = "Go to best", .keep = 1, .edits = {save("d")}});
-  // Solving again changes no node.
+  // Solving again changes no nodes.
   const Edit solve{.title = "Solve again",
                    .by = "min_cut_partition{activation_budget=0.5}",
                    .changes = {},
@@ -108,7 +108,7 @@ TEST(Workspace, KeepsUnknownMembers) {
   EXPECT_EQ(workspace_text(*parse_workspace(again, "again")), again);
 }
 
-TEST(Workspace, ErrorsNameThePlace) {
+TEST(Workspace, ErrorsNameTheLocation) {
   const auto wrong = [](std::string_view members) {
     const std::string text =
         R"({"format":"jointer-workspace","version":1,"capture":{"path":"x","hash":""},"edits":[],)"

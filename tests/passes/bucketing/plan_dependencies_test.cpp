@@ -50,7 +50,7 @@ class Plan {
   PlanDependencies plan_{graph_.node_count()};
 };
 
-TEST(PlanDependencies, OfAMemberMoveBehindTheOthers) {
+TEST(PlanDependencies, FollowTheBucketsOwnDependencies) {
   Plan plan;
   plan.add("user", "a");
   plan.add("user", "other");
@@ -59,14 +59,14 @@ TEST(PlanDependencies, OfAMemberMoveBehindTheOthers) {
   EXPECT_THAT(plan.edges(), ElementsAre("user after other", "user after both"));
 }
 
-TEST(PlanDependencies, BetweenMembersAreDropped) {
+TEST(PlanDependencies, AreDroppedBetweenMembers) {
   Plan plan;
   plan.add("b", "a");
   plan.replace();
   EXPECT_THAT(plan.edges(), IsEmpty());
 }
 
-TEST(PlanDependencies, ThatWouldTurnAroundAreDropped) {
+TEST(PlanDependencies, AreDroppedIfReversed) {
   Plan plan;
   plan.add("b", "user");
   plan.add("user", "a");   // the bucket comes before and after it: the first member's counts

@@ -136,7 +136,7 @@ TEST(CanonicalizeGraph, KeepsOtherSizesAndSteps) {
               ElementsAre("every", "turned", "other"));
 }
 
-TEST(CanonicalizeGraph, KeepsWhatABackwardAsksForByName) {
+TEST(CanonicalizeGraph, KeepsValuesThatABackwardLooksUpByName) {
   const char* const kText = R"(
     kind forward
     x: f32[4,6] = input

@@ -91,7 +91,7 @@ TEST(GraphTrainerFlags, MistakesAreNamed) {
   }
 }
 
-TEST(GraphTrainerFlags, WhatFlagsCannotExpressIsNamed) {
+TEST(GraphTrainerFlags, StepsThatFlagsCannotExpressAreNamed) {
   const auto other =
       graph_trainer_flags(*parse_pipeline("canonicalize_graph,sink_waits_iterative"));
   ASSERT_FALSE(other);

@@ -84,7 +84,7 @@ TEST(ReorderingTest, CollectivesMoveUpToOthersOfTheirGroup) {
   EXPECT_THAT(reason_of(steps[0], "g2"), HasSubstr("g1 is a collective on the same stream"));
 }
 
-TEST(ReorderingTest, ABudgetLimitsTheWayUp) {
+TEST(ReorderingTest, ABudgetLimitsMovesUp) {
   const Graph graph = parse(kTwoGathers);
   const auto peak = step_figures(graph, {})->figures.peak_bytes;
   const auto steps = run_pipeline_text(
@@ -109,7 +109,7 @@ TEST(ReorderingTest, EveryPassKeepsTheLimitOfTheRun) {
   EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("Left unchanged: the peak would grow"));
 }
 
-TEST(ReorderingTest, APrefetchLimitLimitsTheWayUp) {
+TEST(ReorderingTest, APrefetchLimitLimitsMovesUp) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(
       graph, "reorder_communication_preserving_peak_memory{reorder_prefetch_limit=2}");
@@ -183,7 +183,7 @@ TEST(ReorderingTest, InputsOfACollectiveMoveWithIt) {
 }
 
 // A product moves along only with estimates.
-TEST(ReorderingTest, AProductGoesWithACollectiveOnlyByEstimates) {
+TEST(ReorderingTest, AProductMovesWithACollectiveOnlyByEstimates) {
   const Graph graph = parse(R"(
     group tp: 0 1
     x: f32[256,256] = input
@@ -261,7 +261,7 @@ TEST(ReorderingTest, WaitsPassCollectivesOnlyIfConfigured) {
 }
 
 // A collective's inputs stay live until its wait, so moving the wait down keeps them longer.
-TEST(ReorderingTest, ABudgetLimitsTheWayDown) {
+TEST(ReorderingTest, ABudgetLimitsMovesDown) {
   const Graph graph = parse(R"(
     group tp: 0 1
     x: f32[256,256] = input

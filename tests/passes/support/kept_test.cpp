@@ -121,7 +121,7 @@ TEST(Kept, AGraphWithTwinsSaysThatGathersAreReassigned) {
   EXPECT_THAT(why_kept(*first.graph, "reassign_collective_pgs"), HasSubstr("twins"));
 }
 
-TEST(Kept, AllToAllsWithAGroupOfTheirOwn) {
+TEST(Kept, AllToAllsWithTheirOwnGroup) {
   EXPECT_THAT(why_kept(parse(R"(
     kind train_step
     group ep: 0 1

@@ -61,7 +61,7 @@ struct Asked {
   std::unique_ptr<TradeOff> trade_off;
 };
 
-TEST(FindOrder, GivesTheFiguresOfThePassesThatItNames) {
+TEST(FindOrder, ReturnsTheFiguresOfThePassesThatItNames) {
   const FindOrder find = order_finder(built_in_passes(), analysis());
   std::size_t shorter = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The time of a device that is not there. Nothing sleeps: the host and each stream have a time in
+// The time of a simulated device. Nothing sleeps: the host and each stream have a time in
 // nanoseconds, which work and waits advance.
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class VirtualClock {
   void advance(std::int64_t ns) { now_ += ns; }
 
   // Work of this length (or kNever) on a stream: it starts when the host has launched it and all
-  // earlier work of the stream is over.
+  // earlier work of the stream has ended.
   Span launch(StreamNumber stream, std::int64_t ns) {
     std::int64_t& tail = tails_[stream];
     const Span span{.start_ns = std::max(tail, now_),
@@ -33,7 +33,7 @@ class VirtualClock {
     tail = span.end_ns;
     return span;
   }
-  // When the stream's work so far is over.
+  // The time at which the stream's work so far ends.
   [[nodiscard]] std::int64_t end_of(StreamNumber stream) const {
     const auto found = tails_.find(stream);
     return found == tails_.end() ? 0 : found->second;
@@ -48,7 +48,7 @@ class VirtualClock {
     std::int64_t& tail = tails_[stream];
     tail = std::max(tail, until);
   }
-  // The host waits. kNever blocks the calling thread for good, as a device that hangs does.
+  // The host waits. kNever blocks the calling thread forever, as a device that hangs does.
   void wait(std::int64_t until);
 
  private:

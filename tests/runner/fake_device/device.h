@@ -1,7 +1,7 @@
 #pragma once
 
-// A device that is not there, for tests of a rank's control flow: torch's PrivateUse1 device, whose
-// kernels are the CPU's. tests/runner/fake_device/platform.h makes it a Platform of the runner.
+// A simulated device, for tests of a rank's control flow: torch's PrivateUse1 device, whose kernels
+// are the CPU's. tests/runner/fake_device/platform.h makes it a Platform of the runner.
 //
 //   clock.h       virtual time: the host runs ahead, each stream has its queue, nothing sleeps
 //   memory.h      the caching allocator: its model in core/schedule, over host memory
@@ -13,7 +13,7 @@
 //   group.h       collectives, on the communication stream
 //   platform.h    the runner's interface to all of it
 //
-// A call computes its values at once, and is over in virtual time later. Deviations from CUDA: one
+// A call computes its values immediately, and ends later in virtual time. Deviations from CUDA: one
 // thread, one device, and freed memory keeps its values.
 
 #include <c10/core/Stream.h>
@@ -114,7 +114,7 @@ class FakeDevice {
     std::string text;
   };
 
-  // True if the work of this call never ends. `end`: when its work would be over.
+  // True if the work of this call never ends. `end`: when its work would end.
   bool begin_call(std::int64_t end);
   void enqueue(const Work& work, bool hangs);
   [[noreturn]] void not_permitted(const char* what);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Faults of a device that is not there: at the n-th call of a stage, one of a few things goes wrong.
+// Faults of a simulated device: the n-th call of a stage fails in one of a few ways.
 
 #include <array>
 #include <cstdint>

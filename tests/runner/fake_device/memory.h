@@ -1,7 +1,7 @@
 #pragma once
 
-// The memory of a device that is not there: host memory behind the model of torch's caching
-// allocator (core/schedule/cuda_allocator.h), so that all numbers are CUDA's.
+// The memory of a simulated device: host memory behind the model of torch's caching allocator
+// (core/schedule/cuda_allocator.h), so that all numbers are CUDA's.
 
 #include <cstddef>
 #include <cstdint>

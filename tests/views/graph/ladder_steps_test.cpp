@@ -65,7 +65,7 @@ TEST_F(LadderStepsTest, AnotherSelectionTakesTheFocus) {
   EXPECT_EQ(others, 1);
 }
 
-TEST_F(LadderStepsTest, AnAnchorKeepsItsPlace) {
+TEST_F(LadderStepsTest, AnAnchorKeepsItsPosition) {
   QScrollBar horizontal, vertical;
   LadderScroll scroll(model, horizontal, vertical);
   scroll.restore({}, {900, 100});

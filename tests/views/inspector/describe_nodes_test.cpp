@@ -57,7 +57,7 @@ TEST_F(InspectorTest, DescribesATensor) {
     EXPECT_EQ(row(content, label).value.toStdString(), value) << label;
 }
 
-TEST_F(InspectorTest, TellsOutputsFromMessages) {
+TEST_F(InspectorTest, DistinguishesOutputsFromMessages) {
   const InspectorContent content = of("ar");
   EXPECT_EQ(row(content, "output").note.contains("elements"), true);
   EXPECT_EQ(row(content, "message").note.contains("the larger of a rank's input and output"), true);

@@ -58,7 +58,7 @@ TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
   for (const int row : model_.shown(-1))
     if (model_.text(row, SacModel::name_column).contains(u'×')) fold = row;
   ASSERT_GE(fold, 0);
-  // Below it, one row per place in the layers, with one tensor from each of them.
+  // Below it, one row per position in the layers, with one tensor from each of them.
   const auto places = model_.shown(fold);
   ASSERT_FALSE(places.empty());
   const auto members = *model_.number(places.front(), SacModel::count_column);

@@ -75,7 +75,7 @@ TEST_P(EachTheme, ShowsAMeaningInTheSameColorEverywhere) {
   EXPECT_EQ(color_of(ParetoKind::curve, theme()), theme().accent);
 }
 
-// Only the theme knows colors; everything else names a role.
+// Only the theme defines colors; everything else names a role.
 TEST(ColorRole, PanesNameRolesOnly) {
   static const QRegularExpression literal(QStringLiteral(
       R"(QColor[({]\s*(0x|\d|"|QStringLiteral)|qRgba?\(\s*\d|\bQt::(red|green|blue|cyan|magenta|yellow|gr[ae]y|black|white|dark\w+|light\w+)\b|["( ]#[0-9A-Fa-f]{6}\b)"));

@@ -37,7 +37,7 @@ TEST_F(GapScaleTest, gaps_are_at_the_start_of_the_next_node) {
   }
 }
 
-TEST_F(GapScaleTest, pointer_snaps_to_the_best_places) {
+TEST_F(GapScaleTest, pointer_snaps_to_the_best_positions) {
   const std::vector block{node("v1")};
   const MovePreview preview(*what_if_->preview(block), 1LL << 40);
   const GapScale scale(graph(), snapshot_->analysis, snapshot_->program_order, block, preview);

@@ -1,4 +1,4 @@
-// Tests of the memory curve's axis: the device's memory, and the place of labels.
+// Tests of the memory curve's axis: the device's memory, and the positions of labels.
 
 #include <gtest/gtest.h>
 

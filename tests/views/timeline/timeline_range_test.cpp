@@ -36,7 +36,7 @@ TEST_F(ATimelineRange, ShowsTheSelection) {
   EXPECT_TRUE(range.axis().shows_all());
 }
 
-TEST_F(ATimelineRange, KeepsItsPlaceOnAnotherAxis) {
+TEST_F(ATimelineRange, KeepsItsPositionOnAnotherAxis) {
   document.selection().select(node("ar"));
   range.show_selection();
   int kinds = 0, changes = 0;

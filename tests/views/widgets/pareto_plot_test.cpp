@@ -24,7 +24,7 @@ TEST(ParetoScale, MoreMemoryIsToTheRightMoreTimeIsUp) {
   EXPECT_LT(scale.place(marks[0]).y(), scale.place(marks[1]).y());
 }
 
-TEST(ParetoScale, ASingleMarkHasAPlace) {
+TEST(ParetoScale, ASingleMarkHasAPosition) {
   const std::vector marks{mark(1 << 30, 1'000'000)};
   EXPECT_TRUE(kArea.contains(ParetoScale(marks, kArea).place(marks[0])));
 }
@@ -54,7 +54,7 @@ TEST(ParetoPlot, LabelsAreNextToTheirMarks) {
 }
 
 // Marks that come, move and go leave all others where they are.
-TEST(ParetoPlot, MarksDoNotMoveWhileTheAxesLast) {
+TEST(ParetoPlot, MarksDoNotMoveWhileTheAxesStay) {
   ParetoPlot plot;
   plot.resize(640, 300);
   std::vector<ParetoMark> marks{
@@ -79,7 +79,7 @@ TEST(ParetoPlot, MarksDoNotMoveWhileTheAxesLast) {
   EXPECT_GT(plot.place_of(1).x(), plot.rect().width() * 3 / 4);
 }
 
-// Kinds that labels name are not in the legend, which moves no mark when a kind goes.
+// Kinds that labels name are not in the legend. Marks do not move when a kind disappears.
 TEST(ParetoPlot, LegendNamesTheKinds) {
   ParetoPlot plot;
   plot.resize(240, 300);
@@ -100,7 +100,7 @@ TEST(ParetoPlot, LegendNamesTheKinds) {
 }
 
 // One color, one meaning.
-TEST(ParetoPlot, PlansAndPipelinesHaveOtherColors) {
+TEST(ParetoPlot, PlansAndPipelinesHaveDifferentColors) {
   const Theme& theme = Theme::light_theme();
   const QColor pipeline = color_of(ParetoKind::pipeline, theme);
   EXPECT_EQ(color_of(ParetoKind::tuned, theme), pipeline);

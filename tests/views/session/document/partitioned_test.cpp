@@ -39,7 +39,7 @@ class APartitionedGraph : public testing::Test {
   Partitioned partitioned{joint};
 };
 
-TEST_F(APartitionedGraph, IsBuiltOnlyWhenItIsWanted) {
+TEST_F(APartitionedGraph, IsBuiltOnlyOnRequest) {
   joint.sac().start();
   run_all();
   EXPECT_EQ(partitioned.document(), nullptr);

@@ -66,7 +66,7 @@ class EditHistoryTest : public testing::Test {
   EditRun run_;
 };
 
-TEST_F(EditHistoryTest, any_place_can_be_reached_from_any_other) {
+TEST_F(EditHistoryTest, any_position_can_be_reached_from_any_other) {
   DocumentState state{opened_, opened_};
   std::size_t at = 0;
   for (const std::size_t to : {60U, 13U, 14U, 59U, 0U, 60U, 31U}) {

@@ -19,7 +19,7 @@ TEST(StepStack, IsEmptyAtFirst) {
   EXPECT_EQ(steps.redoable(), nullptr);
 }
 
-TEST(StepStack, NamesTheStepsOnBothSidesOfThePlace) {
+TEST(StepStack, NamesTheStepsOnBothSidesOfThePosition) {
   StepStack steps;
   steps.push(titled("a"));
   steps.push(titled("b"));
@@ -44,7 +44,7 @@ TEST(StepStack, RemovesUndoneStepsWhenOneIsAdded) {
   EXPECT_EQ(steps.step(1).title, "d");
 }
 
-TEST(StepStack, LimitsPlacesToItsSteps) {
+TEST(StepStack, LimitsPositionsToItsSteps) {
   std::vector<EditStep> two;
   two.push_back(titled("a"));
   two.push_back(titled("b"));

@@ -1,4 +1,4 @@
-// Tests edits that start from an earlier place in the history.
+// Tests edits that start from an earlier position in the history.
 
 #include "views/session/edit/editing.h"
 

@@ -69,7 +69,7 @@ TEST_F(FixSearchTest, FindsOneAfterTheOtherInTheGivenOrder) {
   EXPECT_FALSE(search->is_running());
 }
 
-TEST_F(FixSearchTest, ANewWishReplacesThoseThatHaveNotBegun) {
+TEST_F(FixSearchTest, ANewRequestReplacesThoseThatHaveNotBegun) {
   search->want({node("g2"), node("g0")});
   search->want({node("g1")});
   run_all();
@@ -79,7 +79,7 @@ TEST_F(FixSearchTest, ANewWishReplacesThoseThatHaveNotBegun) {
   EXPECT_EQ(found, (Names{"g2", "g1", "g0"})) << "what is known is not searched for again";
 }
 
-TEST_F(FixSearchTest, AnEmptyWishCancels) {
+TEST_F(FixSearchTest, AnEmptyRequestCancels) {
   search->want({node("g2"), node("g0")});
   search->want({});
   EXPECT_FALSE(search->is_running());

@@ -126,7 +126,7 @@ TEST_F(MovePlannerTest, PickUpWaitsForTheCommandBeforeIt) {
   EXPECT_EQ(editing().step_count(), 1);
 }
 
-TEST_F(MovePlannerTest, RequestsAreAboutWhatWasSelectedThen) {
+TEST_F(MovePlannerTest, RequestsApplyToTheSelectionAtThatTime) {
   select({"v1"});
   planner().to_end(1);
   select({"v2"});
@@ -150,7 +150,7 @@ TEST_F(MovePlannerTest, RequestsAreAboutWhatWasSelectedThen) {
 
 // The start needs its cast to move earlier, and the wait its cast to move later. The peak is
 // elsewhere.
-TEST_F(MovePlannerTest, BestPlaceIsThatOfTheWholeCollective) {
+TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
   for (const char* selected : {"g", "v"}) {
     document.reset();
     refusals.clear();
@@ -259,7 +259,7 @@ TEST_F(MovePlannerTest, RefusedEditFromElsewhereKeepsAHeldBlock) {
   EXPECT_EQ(position("v1"), position("y") - 1);
 }
 
-TEST_F(MovePlannerTest, AnotherBlockDoesNotShowTheFirstOnesPlace) {
+TEST_F(MovePlannerTest, AnotherBlockDoesNotShowTheFirstOnesPosition) {
   planner().prepare();
   run();
   planner().take(node("v1"));

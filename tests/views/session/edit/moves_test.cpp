@@ -1,5 +1,5 @@
-// Tests without a window: places of a block, the text shown for a move, and the policies that edits
-// set.
+// Tests without a window: positions of a block, the text shown for a move, and the policies that
+// edits set.
 
 #include <gtest/gtest.h>
 

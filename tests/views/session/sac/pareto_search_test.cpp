@@ -65,7 +65,7 @@ TEST_F(ParetoSearchTest, ThePreviewIsThePlanThatIsUsed) {
   EXPECT_EQ(fitted_.front().point.figures, fit.point.figures);
 }
 
-TEST_F(ParetoSearchTest, TheSearchOfAPreviewGoesOn) {
+TEST_F(ParetoSearchTest, ThePreviewsSearchContinues) {
   search_.try_fastest(state_, limit());
   EXPECT_TRUE(QTest::qWaitFor([this] { return search_.is_running(); }, kPatienceMs));
   EXPECT_FALSE(search_.is_finding());
@@ -89,7 +89,7 @@ TEST_F(ParetoSearchTest, OnlyTheLatestLimitIsTried) {
   EXPECT_EQ(tried_.size(), 1U);
 }
 
-TEST_F(ParetoSearchTest, TheCurveIsKnownAtOnce) {
+TEST_F(ParetoSearchTest, TheCurveIsKnownImmediately) {
   EXPECT_EQ(search_.fastest_known(state_, limit()), nullptr);
   search_.search(state_);
   wait();
@@ -106,7 +106,7 @@ TEST_F(ParetoSearchTest, TheCurveIsKnownAtOnce) {
   EXPECT_LE(fitted_.front().point.figures.figures.step_ns, known_ns);
 }
 
-TEST_F(ParetoSearchTest, ACancelledSearchGivesNoPlan) {
+TEST_F(ParetoSearchTest, ACancelledSearchReturnsNoPlan) {
   search_.find_fastest(state_, limit());
   EXPECT_TRUE(search_.is_finding());
   search_.cancel();

@@ -38,7 +38,7 @@ class PlaceStepsTest : public testing::Test {
   MemoryTimeline memory_{graph_};
 };
 
-TEST_F(PlaceStepsTest, TheSameCallsHaveTheSamePlaces) {
+TEST_F(PlaceStepsTest, TheSameCallsHaveTheSamePositions) {
   EXPECT_THAT(places({"a", "b", "c", "g", "h"}), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
@@ -61,7 +61,7 @@ TEST_F(PlaceStepsTest, WithoutStepsThereIsOnlyTheEnd) {
   EXPECT_THAT(places({}), ElementsAre(5));
 }
 
-RC_GTEST_FIXTURE_PROP(PlaceStepsTest, PlacesNeverFallAndStayWithinTheStep, ()) {
+RC_GTEST_FIXTURE_PROP(PlaceStepsTest, PositionsNeverDecreaseAndStayWithinTheStep, ()) {
   const auto names = *rc::gen::container<std::vector<std::string>>(
       rc::gen::element<std::string>("a", "b", "c", "g", "h"));
   const std::vector<double> found = places(names);

@@ -59,7 +59,7 @@ TEST_F(SacSessionTest, TickIsNotLostWhileAnEarlierOneIsApplied) {
   EXPECT_EQ(document->editing().step_count(), 2);
 }
 
-TEST_F(SacSessionTest, UndoShowsRememberedFiguresAtOnce) {
+TEST_F(SacSessionTest, UndoShowsRememberedFiguresImmediately) {
   const PlanFigures opened = session().state()->figures;
   EXPECT_EQ(session().figures(), opened);
   session().set_keep({node("mm1"), node("act1")}, Keep::recompute);

@@ -120,7 +120,7 @@ TEST_F(SacSolverTest, TheOrderOfTicksMakesNoDifference) {
   EXPECT_EQ(one->figures, other->figures);
 }
 
-TEST_F(SacSolverTest, SolvingAgainRespectsTicksAndIsAStep) {
+TEST_F(SacSolverTest, SolvingAgainRespectsTicksAndAddsAnEntry) {
   tag("act0", MemoryPolicy::must_save);
   const SacRequest ticked = request();
   apply(solve_edit({}));
@@ -131,7 +131,7 @@ TEST_F(SacSolverTest, SolvingAgainRespectsTicksAndIsAStep) {
   const SacStatePtr least = state();
   EXPECT_EQ(least->base->settings.activation_budget, 0);
   EXPECT_LE(least->figures.saved_bytes, solved->figures.saved_bytes);
-  // Going back in the history restores the base of that place.
+  // Going back in the history restores the base at that position.
   EXPECT_EQ(state(ticked)->base->settings, SolveSettings());
 }
 

@@ -123,7 +123,7 @@ TEST_F(StepStateTest, PreviewEqualsTheResult) {
   EXPECT_EQ(state()->plan, promised->plan);
 }
 
-TEST_F(StepStateTest, RecomputingAValueTakesTheValuesThatItIsComputedFrom) {
+TEST_F(StepStateTest, RecomputingAValueTagsTheValuesThatItIsComputedFrom) {
   baseline_ = now_ = test::snapshot_of(R"(
     kind train_step
     x: f32[64] = input
@@ -145,7 +145,7 @@ TEST_F(StepStateTest, RecomputingAValueTakesTheValuesThatItIsComputedFrom) {
   EXPECT_EQ(state()->figures.saved_bytes, s->figures.saved_bytes / 2);
 }
 
-TEST_F(StepStateTest, ABudgetGivesAPlanThatTheNextSearchMayChange) {
+TEST_F(StepStateTest, ABudgetProducesAPlanThatTheNextSearchMayChange) {
   tag({"act3"}, MemoryPolicy::must_save);
   SacSolver::Wish wish;
   wish.settings.activation_budget = 0.4;

@@ -88,7 +88,7 @@ TEST_F(ValueReasonsTest, OnlyTheLatestTensorIsExplained) {
   EXPECT_FALSE(reasons().is_working());
 }
 
-TEST_F(ValueReasonsTest, AnotherPlanIsExplainedAnew) {
+TEST_F(ValueReasonsTest, ANewPlanIsExplainedAgain) {
   reasons().follow(session().state(), node("mm1"));
   run_all();
   const std::string before = text();
@@ -101,7 +101,7 @@ TEST_F(ValueReasonsTest, AnotherPlanIsExplainedAnew) {
   EXPECT_THAT(text(), HasSubstr(was_saved ? "Recomputing it frees" : "Recomputing it would free"));
 }
 
-TEST_F(ValueReasonsTest, WhatHasNoRowIsNotExplained) {
+TEST_F(ValueReasonsTest, NodesWithoutRowsAreNotExplained) {
   int changes = 0;
   QObject::connect(&reasons(), &ValueReasons::changed, &reasons(), [&] { ++changes; });
   reasons().follow(session().state(), node("x"));
@@ -110,7 +110,8 @@ TEST_F(ValueReasonsTest, WhatHasNoRowIsNotExplained) {
   EXPECT_EQ(changes, 0);
 }
 
-// A searched plan is the search's, even where it changed nothing, and binds no later search.
+// A searched plan is attributed to the search, even where it changed nothing, and does not
+// constrain later searches.
 TEST_F(ValueReasonsTest, ASearchedPlanIsDecidedByTheSearch) {
   SavePlan plan = session().state()->plan;
   const NodeId changed = node("mm1");

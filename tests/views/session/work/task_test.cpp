@@ -79,7 +79,7 @@ TEST(TaskTest, NewerJobReplacesAnOlderOne) {
   EXPECT_EQ(delivered, std::vector{3});
 }
 
-TEST(TaskTest, CancelledJobIsToldAndNotDelivered) {
+TEST(TaskTest, CancelledJobIsNotifiedAndNotDelivered) {
   Task<bool> task;
   std::binary_semaphore started(0), saw_it(0);
   task.start(
@@ -218,7 +218,7 @@ TEST(RunInBackgroundTest, RunsWithoutItsReceiver) {
   EXPECT_TRUE(has_run);
 }
 
-TEST(MailboxTest, CallsKeepTheirPlaceAmongOtherEvents) {
+TEST(MailboxTest, CallsKeepTheirPositionAmongOtherEvents) {
   Mailbox mailbox;
   std::string order;
   mailbox.address().post([&] { order += 'a'; });
