@@ -63,8 +63,8 @@ class NodeReader {
   std::size_t first_node_;  // of this part
   std::string name_;
   std::string_view member_;
-  std::vector<Argument> arguments_;       // stack of the children of the lists being read
-  std::vector<Value> values_;             // likewise
+  std::vector<Argument> arguments_;       // stack of the children of the arguments being read
+  std::vector<Value> values_;             // stack of the children of the values being read
   std::vector<Dim> shape_, stride_;       // of the tensor being read
   std::unordered_set<StringId> checked_;  // raw texts that are known to be valid JSON
   std::string missing_, missing_reader_;  // the first name that could not be resolved

@@ -47,8 +47,8 @@ std::vector<std::vector<NodeId>> collective_starts(const Graph& graph,
                                                    std::span<const NodeId> order);
 
 // A note for each group whose collectives start in a different order than in `before`: "Every rank
-// must do the same: the collectives of group fsdp start in another order." If the collectives
-// themselves differ, the note says that there are more or fewer.
+// must do the same: the collectives of group fsdp then start in a different order." If the
+// collectives themselves differ, the note says that there are more or fewer.
 std::vector<std::string> rank_notes(const Graph& graph,
                                     const std::vector<std::vector<NodeId>>& before);
 std::vector<std::string> rank_notes(const Graph& graph,

@@ -23,7 +23,7 @@ struct ValueMargin {
   // The bytes that recomputing the value frees for each microsecond. nullopt: it cannot be
   // recomputed, or its memory is saved anyway.
   std::optional<double> bytes_per_us;
-  // The plan recomputes from this density. nullopt: it does not decide by density.
+  // The density from which the plan recomputes. nullopt: it does not decide by density.
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 

@@ -68,7 +68,7 @@ class Loop {
       run_step();
     }
     run_.logits_fp32_bytes = logits_bytes_;
-    // Other devices do not cache.
+    // Other devices do not cache memory.
     run_.reserved_peak_bytes =
         device() == DeviceType::cuda ? allocator_.reserved() : run_.peak_bytes;
     return std::move(run_);

@@ -218,7 +218,7 @@ class OldBlockBucketing {
     }
   }
 
-  // The edges that form no cycle. A block whose parameters come from the previous block cannot
+  // The edges that do not form a cycle. A block whose parameters come from the previous block cannot
   // start ahead of it.
   [[nodiscard]] std::vector<OrderEdge> possible(const Graph& result,
                                                 const Dependencies& dependencies,

@@ -18,7 +18,7 @@
 // Cost: linear in the nodes, except that chains of one placeholder are compared with each other.
 // Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
 // Deviations: upstream assumes that all chains of a placeholder are equal; here they are compared,
-// so a cast to another dtype, a gather in another group, or a gather of other contents stays.
+// so a cast to a different dtype or a gather in a different group or of other contents stays.
 
 #include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
 

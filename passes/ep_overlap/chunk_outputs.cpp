@@ -159,7 +159,7 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
                      "The size is the sum of both chunks.");
   if (whole == nullptr)
     return fail(Error::Kind::usage,
-                "{} of {} is read by {}, and chunks of a number cannot be joined", p_.name(out),
+                "{} of {} is read by {}, but numbers cannot be joined across chunks", p_.name(out),
                 body_.where(), p_.name(users.front()));
   if (is_sum && !is_gradient(out, users))
     return fail(

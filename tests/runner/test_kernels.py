@@ -15,7 +15,7 @@ from conftest import run_runner, verified
 from files import write_safetensors
 from torch import Tensor, fx
 from torch._inductor import inductor_prims  # noqa: F401  (registers its operators)
-from torch._inductor.fx_passes import bucketing  # noqa: F401  (likewise)
+from torch._inductor.fx_passes import bucketing  # noqa: F401  (registers its operators)
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.distributed.fake_pg import FakeStore
 

@@ -26,7 +26,7 @@ from conftest import (
 from jointer.document import read_document
 from jointer.safetensors import read_safetensors
 
-# Another processor may sum in another order: torch's eager also differs from its own outputs on the machine
+# Another processor may sum in a different order: torch's eager also differs from its own outputs on the machine
 # that made the expected ones.
 BOUND = 2e-5
 

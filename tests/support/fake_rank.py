@@ -93,7 +93,7 @@ def hang() -> None:
 
 
 def live(seconds: float) -> None:
-    """Gives signs of life in the status file alone."""
+    """Reports progress in the status file only."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         status.set(2, int(time.monotonic() * 1000) % 10)

@@ -130,7 +130,7 @@ void TargetPage::start_or_cancel() {
 void TargetPage::refresh() {
   const SacStatePtr state = session_.state();
   const bool can = state && state->can_change();
-  find_->setText(search_->is_running() ? tr("Cancel") : tr("Find List"));
+  find_->setText(search_->is_running() ? tr("Cancel") : tr("Find Changes"));
   find_->setEnabled(can);
   if (can && bytes_->bytes() == 0)
     bytes_->set_bytes(state->figures.figures.peak_bytes / kUsualPart);

@@ -93,7 +93,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       tr("Choose the estimator, the number of GPUs per node, and the placement of process groups "
          "that the capture does not describe"));
   settings->addWidget(estimate_, 0, Qt::AlignRight);
-  // Takes the place of the estimator's name: both open its settings.
+  // Replaces the estimator's name: both open its settings.
   auto* guess = new GuessNote(document, this);
   settings->addWidget(guess, 0, Qt::AlignRight);
   connect(guess, &GuessNote::appeared, estimate_, &QWidget::setHidden);

@@ -22,8 +22,10 @@ a list, a tuple         ``[a,b]``, ``(a,b)``
 a dict                  ``{"k":a,"l":b}`` in insertion order
 a slice                 ``slice(a,b,c)``
 a complex number        ``complex(f..,f..)``
-a dtype                 ``dtype:float32``; likewise ``device:cuda:0``, ``layout:strided``,
-                        ``memory_format:contiguous_format``
+a dtype                 ``dtype:float32``
+a device                ``device:cuda:0``
+a layout                ``layout:strided``
+a memory format         ``memory_format:contiguous_format``
 a symbolic number       ``sym:EXPRESSION``, the expression's text unchanged
 an operator             ``op:aten.mm.default``
 anything else           ``opaque:TYPE``

@@ -3,9 +3,9 @@
 Two nodes keep their order if one writes to memory that the other uses (``effects``), or if both
 draw random numbers.
 
-Terms. Span: all nodes between the outermost former and current positions of moved nodes. Only nodes in
-it change places, and at least one of such two has moved. Group: nodes of the span that use the same
-bytes of a storage in the same way, or all that draw random numbers.
+Terms. Span: all nodes between the outermost former and current positions of moved nodes. If two nodes
+swap their order, both are in the span and at least one of them has moved. Group: nodes of the span that
+use the same bytes of a storage in the same way, or all that draw random numbers.
 
 Steps. Only storages that a moved node uses and that a node of the span writes to matter; their uses
 are grouped. Every moved node is compared with whole groups. A group is sorted by former position and

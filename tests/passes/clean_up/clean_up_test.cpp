@@ -199,7 +199,7 @@ TEST(DeduplicateFsdpUnshardChains, GathersOnce) {
   const StepResult step = run(parse(kTwice), "deduplicate_fsdp_unshard_chains");
   EXPECT_THAT(calls_of(*step.graph),
               ElementsAre("c1", "g1", "w1", "t1", "y1", "t2", "y2", "g3", "w3", "g4", "w4"))
-      << "chains with another dtype or another group are different";
+      << "chains with a different dtype or group are not equal";
   EXPECT_THAT(reason_of(step, "g2"), HasSubstr("g1"));
   EXPECT_EQ(step.after.collectives, 3U);
   EXPECT_EQ(storage_of(*step.graph, "t1"), storage_of(*step.graph, "w1"));

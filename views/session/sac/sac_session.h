@@ -76,7 +76,7 @@ class SacSession : public QObject {
     std::optional<Keep> keep;
     std::optional<SacSolver::Wish> wish;
     std::optional<SolveSettings> settings;  // of the wish, unless it is for a plan
-    std::optional<SavePlan> plan;           // likewise, for a flat training step
+    std::optional<SavePlan> plan;           // of the wish, for a flat training step
     PlanOutcomePtr outcome;                 // null if impossible
     QString refusal;                        // why it is impossible, or empty
     bool is_to_be_done = false;             // to be applied, not only shown

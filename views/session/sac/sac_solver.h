@@ -116,7 +116,7 @@ class SacSolver {
 
   PolicyTrails trails_;
   std::deque<KnownBase> bases_;    // most recently used first
-  std::deque<KnownState> states_;  // likewise
+  std::deque<KnownState> states_;  // most recently used first
   KnownTrial trial_;
   KnownSearch search_;
   std::deque<KnownReserved> reserved_;  // newest first

@@ -79,7 +79,7 @@ struct SacState : PlanOutcome {
   SacKind kind = SacKind::partitioned;
   SacBasePtr base;           // for a joint graph; otherwise null
   SacStepPtr step;           // for a flat training step; otherwise null
-  AppliedTags applied_tags;  // likewise
+  AppliedTags applied_tags;  // of the flat training step
   SavePlan plan;
   std::shared_ptr<const PlanTotals> totals;  // of the plan of a joint graph; otherwise null
   std::vector<SacTensor> tensors;            // in program order

@@ -53,7 +53,7 @@ class StepStates {
                              const EditHistory& calls);
 
   std::deque<KnownStep> steps_;    // most recently used first
-  std::deque<KnownState> states_;  // likewise
+  std::deque<KnownState> states_;  // most recently used first
 };
 
 }  // namespace jointer::views
