@@ -44,6 +44,7 @@ def found(checker: ModuleType, folder: Path, name: str, text: str) -> list[str]:
         ("a.h", "// `entry`: of the files.\n", ["1: `entry`: of the"]),
         ("a.cpp", 'f("Move a 3 places later, to the best place");\n', ["1: places later", "1: best place"]),
         ("a.md", "All figures are estimates.\n", ["1: All figures"]),
+        ("a.h", "// Nodes of another shape, that change\n// places.\n", ["1: change places", "1: of another shape"]),
         # A sentence's first word.
         ("a.h", "int a;  // Whether it moves.\n", ["1: Whether"]),
         ("a.cpp", '// What now? Nothing.\nf("What it does.");\n', ["2: What"]),
