@@ -19,7 +19,7 @@ namespace jointer {
 // True if the bytes are text that contains an FX graph.
 bool is_fx_text(std::string_view bytes);
 
-// A text and its origin.
+// FX text and its origin.
 struct FxText {
   std::string_view file;  // for messages
   std::string_view text;

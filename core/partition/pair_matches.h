@@ -95,7 +95,7 @@ class PairMatches {
   Users users_;
   WriteOrder writes_;
   std::size_t own_outputs_ = 0;
-  std::vector<NodeId> stands_for_;          // by node: itself if it stands for no other
+  std::vector<NodeId> stands_for_;          // by node: itself if it has no counterpart
   std::vector<bool> is_dropped_, is_late_;  // by node
   std::vector<Random> random_;
   std::map<std::string, std::size_t, std::less<>> by_generator_;  // by its number

@@ -84,7 +84,7 @@ std::optional<PassValue> converted(Parameter::Type type, const PassValue& value)
         if (const auto bytes = parse_byte_count(*text)) return PassValue(*bytes);
       return std::nullopt;
     case Parameter::Type::text:
-      // A text that the user wrote without quotes may look like a number.
+      // Text that the user wrote without quotes may look like a number.
       if (value.as<std::string>()) return value;
       if (number_of(value)) return PassValue(to_text(value));
       return std::nullopt;

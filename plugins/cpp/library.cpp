@@ -17,7 +17,7 @@ Result<void> check(const PluginInterface* plugin) {
       plugin->version, plugin->built_with == nullptr ? "an unknown version" : plugin->built_with));
   if (plugin->sizes != PluginInterface().sizes)
     return fail(Error::Kind::usage,
-                "it was built with the headers of another Jointer; rebuild the plugin");
+                "it was built with different Jointer headers; rebuild the plugin");
   if (plugin->make_passes == nullptr)
     return fail(Error::Kind::usage,
                 "its make_passes is null; define the entry point with JOINTER_PLUGIN");

@@ -25,7 +25,7 @@ std::vector<std::string> plugin_search_path();
 
 // Adds the passes of one plugin; its library is loaded only when one of them runs. Error (input,
 // usage), with the name of the folder: the description cannot be read, the library is missing or
-// was built for another Jointer, or a name is already in use. In that case, none of the plugin's
+// was built for a different Jointer, or a name is already in use. In that case, none of the plugin's
 // passes is added.
 Result<void> add_plugin(PassRegistry& registry, const std::string& folder,
                         const HostOptions& options = {});

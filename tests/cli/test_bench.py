@@ -294,7 +294,7 @@ def test_verify_names_a_baseline(bench: Bench, tmp_path: Path) -> None:
     other = sample("llama_debug_tp2_fsdp2.min_cut")
     edited = bench.run(JOINT, "--verify", "--baseline", other, "--json")
     assert f"--baseline={other}" in edited.ranks[0]["arguments"]
-    # A text baseline becomes a capture too.
+    # A baseline given as FX text becomes a capture too.
     text = tmp_path / "graph.txt"
     assert run("export", JOINT, "--format", "fx-text", "-o", text).code == 0
     converted = bench.run(JOINT, "--baseline", text, "--json")

@@ -131,7 +131,7 @@ def test_print_readable(
         assert [row for row in rows(path) if row[0] not in unread] == expected
     else:
         assert jointer("info", path)["hash"] == jointer_package.graph_hash(module)
-        # A text does not contain the hints of its symbols.
+        # The text does not contain the hints of its symbols.
         columns = 2 if jointer("info", path)["symbols"] else 3
         expected = [row[:columns] for row in rows(native)]
         assert [row[:columns] for row in rows(path)] == expected

@@ -1,4 +1,4 @@
-// A plugin with the right interface, built with another Jointer.
+// A plugin with the right interface, built with a different Jointer.
 
 #include "plugins/cpp/plugin.h"
 

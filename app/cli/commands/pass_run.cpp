@@ -23,7 +23,7 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-// A text with one of these endings is a file name.
+// Text with one of these extensions is a file name.
 constexpr std::array<std::string_view, 6> kFileEndings{".json", ".zst", ".gz",
                                                        ".txt",  ".py",  ".jointer"};
 

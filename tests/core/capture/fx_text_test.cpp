@@ -487,7 +487,7 @@ TEST_P(Sample, TextReadsBackAsTheSameGraph) {
       open_graph({.path = path, .backward = native->is_pair() ? path : std::string()});
   ASSERT_TRUE(text.has_value()) << text.error().message;
 
-  // A text lacks: elements of tuples that nothing reads; which inputs of a backward share a
+  // FX text lacks: elements of tuples that nothing reads; which inputs of a backward share a
   // storage, since their views were made in the forward; the offset of a view whose base is such an
   // input; modules and phases of recomputed nodes.
   for (const Difference& d : compare_graphs(*native, *text)) {

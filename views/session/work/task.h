@@ -67,13 +67,13 @@ class Task {
     });
   }
 
-  // Tells the current job to end, and drops its result.
+  // Cancels the current job and drops its result.
   void cancel() {
     if (!job_) return;
     job_->cancel();
     forget();
   }
-  // Tells the current job to end, but still delivers its result.
+  // Cancels the current job, but still delivers its result.
   void end_early() {
     if (job_) job_->cancel();
   }
