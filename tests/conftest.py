@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 #: Cases of one test that are in every run, by folder.
-CASES = {"cli": 4, "differential": 4, "plugins": 4, "python": 4, "runner": 3, "workspace": 4}
+CASES = {"cli": 4, "differential": 2, "plugins": 1, "python": 2, "runner": 2, "workspace": 4}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -203,6 +203,7 @@ def test_two_ranks_compute_the_same(
     assert result["verify"]["bitwise"] and result["verify"]["compared"] >= 20
 
 
+@pytest.mark.slow
 @each_trained_hand
 def test_the_recipe_is_replayed_in_training(hand: str, recipes: dict[str, Path], trained: Trained) -> None:
     recipe = recipes[hand]

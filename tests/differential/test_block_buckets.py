@@ -145,6 +145,7 @@ def test_one_bucket_per_layer_kind_and_group(path: Path, tmp_path: Path) -> None
     assert sum(before.count.values()) > 2 * sum(after.count.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["joint_transformer_block_bucketing_reordering", "transformer_block_bucketing"])
 def test_writes_to_parts_of_a_buffer_are_reordered(name: str, tmp_path: Path, jointer: Callable[..., Any]) -> None:
     path = SHARED / "captures" / "torchtitan_0.3" / "llama3_8b_fsdp4_tp2.traced.json.zst"

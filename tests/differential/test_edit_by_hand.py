@@ -42,6 +42,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", ["forward", "backward"])
 def test_torch_replays_what_was_moved_by_hand(recipe: Path, half: str) -> None:
     gm = jointer.load(SHARED / "captures" / f"{PAIR}.{half[0]}w.json.zst")

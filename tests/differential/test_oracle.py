@@ -47,6 +47,7 @@ def judged(path: Path, *words: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", halves())
 def test_is_no_slower_than_torch_within_the_budget(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "ours.json"

@@ -228,6 +228,7 @@ STEP = "torchtitan_0.3/llama3_debug_sdpa_ce.cpu.fsdp2_tp2.traced.train_step"
 BLOCKS = "transformer_block_bucketing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "passes", "device"),
     [

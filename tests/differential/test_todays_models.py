@@ -120,6 +120,7 @@ def shard_bytes(record: dict[str, Any], document: dict[str, Any]) -> int:
     return document["storages"][record["val"]["t"]["storage"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "length", "policy"), models())
 def test_it_opens_and_is_right(options: str, length: int, policy: str, tmp_path: Path) -> None:
     found = captures(options, length, policy, tmp_path)

@@ -79,8 +79,9 @@ class SacSolveTest : public test::SacWindow {
   // In the order found.
   [[nodiscard]] std::optional<Figures> promised_in_order() const {
     const auto& preview = session().shown_preview();
-    const bool is_fit = preview && preview->outcome && preview->wish && preview->wish->fit;
-    return is_fit ? std::optional(preview->wish->fit->point.figures.figures) : std::nullopt;
+    const bool is_fit =
+        preview && preview->outcome && preview->plan_request && preview->plan_request->fit;
+    return is_fit ? std::optional(preview->plan_request->fit->point.figures.figures) : std::nullopt;
   }
   [[nodiscard]] QString card_in_the_middle() const {
     const QRect area = timeline().layout().memory;

@@ -80,6 +80,7 @@ def test_failures_are_one_line(
     assert "Traceback" not in ended.errors
 
 
+@pytest.mark.slow
 def test_an_edited_graph_compared_with_the_unedited_one(tmp_path: Path) -> None:
     graph, other = small(tmp_path / "a.json"), small(tmp_path / "b.json", "aten.gelu.default")
     (same,) = bench(graph, "--baseline", graph)

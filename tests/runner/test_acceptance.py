@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checks", ["samples,timing,sanitizer", "faults"])
 def test_checks_pass_on_the_cpu(checks: str, tmp_path: Path) -> None:
     paths = [ROOT / "tests", ROOT / "tests/runner", ROOT / "resources/python"]

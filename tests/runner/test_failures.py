@@ -44,6 +44,7 @@ def with_changes(path: Path, change: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_the_cuda_runner_without_a_gpu() -> None:
     """It fails with the driver's reason, or runs on the CPU and gives that reason."""
@@ -113,6 +114,7 @@ def test_a_call_that_does_not_fit_its_operator_is_named(tmp_path: Path) -> None:
     assert "mat2" in ran.failed["text"]
 
 
+@pytest.mark.slow
 def test_collectives_that_do_not_match_end_in_time(tmp_path: Path) -> None:
     """Rank 1 never starts the last collective, so rank 0 would wait for it forever."""
     seed = new_seed()

@@ -15,7 +15,7 @@ from conftest import BIN, CAPTURES, bench, capture_of, run_runner, verified
 POINTS = 5
 BF16 = "llama_tiny_fsdp2_bf16"
 OFFLOADS = "llama_tiny_fsdp2_f32"
-QUICK = ("attention_mlp_single", "llama_tiny_fsdp2_f32")
+QUICK = ("attention_mlp_single",)
 # The share of a peak that oneDNN's scratch memory may take: peaks this close may swap places.
 SCRATCH = 0.1
 

@@ -214,6 +214,7 @@ def test_an_operator_without_a_native_kernel_is_named() -> None:
     assert "--backend python" in ran.failed["text"]
 
 
+@pytest.mark.slow
 def test_python_and_native_backends_agree_with_themselves() -> None:
     sample = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
     results = [

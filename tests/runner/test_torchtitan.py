@@ -52,6 +52,7 @@ def write_inputs(name: str, folder: Path) -> str:
     return f"{folder}/in.{{rank}}.safetensors"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_computes_the_same_as_eager(name: str, tmp_path: Path) -> None:
     graph, inputs = step_of(name), write_inputs(name, tmp_path)

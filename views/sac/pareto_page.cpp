@@ -110,7 +110,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(&session_, &SacSession::tuned_changed, this, &ParetoPage::refresh_marks);
   connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
   connect(&search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
-  connect(&search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
+  connect(&search_, &ParetoSearch::fitted, this, &ParetoPage::use_fit);
   connect(&search_, &ParetoSearch::failed, this, &ParetoPage::message);
   connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
   connect(&session_.editing(), &Editing::changed, this, &ParetoPage::request_named_figures);
@@ -307,7 +307,7 @@ void ParetoPage::choose(std::size_t mark) {
     return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
   if (meaning.is_tuned) return emit session_.tuned_wanted();
   if (meaning.is_start && searched_)
-    return take_plan(searched_->plan, searched_->figures.figures, searched_->order);
+    return use_plan(searched_->plan, searched_->figures.figures, searched_->order);
   if (meaning.point >= 0 && searched_)
     take(search_.points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
 }
@@ -316,21 +316,22 @@ void ParetoPage::choose(std::size_t mark) {
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
-  if (!point.order.empty()) return take_plan(point.plan, point.figures.figures, point.order);
+  if (!point.order.empty()) return use_plan(point.plan, point.figures.figures, point.order);
   if (point.name == ParetoSearch::kNow) return;
   settings.partitioner = Partitioner::min_cut;
   settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
   if (point.budget >= 0 && state->base) return session_.solve(settings);
   if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name), settings);
-  take_plan(point.plan, point.figures.figures, {});
+  use_plan(point.plan, point.figures.figures, {});
 }
 
-void ParetoPage::take_plan(const SavePlan& plan, const Figures& figures, const std::string& order) {
-  session_.take_plan(plan, tr("Use the plan with a peak of %1").arg(bytes_text(figures.peak_bytes)),
-                     searched_with(order));
+void ParetoPage::use_plan(const SavePlan& plan, const Figures& figures, const std::string& order) {
+  session_.apply_plan(plan,
+                      tr("Use the plan with a peak of %1").arg(bytes_text(figures.peak_bytes)),
+                      searched_with(order));
 }
 
-void ParetoPage::take_fit(const Fit& fit, const SacStatePtr& of) {
+void ParetoPage::use_fit(const Fit& fit, const SacStatePtr& of) {
   const SacStatePtr state = session_.state();
   if (!state || !state->has_graph_of(*of) || state->plan != of->plan)
     return emit message(tr("The plan has changed since the search started; search again."));

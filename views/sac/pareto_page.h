@@ -56,8 +56,8 @@ class ParetoPage : public QWidget {
   void choose(std::size_t mark);
   // `settings`: the settings of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
-  void take_plan(const SavePlan& plan, const Figures& figures, const std::string& order);
-  void take_fit(const Fit& fit, const SacStatePtr& of);
+  void use_plan(const SavePlan& plan, const Figures& figures, const std::string& order);
+  void use_fit(const Fit& fit, const SacStatePtr& of);
 
   SacSession& session_;
   SacBar& bar_;

@@ -213,7 +213,7 @@ void SacFigures::show_preview() {
   if (preview && state) {
     what_if_text_ = preview->refusal;
     if (preview->outcome) {
-      const bool is_found = preview->wish && preview->wish->fit;
+      const bool is_found = preview->plan_request && preview->plan_request->fit;
       const QString what =
           is_found            ? tr("Preview: fastest plan found")
           : preview->settings ? tr("Preview: solve with %1")
@@ -224,9 +224,9 @@ void SacFigures::show_preview() {
                                   : tr("Preview: leave %1 to the partitioner"))
                     .arg(tensors_of(*preview));
       what_if_text_ = tr("%1: %2").arg(
-          what, is_found ? fit_difference(*preview->wish->fit)
+          what, is_found ? fit_difference(*preview->plan_request->fit)
                          : plan_difference_text(state->figures, preview->outcome->figures));
-      if (is_found && !preview->wish->fit->fits)
+      if (is_found && !preview->plan_request->fit->fits)
         what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
     }
   }

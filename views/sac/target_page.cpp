@@ -196,7 +196,7 @@ void TargetPage::apply() {
   const QString title =
       tr("Lower the peak to %1").arg(bytes_text(found->list.figures.figures.peak_bytes));
   if (found->state->is_step())
-    session_.take_plan(found->list.plan, title, searched_with(found->state->order));
+    session_.apply_plan(found->list.plan, title, searched_with(found->state->order));
   else
     session_.editing().apply(edit_of(found->list, found->state->snapshot->graph, title));
 }

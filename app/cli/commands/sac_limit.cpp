@@ -12,8 +12,8 @@ namespace {
 
 // Adopts the plan that meets a limit, unless it is the current one. `limit`: "a peak of at most
 // 40GiB".
-Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit,
-                       const std::string& limit) {
+Result<void> adopt_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit,
+                        const std::string& limit) {
   const ParetoPoint& point = fit.point;
   if (point.name == kThisPlan) {
     solved.order = point.order;
@@ -69,7 +69,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                                     : trade_off.fastest_within(limit));
     keep_own_if_better(options, solved, PlanLimit::of_peak(limit), fit);
     JOINTER_CHECK(
-        take_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
+        adopt_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
     return LimitAnswer{
         .kind = "peak",
         .memory = options.limit_of,
@@ -83,8 +83,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                                   : trade_off.smallest_within(*options.slower));
   keep_own_if_better(options, solved, PlanLimit::of_step(trade_off.longest_step(*options.slower)),
                      fit);
-  JOINTER_CHECK(
-      take_plan(solved, trade_off, fit, fmt::format("a step at most {}% slower", *options.slower)));
+  JOINTER_CHECK(adopt_plan(solved, trade_off, fit,
+                           fmt::format("a step at most {}% slower", *options.slower)));
   return LimitAnswer{.kind = "step",
                      .memory = options.limit_of,
                      .asked = static_cast<double>(trade_off.longest_step(*options.slower)),

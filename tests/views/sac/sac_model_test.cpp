@@ -19,8 +19,8 @@ class SacModelTest : public ::testing::Test {
  protected:
   SacModelTest() : snapshot_(test::snapshot_of(test::layered_joint(5))) { show({}); }
 
-  void show(std::vector<PolicyTick> ticks) {
-    auto state = solver_.state({snapshot_, snapshot_, {}, std::move(ticks)});
+  void show(std::vector<PolicyChoice> choices) {
+    auto state = solver_.state({snapshot_, snapshot_, {}, std::move(choices)});
     ASSERT_TRUE(state) << state.error().message;
     model_.set_state(*state);
   }

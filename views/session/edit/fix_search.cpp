@@ -11,7 +11,7 @@ FixSearch::FixSearch(OpenGraph& open, Editing& editing, QObject* parent)
     : QObject(parent), open_(open), editing_(editing) {
   connect(&open_, &OpenGraph::changed, this, &FixSearch::forget);
   // The edit that a request was waiting for was refused.
-  connect(&editing_, &Editing::refused, this, &FixSearch::carry_out);
+  connect(&editing_, &Editing::refused, this, &FixSearch::apply_pending);
 }
 
 FixSearch::~FixSearch() = default;
@@ -62,30 +62,30 @@ void FixSearch::take(NodeId start, const Result<CollectiveFixes>& fixes) {
     for (CollectiveFix& each : known.by_kind) each.why_not = fixes.error().message;
   found_[start.value()] = std::make_shared<const CollectiveFixes>(std::move(known));
   emit fixes_found(start);
-  carry_out();
+  apply_pending();
   pump();
 }
 
 void FixSearch::apply_best(NodeId start) {
-  to_apply_ = Wish{start, std::nullopt};
-  carry_out();
+  to_apply_ = Fix{start, std::nullopt};
+  apply_pending();
   pump();
 }
 
 void FixSearch::apply(NodeId start, FixKind kind) {
-  to_apply_ = Wish{start, kind};
-  carry_out();
+  to_apply_ = Fix{start, kind};
+  apply_pending();
   pump();
 }
 
 // Edits that are still being applied come first. The results then belong to an older graph, and are
 // discarded.
-void FixSearch::carry_out() {
+void FixSearch::apply_pending() {
   if (!to_apply_ || !editing_.is_settled() || graph_ != open_.shared_snapshot()) return;
   const CollectiveFixesPtr fixes = found(to_apply_->start);
   if (!fixes) return;
-  const Wish wish = *std::exchange(to_apply_, std::nullopt);
-  const FixKind kind = wish.kind ? *wish.kind : fixes->best().value_or(FixKind::with_chains);
+  const Fix chosen = *std::exchange(to_apply_, std::nullopt);
+  const FixKind kind = chosen.kind ? *chosen.kind : fixes->best().value_or(FixKind::with_chains);
   const CollectiveFix& fix = fixes->of(kind);
   if (fix.edit) return editing_.apply(*fix.edit);
   emit refused(QString::fromStdString(fix.why_not));

@@ -48,7 +48,7 @@ class FixSearch : public QObject {
   void refused(const QString& sentence);
 
  private:
-  struct Wish {
+  struct Fix {
     NodeId start;
     std::optional<FixKind> kind;  // nullopt: the best
   };
@@ -56,7 +56,7 @@ class FixSearch : public QObject {
   void forget();
   void pump();
   void take(NodeId start, const Result<CollectiveFixes>& fixes);
-  void carry_out();
+  void apply_pending();
 
   OpenGraph& open_;
   Editing& editing_;
@@ -64,7 +64,7 @@ class FixSearch : public QObject {
   std::shared_ptr<FixFinder> finder_;  // used by the running job
   Task<CollectiveFixes> finding_;
   std::vector<NodeId> wanted_;
-  std::optional<Wish> to_apply_;
+  std::optional<Fix> to_apply_;
   std::unordered_map<std::uint32_t, CollectiveFixesPtr> found_;  // by the start's id
 };
 

@@ -53,7 +53,7 @@ void SacSession::start() {
 }
 
 bool SacSession::is_settled() const {
-  return !is_running() && !is_stale_ && asked_.empty() && questions_.empty() && pending_.empty() &&
+  return !is_running() && !is_stale_ && queued_.empty() && questions_.empty() && pending_.empty() &&
          !wanted_preview_ && !will_apply_tags_ && editing_.is_settled();
 }
 
@@ -61,13 +61,13 @@ SacRequest SacSession::request() const {
   return {.now = open_.shared_snapshot(),
           .baseline = open_.baseline(),
           .history = editing_.edit_history(),
-          .ticks = pending_};
+          .choices = pending_};
 }
 
 void SacSession::follow_document() {
   // If more edits are pending, the shown state already includes them.
   if (!is_started_ || !editing_.is_settled()) return;
-  // The state shown already includes pending ticks.
+  // The state shown already includes pending choices.
   if (pending_.empty()) set_figures(remembered_.find(open_.baseline(), editing_.edit_history()));
   pending_.clear();
   ask_state();
@@ -94,7 +94,7 @@ void SacSession::cancel() {
   tagging_.cancel();
   is_stale_ = false;
   will_apply_tags_ = false;
-  asked_.clear();
+  queued_.clear();
   // A thread may still use the old solver.
   solver_ = std::make_shared<SacSolver>();
   if (!state_) {
@@ -106,32 +106,33 @@ void SacSession::cancel() {
     asked->fail({Error::Kind::cancelled, "the comparison of plans was cancelled"});
 }
 
-// Handles one request at a time: the state first, then ticks, then previews.
+// Handles one request at a time: the state first, then choices, then previews.
 void SacSession::pump() {
   if (is_running()) return;
-  if (will_apply_tags_ && !is_stale_ && asked_.empty() && pending_.empty() && editing_.is_settled())
+  if (will_apply_tags_ && !is_stale_ && queued_.empty() && pending_.empty() &&
+      editing_.is_settled())
     return start_applying_tags();
   SacRequest request = this->request();
   std::optional<Preview> preview;
-  std::optional<PolicyTick> tick;
-  // The document may have changed since ticks, previews and estimates were requested.
+  std::optional<PolicyChoice> choice;
+  // The document may have changed since choices, previews and estimates were requested.
   if (is_stale_) {
     is_stale_ = false;
     set_working(true);
-  } else if (!asked_.empty()) {
-    tick = std::move(asked_.front());
-    asked_.erase(asked_.begin());
-    tick->nodes = present(std::move(tick->nodes));
-    if (tick->nodes.empty()) return pump();
-    request.ticks.push_back(*tick);
+  } else if (!queued_.empty()) {
+    choice = std::move(queued_.front());
+    queued_.erase(queued_.begin());
+    choice->nodes = present(std::move(choice->nodes));
+    if (choice->nodes.empty()) return pump();
+    request.choices.push_back(*choice);
     set_working(true);
   } else if (wanted_preview_ && state_ && state_->can_change()) {
     preview = std::exchange(wanted_preview_, std::nullopt);
     const bool has_nodes = !preview->nodes.empty();
     preview->nodes = present(std::move(preview->nodes));
     if (has_nodes && preview->nodes.empty()) return pump();
-    if (!preview->wish)
-      request.ticks.push_back(
+    if (!preview->plan_request)
+      request.choices.push_back(
           {nodes_to_tag(*state_, preview->nodes, preview->keep), preview->keep});
   } else if (!questions_.empty()) {
     set_working(false);
@@ -139,12 +140,12 @@ void SacSession::pump() {
   } else {
     return set_working(false);
   }
-  const auto make = [solver = solver_, request, preview, is_tick = tick.has_value(),
+  const auto make = [solver = solver_, request, preview, has_choice = choice.has_value(),
                      shown = state_] {
     Answer answer{.state = SacStatePtr(), .preview = preview};
     if (preview) {
       answer = answer_to(*solver, request, *preview);
-    } else if (is_tick && shown) {
+    } else if (has_choice && shown) {
       auto glimpse = solver->glimpse(request, *shown);
       answer.is_complete = !glimpse || glimpse->is_complete;
       answer.state = std::move(glimpse).map([](auto&& made) { return made.state; });
@@ -153,7 +154,7 @@ void SacSession::pump() {
     }
     return answer;
   };
-  answering_.start(make, [this, tick, preview, cleared = cleared_](Result<Answer> made) {
+  answering_.start(make, [this, choice, preview, cleared = cleared_](Result<Answer> made) {
     Answer answer{.state = SacStatePtr(), .preview = preview};
     if (made) {
       answer = *std::move(made);
@@ -161,7 +162,7 @@ void SacSession::pump() {
       answer.state = tl::unexpected(made.error());
       if (preview) answer.preview->refusal = QString::fromStdString(made.error().message);
     }
-    if (!preview || preview->is_to_be_done || cleared == cleared_) take(answer, tick);
+    if (!preview || preview->is_to_be_done || cleared == cleared_) show(answer, choice);
     pump();
   });
 }
@@ -189,13 +190,13 @@ std::vector<NodeId> SacSession::present(std::vector<NodeId> nodes) const {
 
 SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& request,
                                          Preview preview) {
-  if (!preview.wish) {
+  if (!preview.plan_request) {
     if (auto outcome = solver.outcome(request))
       preview.outcome = *std::move(outcome);
     else
       preview.refusal = QString::fromStdString(outcome.error().message);
-  } else if (auto trial = solver.try_solving(request, *preview.wish)) {
-    if (!preview.wish->fit) preview.settings = trial->settings;
+  } else if (auto trial = solver.try_solving(request, *preview.plan_request)) {
+    if (!preview.plan_request->fit) preview.settings = trial->settings;
     preview.plan = std::move(trial->plan);
     preview.outcome = std::move(trial->outcome);
   } else {
@@ -204,30 +205,30 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
   return {.state = SacStatePtr(), .preview = std::move(preview)};
 }
 
-void SacSession::take(const Answer& answer, const std::optional<PolicyTick>& tick) {
+void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& choice) {
   if (answer.preview) {
     preview_ = answer.preview;
     emit previewed();
-    if (preview_ && preview_->is_to_be_done) do_budget(*preview_);
+    if (preview_ && preview_->is_to_be_done) apply_budget(*preview_);
     return;
   }
-  // The document has changed, so the result is outdated. A tick is tried again in the new state.
+  // The document has changed, so the result is outdated. A choice is tried again in the new state.
   if (is_stale_) {
-    if (tick) asked_.insert(asked_.begin(), *tick);
+    if (choice) queued_.insert(queued_.begin(), *choice);
     return;
   }
   const QString mistake =
       answer.state ? QString() : QString::fromStdString(answer.state.error().message);
-  if (!answer.state && tick) {
+  if (!answer.state && choice) {
     emit refused(mistake);
     return;
   }
   problem_ = mistake;
   state_ = answer.state ? *answer.state : nullptr;
   set_figures(state_ ? std::optional(state_->figures) : std::nullopt);
-  if (state_ && !tick && pending_.empty())
+  if (state_ && !choice && pending_.empty())
     remembered_.add(open_.baseline(), editing_.edit_history(), state_->figures);
-  if (tick) do_tick(*tick);
+  if (choice) apply_choice(*choice);
   if (!answer.is_complete) is_stale_ = true;  // the rows follow
   if (preview_) {
     preview_.reset();
@@ -236,11 +237,11 @@ void SacSession::take(const Answer& answer, const std::optional<PolicyTick>& tic
   emit changed();
 }
 
-void SacSession::do_tick(const PolicyTick& tick) {
-  pending_.push_back(tick);
+void SacSession::apply_choice(const PolicyChoice& choice) {
+  pending_.push_back(choice);
   const Snapshot& snapshot = open_.snapshot();
-  editing_.apply(policy_edit(snapshot.graph, snapshot.analysis.modules, tick.nodes,
-                             PolicyScope::nodes, policy_of(tick.keep)));
+  editing_.apply(policy_edit(snapshot.graph, snapshot.analysis.modules, choice.nodes,
+                             PolicyScope::nodes, policy_of(choice.keep)));
 }
 
 // --- Requests ---
@@ -253,7 +254,7 @@ void SacSession::make_request(const EditHistory& history, QObject* context,
         if (!made) return use(tl::unexpected(made.error()));
         // The estimates have changed.
         if (baseline != open_.baseline()) return make_request(history, context, use);
-        use(SacRequest{.now = *made, .baseline = baseline, .history = history, .ticks = {}});
+        use(SacRequest{.now = *made, .baseline = baseline, .history = history, .choices = {}});
       });
 }
 
@@ -353,7 +354,9 @@ void SacSession::ask(Preview preview) {
 }
 
 void SacSession::preview_solving(const SolveSettings& settings) {
-  ask({.nodes = {}, .keep = {}, .wish = SacSolver::Wish{.settings = settings, .fit = {}}});
+  ask({.nodes = {},
+       .keep = {},
+       .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = {}}});
 }
 
 // Uses the settings of the search, not the current settings of the controls.
@@ -361,7 +364,9 @@ void SacSession::preview_fit(const Fit& fit) {
   if (!state_ || !state_->can_change()) return;
   SolveSettings settings = state_->settings();
   settings.partitioner = Partitioner::min_cut;
-  ask({.nodes = {}, .keep = {}, .wish = SacSolver::Wish{.settings = settings, .fit = fit}});
+  ask({.nodes = {},
+       .keep = {},
+       .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = fit}});
 }
 
 void SacSession::clear_preview() {
@@ -386,7 +391,7 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
                             .arg(nodes.size() == 1 ? to_qstring(open_.graph().name(nodes.front()))
                                                    : tr("the selection")));
   wanted_preview_.reset();
-  asked_.push_back({std::move(there), keep});
+  queued_.push_back({std::move(there), keep});
   pump();
 }
 
@@ -394,16 +399,16 @@ void SacSession::solve(const SolveSettings& settings) {
   if (!state_ || !state_->is_step()) return editing_.apply(solve_edit(settings));
   ask({.nodes = {},
        .keep = {},
-       .wish = SacSolver::Wish{.settings = settings, .fit = {}},
+       .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = {}},
        .is_to_be_done = true});
 }
 
 // Only in a flat training step; a joint graph is solved.
-void SacSession::do_budget(const Preview& found) {
+void SacSession::apply_budget(const Preview& found) {
   if (!found.plan) return emit refused(found.refusal);
-  take_plan(*found.plan,
-            tr("Activation budget %1")
-                .arg(found.settings->activation_budget, 0, 'g', QLocale::FloatingPointShortest));
+  apply_plan(*found.plan,
+             tr("Activation budget %1")
+                 .arg(found.settings->activation_budget, 0, 'g', QLocale::FloatingPointShortest));
 }
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
@@ -424,12 +429,13 @@ void SacSession::start_applying_tags() {
   const SnapshotPtr of = open_.shared_snapshot();
   tagging_.start([of, order = state_->order] { return ordered_tags(*of, order); },
                  [this, of](const Result<std::vector<Edit>>& edits) {
-                   take_applied_tags(edits, of);
+                   finish_applying_tags(edits, of);
                    pump();
                  });
 }
 
-void SacSession::take_applied_tags(const Result<std::vector<Edit>>& edits, const SnapshotPtr& of) {
+void SacSession::finish_applying_tags(const Result<std::vector<Edit>>& edits,
+                                      const SnapshotPtr& of) {
   if (!edits) return emit refused(QString::fromStdString(edits.error().message));
   // If the document has changed since the request, try again once it settles.
   if (open_.shared_snapshot() != of || !editing_.is_settled())
@@ -450,13 +456,13 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
   if (layers.empty()) return emit refused(tr("The selection is not in a layer."));
   const auto change = checkpoint(graph, *state_->what_if(), state_->plan, layers);
   if (!change) return emit refused(QString::fromStdString(change.error().message));
-  take_plan(change->plan,
-            layers.size() == 1 ? tr("Checkpoint 1 layer")
-                               : tr("Checkpoint %1 layers").arg(count_text(layers.size())),
-            {});
+  apply_plan(change->plan,
+             layers.size() == 1 ? tr("Checkpoint 1 layer")
+                                : tr("Checkpoint %1 layers").arg(count_text(layers.size())),
+             {});
 }
 
-void SacSession::take_plan(const SavePlan& plan, const QString& title, std::string_view by) {
+void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::string_view by) {
   if (!state_ || !state_->can_change()) return;
   const Graph& graph = open_.graph();
   if (state_->is_step()) {

@@ -71,12 +71,12 @@ class SacSession : public QObject {
 
   // --- Previews ---
   struct Preview {
-    // A preview is for either a policy of tensors (`nodes` and `keep`) or a new plan (`wish`).
+    // A preview is for either a policy of tensors (`nodes` and `keep`) or a new plan (`plan_request`).
     std::vector<NodeId> nodes;
     std::optional<Keep> keep;
-    std::optional<SacSolver::Wish> wish;
-    std::optional<SolveSettings> settings;  // of the wish, unless it is for a plan
-    std::optional<SavePlan> plan;           // of the wish, for a flat training step
+    std::optional<SacSolver::PlanRequest> plan_request;
+    std::optional<SolveSettings> settings;  // of the plan request, unless it is for a plan
+    std::optional<SavePlan> plan;           // of the plan request, for a flat training step
     PlanOutcomePtr outcome;                 // null if impossible
     QString refusal;                        // why it is impossible, or empty
     bool is_to_be_done = false;             // to be applied, not only shown
@@ -114,7 +114,7 @@ class SacSession : public QObject {
   // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
   // them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
-  // Once pending ticks are in the document, applies the tags of a flat training step, so that the
+  // Once pending choices are in the document, applies the tags of a flat training step, so that the
   // graph becomes the step shown, and then runs the passes of its order. Emits `refused` if there
   // is nothing to apply.
   void apply_tags();
@@ -124,7 +124,7 @@ class SacSession : public QObject {
   // Applies a plan for min_cut's pair, or for a flat training step: sets the policy of every tensor
   // that differs. `by`: what made the plan, as Edit::by, possibly with an order (searched_with);
   // empty for the user.
-  void take_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
+  void apply_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
 
   // Cancels pending requests and keeps the shown state.
   void cancel();
@@ -171,14 +171,14 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_running() const { return answering_.is_running() || tagging_.is_running(); }
   // Returns the nodes that still exist in the graph.
   [[nodiscard]] std::vector<NodeId> present(std::vector<NodeId> nodes) const;
-  void take(const Answer& answer, const std::optional<PolicyTick>& tick);
+  void show(const Answer& answer, const std::optional<PolicyChoice>& choice);
   void set_working(bool working);
   void set_figures(const std::optional<PlanFigures>& figures);
   [[nodiscard]] SacRequest request() const;
-  void do_tick(const PolicyTick& tick);
-  void do_budget(const Preview& found);
+  void apply_choice(const PolicyChoice& choice);
+  void apply_budget(const Preview& found);
   void start_applying_tags();
-  void take_applied_tags(const Result<std::vector<Edit>>& edits, const SnapshotPtr& of);
+  void finish_applying_tags(const Result<std::vector<Edit>>& edits, const SnapshotPtr& of);
 
   OpenGraph& open_;
   Editing& editing_;
@@ -194,10 +194,10 @@ class SacSession : public QObject {
   ParetoSearch pareto_;
   std::optional<Tuned> tuned_;
   QString problem_;
-  std::vector<PolicyTick> pending_;  // shown, but not yet in the document
+  std::vector<PolicyChoice> pending_;  // shown, but not yet in the document
   std::vector<Question> questions_;
-  std::optional<Question> asking_;  // being answered
-  std::vector<PolicyTick> asked_;   // waiting to be tried
+  std::optional<Question> asking_;    // being answered
+  std::vector<PolicyChoice> queued_;  // waiting to be tried
   std::optional<Preview> wanted_preview_, preview_;
   bool will_apply_tags_ = false;
   bool is_started_ = false, is_stale_ = false, is_working_ = false;

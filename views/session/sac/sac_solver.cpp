@@ -3,7 +3,7 @@
 // A state is a function of the edit history. The last edit that solves (solve_settings.h)
 // determines the base plan: it is made for the current graph with the policies at that edit.
 // Without such an edit, the base is min_cut's plan for the graph as opened. Policies set
-// later are applied to the base plan all at once, so that the order of ticks does not matter and
+// later are applied to the base plan all at once, so that the order of choices does not matter and
 // undo restores the previous state (PlanWhatIf::apply_policies). A flat training step has no plan;
 // its state is the step with its tags applied (step_state.h).
 //
@@ -45,7 +45,7 @@ std::ptrdiff_t last_search(const EditHistory& history) {
   return -1;
 }
 
-// The order that belongs to the last search's plan. It stays in effect under later ticks, until the
+// The order that belongs to the last search's plan. It stays in effect under later choices, until the
 // graph is solved again or its calls change.
 std::string order_in_effect(const EditHistory& history) {
   const std::ptrdiff_t search = last_search(history);
@@ -78,10 +78,10 @@ void set_own_policies(SacState& state, const SacRequest& request, const PolicyTr
   state.own_policies = trail.policies;
   for (std::size_t i = 0; i < trail.edits.size(); ++i)
     state.has_own_policies |= trail.edits[i] >= 0 && trail.policies[i] != MemoryPolicy::none;
-  for (const PolicyTick& tick : request.ticks)
-    for (const NodeId node : tick.nodes) {
-      state.own_policies[node.index()] = policy_of(tick.keep);
-      state.has_own_policies |= tick.keep.has_value();
+  for (const PolicyChoice& choice : request.choices)
+    for (const NodeId node : choice.nodes) {
+      state.own_policies[node.index()] = policy_of(choice.keep);
+      state.has_own_policies |= choice.keep.has_value();
     }
 }
 
@@ -173,16 +173,16 @@ Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
 
 std::vector<MemoryPolicy> policies_asked(const SacRequest& request) {
   std::vector<MemoryPolicy> policies = policies_of(request.now->graph);
-  for (const PolicyTick& tick : request.ticks)
-    for (const NodeId node : tick.nodes) policies[node.index()] = policy_of(tick.keep);
+  for (const PolicyChoice& choice : request.choices)
+    for (const NodeId node : choice.nodes) policies[node.index()] = policy_of(choice.keep);
   return policies;
 }
 
-// Fails if no part of the tick is possible.
-Result<void> is_done(const SacState& state, const PolicyTick& tick) {
-  if (!tick.keep) return {};
+// Fails if no part of the choice is possible.
+Result<void> is_done(const SacState& state, const PolicyChoice& choice) {
+  if (!choice.keep) return {};
   const PlanChange::Note* refusal = nullptr;
-  for (const NodeId node : tick.nodes) {
+  for (const NodeId node : choice.nodes) {
     const auto refused =
         std::find_if(state.refused.begin(), state.refused.end(),
                      [node](const PlanChange::Note& note) { return note.node == node; });
@@ -305,14 +305,14 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
       tensor.edit = static_cast<std::int32_t>(search);
     }
   }
-  for (const PolicyTick& tick : request.ticks)
-    for (const NodeId node : tick.nodes)
+  for (const PolicyChoice& choice : request.choices)
+    for (const NodeId node : choice.nodes)
       if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0) {
         SacTensor& tensor = state->tensors[static_cast<std::size_t>(at)];
         tensor.edit = -1;
-        tensor.decider = tick.keep && tensor.keep == *tick.keep ? Decider::person
-                         : state->is_step()                     ? Decider::nobody
-                                                                : Decider::partitioner;
+        tensor.decider = choice.keep && tensor.keep == *choice.keep ? Decider::person
+                         : state->is_step()                         ? Decider::nobody
+                                                                    : Decider::partitioner;
       }
   if (state->is_step()) {
     const EditHistory own = edits_without_plans(request.history);
@@ -329,10 +329,10 @@ Result<SacStatePtr> SacSolver::state_of_step(const SacRequest& request) {
   const EditHistory calls = edits_of_calls(request.history);
   JOINTER_TRY(SacStatePtr state,
               steps_.state(request.now, request.baseline, calls, policies_asked(request)));
-  if (state->applied_tags.refusal.empty() || request.ticks.empty()) return state;
-  // If the tags could not be applied even before this tick, it may be one of several that fix that.
+  if (state->applied_tags.refusal.empty() || request.choices.empty()) return state;
+  // If the tags could not be applied even before this choice, it may be one of several that fix that.
   SacRequest before = request;
-  before.ticks.pop_back();
+  before.choices.pop_back();
   JOINTER_TRY(const SacStatePtr last,
               steps_.state(before.now, before.baseline, calls, policies_asked(before)));
   if (!last->applied_tags.refusal.empty()) return state;
@@ -348,7 +348,7 @@ Result<SacStatePtr> SacSolver::state(const SacRequest& request) {
   }
   JOINTER_TRY(const SacBasePtr base, base_of(request));
   JOINTER_TRY(const SacStatePtr made, state_of(base, policies_asked(request)));
-  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*made, request.ticks.back()));
+  if (!request.choices.empty()) JOINTER_CHECK(is_done(*made, request.choices.back()));
   return with_deciders(*made, request);
 }
 
@@ -364,7 +364,7 @@ Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const S
     return Glimpse{std::move(complete), true};
   }
   JOINTER_TRY(const std::shared_ptr<SacState> state, lay(base, policies));
-  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
+  if (!request.choices.empty()) JOINTER_CHECK(is_done(*state, request.choices.back()));
   state->tensors = shown.tensors;
   state->totals = shown.totals;
   state->tensor_by_node = shown.tensor_by_node;
@@ -390,7 +390,7 @@ Result<SacStatePtr> SacSolver::plan_state(const SacRequest& request) {
   if (!state) {
     JOINTER_TRY(state, lay(base, policies));
   }
-  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
+  if (!request.choices.empty()) JOINTER_CHECK(is_done(*state, request.choices.back()));
   return state;
 }
 
@@ -446,16 +446,17 @@ Result<BudgetTrial*> SacSolver::trial_of_step(const SacRequest& request, SolveSe
   return trial_.trial.get();
 }
 
-Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request, const Wish& wish) {
-  Trial found{.settings = wish.settings, .outcome = {}};
-  if (wish.settings.partitioner != Partitioner::min_cut) {
+Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request,
+                                                const PlanRequest& wanted) {
+  Trial found{.settings = wanted.settings, .outcome = {}};
+  if (wanted.settings.partitioner != Partitioner::min_cut) {
     JOINTER_TRY(found.outcome, make_base(request.now, policies_asked(request),
-                                         fsdp_policy(request.baseline->graph), wish.settings));
+                                         fsdp_policy(request.baseline->graph), wanted.settings));
     return found;
   }
-  JOINTER_TRY(BudgetTrial* const trial, trial_of(request, wish.settings));
-  if (wish.fit) {
-    JOINTER_TRY(found.outcome, trial->outcome(wish.fit->point.plan));
+  JOINTER_TRY(BudgetTrial* const trial, trial_of(request, wanted.settings));
+  if (wanted.fit) {
+    JOINTER_TRY(found.outcome, trial->outcome(wanted.fit->point.plan));
     return found;
   }
   JOINTER_TRY(found.outcome, trial->at(found.settings.activation_budget));

@@ -19,7 +19,7 @@
 namespace jointer::views {
 
 // A requested policy that is not yet in the document.
-struct PolicyTick {
+struct PolicyChoice {
   std::vector<NodeId> nodes;
   std::optional<Keep> keep;  // none: leave it to the partitioner
 };
@@ -27,13 +27,13 @@ struct PolicyTick {
 struct SacRequest {
   SnapshotPtr now, baseline;
   EditHistory history;  // edits from `baseline` to `now`
-  std::vector<PolicyTick> ticks;
+  std::vector<PolicyChoice> choices;
 };
 
 class SacSolver {
  public:
-  // Error (usage), with the reason: no legal cut exists, nothing that the last tick requests is
-  // possible, or that tick prevents the tags of a flat training step from being applied.
+  // Error (usage), with the reason: no legal cut exists, nothing that the last choice requests is
+  // possible, or that choice prevents the tags of a flat training step from being applied.
   Result<SacStatePtr> state(const SacRequest& request);
   // A quick version of `state`: the estimates and the curve are correct, but the tensors'
   // recomputation costs are still those in `shown`, unless `is_complete` is set.
@@ -51,7 +51,7 @@ class SacSolver {
   Result<OrderedFigures> ordered(const SacRequest& request);
 
   // Settings to solve with, or a plan.
-  struct Wish {
+  struct PlanRequest {
     SolveSettings settings;
     // If set, a plan that a search found, which is evaluated as it is; the budget in `settings` is
     // ignored.
@@ -62,7 +62,7 @@ class SacSolver {
     PlanOutcomePtr outcome;
     std::optional<SavePlan> plan;  // of a flat training step, for a budget
   };
-  Result<Trial> try_solving(const SacRequest& request, const Wish& wish);
+  Result<Trial> try_solving(const SacRequest& request, const PlanRequest& wanted);
 
  private:
   struct KnownBase {

@@ -21,10 +21,10 @@
 
 namespace jointer::views {
 
-// The kind of a graph, which determines what ticks do.
+// The kind of a graph, which determines the effect of choices.
 enum class SacKind : std::uint8_t {
-  joint,  // partitioned by a partitioner; ticks are applied on top of its plan
-  step,   // forward, loss and backward in one graph; ticks are tags, which are then applied to it
+  joint,  // partitioned by a partitioner; choices are applied on top of its plan
+  step,   // forward, loss and backward in one graph; choices are tags, which are then applied to it
   partitioned,  // a pair or another graph, shown as it is
 };
 SacKind sac_kind(const Graph& graph);
@@ -70,7 +70,7 @@ struct SacTensor {
   std::int32_t edit = -1;  // index of the edit that decided it; -1: none, or a pending one
   StepReason reason = StepReason::untagged;  // for a flat training step
 
-  // Returns true if ticks can no longer change the policy.
+  // Returns true if choices can no longer change the policy.
   [[nodiscard]] bool is_settled() const { return reason == StepReason::applied; }
 };
 

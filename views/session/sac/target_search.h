@@ -54,7 +54,7 @@ class TargetSearch : public QObject {
 
 // An edit that sets the policies of the values in the list. `graph`: the joint graph with these
 // values. In a flat training step, the plan of the list is applied as a whole
-// (SacSession::take_plan).
+// (SacSession::apply_plan).
 Edit edit_of(const ChangeList& list, const Graph& graph, const QString& title);
 
 }  // namespace jointer::views

@@ -79,15 +79,15 @@ class Task {
   }
 
  private:
-  template <class Function, class Tell>
-  static Result<T> run(Function& function, const Cancellation& job, Tell tell) {
+  template <class Function, class ReportFunction>
+  static Result<T> run(Function& function, const Cancellation& job, ReportFunction report) {
     if (job.is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
     if constexpr (std::is_invocable_v<Function&>)
       return work::result_of<T>(function);
     else if constexpr (std::is_same_v<Report, NoReport>)
       return work::result_of<T>(function, job);
     else
-      return work::result_of<T>(function, Handle(job, std::move(tell)));
+      return work::result_of<T>(function, Handle(job, std::move(report)));
   }
 
   void take(const Cancellation& job, Report report) {

@@ -1,4 +1,4 @@
-// Tests requests that overtake each other: ticks, questions and edits of the document while states
+// Tests requests that overtake each other: choices, questions and edits of the document while states
 // are being computed.
 
 #include "views/session/sac/sac_session.h"

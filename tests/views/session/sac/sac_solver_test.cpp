@@ -1,4 +1,4 @@
-// Tests states as a function of the history: ticks, undo, solving again, deciders.
+// Tests states as a function of the history: choices, undo, solving again, deciders.
 
 #include "views/session/sac/sac_solver.h"
 
@@ -84,7 +84,7 @@ TEST_F(SacSolverTest, ATickBelongsToTheUserAndChangesTheFigures) {
 // The state shown before an edit is applied equals the one afterwards.
 TEST_F(SacSolverTest, PreviewEqualsTheResult) {
   SacRequest asked = request();
-  asked.ticks = {{{node("act0"), node("act1")}, Keep::save}};
+  asked.choices = {{{node("act0"), node("act1")}, Keep::save}};
   const SacStatePtr promised = state(asked);
   tag("act0", MemoryPolicy::must_save);
   tag("act1", MemoryPolicy::must_save);
@@ -156,7 +156,7 @@ TEST_F(SacSolverTest, ListsAreDistinguishedFromUsers) {
 TEST_F(SacSolverTest, ImpossibleRequestsAreRefusedInASentence) {
   SacRequest asked = request();
   // The backward does not need it.
-  asked.ticks = {{{node("y")}, Keep::offload}};
+  asked.choices = {{{node("y")}, Keep::offload}};
   const auto made = solver_.state(asked);
   ASSERT_FALSE(made);
   EXPECT_FALSE(made.error().message.empty());

@@ -49,11 +49,11 @@ class StepStateTest : public ::testing::Test {
     edit.by = by;
     apply(edit);
   }
-  [[nodiscard]] SacRequest request(std::vector<PolicyTick> ticks = {}) const {
-    return {now_, baseline_, history_, std::move(ticks)};
+  [[nodiscard]] SacRequest request(std::vector<PolicyChoice> choices = {}) const {
+    return {now_, baseline_, history_, std::move(choices)};
   }
-  SacStatePtr state(std::vector<PolicyTick> ticks = {}) {
-    auto made = solver_.state(request(std::move(ticks)));
+  SacStatePtr state(std::vector<PolicyChoice> choices = {}) {
+    auto made = solver_.state(request(std::move(choices)));
     if (!made) ADD_FAILURE() << made.error().message;
     return made ? *made : nullptr;
   }
@@ -147,9 +147,9 @@ TEST_F(StepStateTest, RecomputingAValueTagsTheValuesThatItIsComputedFrom) {
 
 TEST_F(StepStateTest, ABudgetProducesAPlanThatTheNextSearchMayChange) {
   tag({"act3"}, MemoryPolicy::must_save);
-  SacSolver::Wish wish;
-  wish.settings.activation_budget = 0.4;
-  const auto trial = solver_.try_solving(request(), wish);
+  SacSolver::PlanRequest wanted;
+  wanted.settings.activation_budget = 0.4;
+  const auto trial = solver_.try_solving(request(), wanted);
   ASSERT_TRUE(trial) << trial.error().message;
   ASSERT_TRUE(trial->plan);
   auto edit = tag_as_planned(now_->graph, *trial->plan);
@@ -168,11 +168,11 @@ TEST_F(StepStateTest, ABudgetProducesAPlanThatTheNextSearchMayChange) {
   const std::int64_t limit =
       (s->figures.figures.peak_bytes + s->reference()->figures.figures.peak_bytes) / 2;
   const auto trade_off = ParetoSearch::trade_off_of(*s, {}, {}, Cancellation(), {}).value();
-  wish.fit = trade_off->fastest_within(limit).value();
-  EXPECT_TRUE(wish.fit->fits);
-  const auto fitting = solver_.try_solving(request(), wish);
+  wanted.fit = trade_off->fastest_within(limit).value();
+  EXPECT_TRUE(wanted.fit->fits);
+  const auto fitting = solver_.try_solving(request(), wanted);
   ASSERT_TRUE(fitting) << fitting.error().message;
-  EXPECT_EQ(fitting->outcome->figures, wish.fit->point.figures);
+  EXPECT_EQ(fitting->outcome->figures, wanted.fit->point.figures);
   EXPECT_LE(fitting->outcome->figures.figures.peak_bytes, limit);
 }
 

@@ -120,7 +120,7 @@ TEST_F(ValueReasonsTest, ASearchedPlanIsDecidedByTheSearch) {
              .state()
              ->base->what_if->change(plan, {&changed, 1}, was_saved ? Keep::recompute : Keep::save)
              .value();
-  session().take_plan(plan, "Use the plan with a peak of 1 GiB");
+  session().apply_plan(plan, "Use the plan with a peak of 1 GiB");
   run_all();
   const SacState& state = *session().state();
   EXPECT_EQ(state.plan.saved, plan.saved);
