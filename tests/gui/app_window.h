@@ -15,10 +15,6 @@
 #include "tests/support/slow.h"
 #include "views/theme/theme_choice.h"
 
-// At the beginning of a test function that takes seconds.
-#define JOINTER_SLOW_FUNCTION() \
-  if (!jointer::test::runs_slow_tests()) QSKIP("slow: set JOINTER_SLOW_TESTS")
-
 namespace jointer::test {
 
 inline constexpr int kPatienceMs = 20000;

@@ -28,6 +28,7 @@
 #include "tests/support/child.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
+#include "tests/support/slow.h"
 #include "views/compare/compare_pane.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"

@@ -6,8 +6,8 @@
 
 #include "core/process/child.h"
 #include "tests/plugins/fixture.h"
-#include "tests/support/slow.h"
 #include "tests/support/paths.h"
+#include "tests/support/slow.h"
 
 namespace jointer::test {
 namespace {

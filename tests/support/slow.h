@@ -25,3 +25,6 @@ inline bool runs_slow_tests() {
   if ((condition) && !jointer::test::runs_slow_tests()) \
   GTEST_SKIP() << "slow: set JOINTER_SLOW_TESTS"
 #define JOINTER_SLOW_TEST() JOINTER_SLOW_IF(true)
+// The same for a function of a QtTest class.
+#define JOINTER_SLOW_FUNCTION() \
+  if (!jointer::test::runs_slow_tests()) QSKIP("slow: set JOINTER_SLOW_TESTS")
