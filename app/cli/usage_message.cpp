@@ -97,7 +97,7 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
   // Values are checked before they are converted, so only flags can get here.
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr)
     if (const auto value = around(message, " = "))
-      return fmt::format("option {}: takes no value, got `{}`",
+      return fmt::format("option {}: expected no value, got `{}`",
                          value->first.substr(value->first.rfind(' ') + 1), value->second);
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
       &parsed_command(program) == &program)

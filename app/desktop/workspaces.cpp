@@ -219,7 +219,7 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
        .marks = static_cast<int>(document.marks().all().size()),
        .has_pipeline = tab->session()->pipeline().draft().saved() != WorkspacePipeline()},
       tab->title(), found.changed_at)};
-  if (has_changed) sentences << tr("The capture has changed since it was saved.");
+  if (has_changed) sentences << tr("The capture has changed since the workspace was saved.");
   sentences.removeAll(QString());
   if (sentences.isEmpty() && refused.isEmpty()) return;
   auto* bar = new RestoreBar(sentences.join(u' '), refused, was_left, tab);

@@ -10,8 +10,8 @@ namespace {
 
 // Stands in for a pass that was found but not named by the user.
 Pass unnamed(const Pass& pass) {
-  return withheld(pass, fmt::format("it belongs to an installed plugin that is not enabled ({}); "
-                                    "enable it with --allow-plugins or --plugin FOLDER",
+  return withheld(pass, fmt::format("belongs to an installed plugin that is not enabled ({}); "
+                                    "enable the plugin with --allow-plugins or --plugin FOLDER",
                                     pass.info.source));
 }
 

@@ -7,8 +7,7 @@
 namespace jointer {
 namespace {
 
-constexpr const char* kAlone =
-    "--solo RANK runs one of them alone, with local copies for collectives";
+constexpr const char* kAlone = "--solo RANK runs one rank alone, with local copies for collectives";
 
 bool has_collectives(const Graph& graph) {
   return std::ranges::any_of(graph.order(),
@@ -24,18 +23,18 @@ bool knows_its_groups(const Graph& graph) {
 
 Result<void> check_ranks(const Graph& graph, const BenchmarkRequest& request, int world) {
   if (request.ranks == world || !has_collectives(graph) || !knows_its_groups(graph)) return {};
-  return fail(Error::Kind::usage, "the collectives of {} need {}, not {}: use --ranks {}; {}",
+  return fail(Error::Kind::usage, "the collectives of {} need {}, not {}; use --ranks {}; {}",
               graph.title(), counted(static_cast<std::size_t>(world), "rank"), request.ranks, world,
               kAlone);
 }
 
 Result<void> check_room(const BenchmarkRequest& request, const Machine& machine) {
   if (request.ranks > kMaxRanks)
-    return fail(Error::Kind::usage, "{} ranks are too many for one machine (at most {}): {}",
+    return fail(Error::Kind::usage, "{} ranks are too many for one machine (at most {}); {}",
                 request.ranks, kMaxRanks, kAlone);
   if (request.on == RunOn::cuda && machine.gpus > 0 && request.ranks > machine.gpus)
     return fail(Error::Kind::usage,
-                "{} ranks need {} GPUs, but this machine has {}: {}; --on cpu needs none",
+                "{} ranks need {} GPUs, but this machine has {}; {}; --on cpu needs none",
                 request.ranks, request.ranks, machine.gpus, kAlone);
   return {};
 }
@@ -64,11 +63,11 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
   const int world = world_size(graph);
   if (request.solo) {
     if (request.ranks > 1)
-      return fail(Error::Kind::usage, "--solo runs one rank alone: leave out --ranks {}",
+      return fail(Error::Kind::usage, "--solo runs one rank alone; leave out --ranks {}",
                   request.ranks);
     if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
-      return fail(Error::Kind::usage, "--solo {}: {} has {}, 0 to {}", *request.solo, graph.title(),
-                  counted(static_cast<std::size_t>(world), "rank"), world - 1);
+      return fail(Error::Kind::usage, "--solo {}: {} has {}, numbered 0 to {}", *request.solo,
+                  graph.title(), counted(static_cast<std::size_t>(world), "rank"), world - 1);
     request.ranks = 0;
     return FittedRequest{std::move(request), {}};
   }
@@ -79,9 +78,9 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
   if (fitted.request.on == RunOn::automatic && machine.gpus > 0 &&
       fitted.request.ranks > machine.gpus) {
     fitted.request.on = RunOn::cpu;
-    fitted.notes.push_back(fmt::format("{} ranks, but only {} GPU{}: the ranks run on the CPU; {}",
-                                       fitted.request.ranks, machine.gpus,
-                                       machine.gpus == 1 ? "" : "s", kAlone));
+    fitted.notes.push_back(
+        fmt::format("{} ranks are more than this machine's {} GPU{}, so they run on the CPU; {}",
+                    fitted.request.ranks, machine.gpus, machine.gpus == 1 ? "" : "s", kAlone));
   }
   return fitted;
 }

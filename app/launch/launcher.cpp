@@ -217,7 +217,7 @@ class Run {
     for (const auto& rank : ranks_)
       if (rank->is_running() && rank->done_at() && now - *rank->done_at() > options_.closing &&
           !rank->has_failed())
-        rank->hang(now, {}, "it reported that it was done, but did not exit");
+        rank->hang(now, {}, "reported that it was done, but did not exit");
   }
 
   // Records where all ranks are when a collective fails or a rank gives up waiting.

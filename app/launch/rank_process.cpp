@@ -26,7 +26,7 @@ std::string why_it_died(const Child& child, bool said_done, bool memory_was_shor
     why += memory_was_short ? ": the system was out of memory"
                             : ", sent by a user or by the system, which may have run out of memory";
   else if (end.succeeded())
-    why = "it exited with code 0 without reporting that it was done";
+    why = "exited with code 0 without reporting that it was done";
   if (said_done) why += ", after it reported that it was done";
   if (const std::string error = child.last_error(); !error.empty()) why += ": " + error;
   return why;

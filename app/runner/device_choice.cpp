@@ -10,7 +10,7 @@ Result<int> choose_device(int local_rank, int count, bool each_task_has_one) {
   const int index = each_task_has_one && count == 1 ? 0 : local_rank;
   if (index < count) return index;
   return fail(Error::Kind::run,
-              "rank {} of this machine sees only {}, and each rank needs its own: --solo RANK runs "
+              "rank {} of this machine sees only {}, and each rank needs its own; --solo RANK runs "
               "one rank alone, and --on cpu needs no device",
               local_rank, counted(static_cast<std::size_t>(count), "CUDA device"));
 }
@@ -22,11 +22,11 @@ std::string explain_unusable(std::string error, ComputeMode mode) {
     case ComputeMode::exclusive_thread:
     case ComputeMode::exclusive:
       return std::move(error) +
-             "; the GPU is in exclusive compute mode, so only one process at a time can use it: "
-             "wait for the other, or run `nvidia-smi -c DEFAULT`";
+             "; the GPU is in exclusive compute mode, so only one process at a time can use it; "
+             "wait for the other process, or run `nvidia-smi -c DEFAULT`";
     case ComputeMode::prohibited:
       return std::move(error) +
-             "; the GPU is in prohibited compute mode: `nvidia-smi -c DEFAULT` allows its use";
+             "; the GPU is in prohibited compute mode; `nvidia-smi -c DEFAULT` allows its use";
   }
   return error;
 }

@@ -110,7 +110,7 @@ class Platform {
   // no TF32.
   virtual Result<void> choose_tf32(bool allows) {
     (void)allows;
-    return fail(Error::Kind::run, "{} has no TF32: leave out --tf32", name());
+    return fail(Error::Kind::run, "{} has no TF32; leave out --tf32", name());
   }
 };
 

@@ -194,7 +194,7 @@ Result<PaddedBytes> read_bytes(const std::string& path) {
   }
   std::error_code status;
   if (std::filesystem::is_directory(path, status))
-    return input_error("{}: this is a folder, not a file", path);
+    return input_error("{}: expected a file, got a folder", path);
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return input_error("{}: {}", path, std::strerror(errno));
   return read_all(file.get(), path);

@@ -15,7 +15,7 @@ struct Watcher {
 
   // Error (cancelled): the user has cancelled. The computation must stop and return this error.
   [[nodiscard]] Result<void> at(double done) const {
-    if (is_cancelled && is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
+    if (is_cancelled && is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
     if (report) report(std::clamp(done, 0.0, 1.0));
     return {};
   }

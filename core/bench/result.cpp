@@ -74,7 +74,7 @@ void RankResult::apply(const RankEvent& event) {
       if (!rank.reason.empty()) return;
       rank.kind = said.kind;
       rank.node = said.node;
-      rank.reason = said.text.empty() ? "it failed without giving a reason" : said.text;
+      rank.reason = said.text.empty() ? "failed without giving a reason" : said.text;
     }
     void operator()(const RankDone& /*said*/) const {}
   };

@@ -19,7 +19,7 @@ std::string verified_text(const BenchmarkResult& result) {
   if (!verified) return "";
   if (verified->bitwise) return "bitwise equal";
   return fmt::format("{} by {:.3g}{}",
-                     verified->equal ? "equal within its bound, differs" : "differs",
+                     verified->equal ? "equal within the bound, differs" : "differs",
                      verified->max_abs_diff,
                      verified->output.empty() ? "" : fmt::format(" at {}", verified->output));
 }

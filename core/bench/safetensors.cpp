@@ -62,15 +62,15 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
   std::optional<std::int64_t> wanted = item_size(entry.dtype);
   for (const Json& dim : json["shape"]) {
     const auto number = size_of(dim);
-    if (!number) return bad("a size is not an integer");
+    if (!number) return bad("`shape` must contain only non-negative integers");
     entry.shape.push_back(*number);
     if (wanted) wanted = checked_mul(*wanted, *number);
   }
   const auto begin = size_of(json["data_offsets"][0]), end = size_of(json["data_offsets"][1]);
   if (!begin || !end || *begin > *end || *end > size - data)
-    return bad("its bytes lie outside the file");
+    return bad("the bytes lie outside the file");
   if (!wanted || *end - *begin != *wanted)
-    return bad("its number of bytes does not match its shape and dtype");
+    return bad("the number of bytes does not match the shape and dtype");
   entry.offset = data + *begin;
   entry.bytes = *end - *begin;
   return entry;
@@ -84,8 +84,9 @@ Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view na
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
   if (length > bytes.size() - 8)
-    return input_error("{}: its header should have {} bytes, but the file has {}; is it truncated?",
-                       name, length, bytes.size());
+    return input_error(
+        "{}: the header should have {} bytes, but the file has {}; is the file truncated?", name,
+        length, bytes.size());
   const Json header = Json::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) return input_error("{}: the header is not a JSON object", name);
   std::vector<SafetensorsEntry> entries;

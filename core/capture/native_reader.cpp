@@ -37,7 +37,7 @@ struct Header {
       const std::string_view format = get_text(value);
       if (format == "jointer-recipe")
         give_up(
-            "this is a Jointer recipe, not a capture; replay it with `jointer apply FILE --recipe "
+            "expected a capture, got a Jointer recipe; replay it with `jointer apply FILE --recipe "
             "RECIPE`");
       if (format != "jointer-capture") give_up("format `{}` is not `jointer-capture`", format);
       has_format = true;

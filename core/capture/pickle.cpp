@@ -125,7 +125,7 @@ class PickleReader {
 
  private:
   std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - next_) give_up("it is truncated");
+    if (count > bytes_.size() - next_) give_up("the data is truncated");
     const std::string_view taken = bytes_.substr(next_, static_cast<std::size_t>(count));
     next_ += taken.size();
     return taken;
@@ -280,7 +280,8 @@ class PickleReader {
         break;
     }
     if (const std::string_view code = code_opcode(opcode); !code.empty())
-      give_up("it asks to run code ({}), which is refused: only plain values are read", code);
+      give_up("the pickle asks to run code ({}), which is refused: only plain values are read",
+              code);
     give_up("opcode 0x{:02x} does not create a plain value", opcode);
   }
 

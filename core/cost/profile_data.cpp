@@ -326,8 +326,7 @@ Result<ProfileData> ProfileData::read(std::string_view name, const PaddedBytes& 
   }
   if (data.operators_.empty() && data.collectives_ == 0)
     return input_error(
-        "{}: the trace has no kernel times with shapes: record it on a GPU with "
-        "record_shapes=True",
+        "{}: the trace has no kernel times with shapes; record it on a GPU with record_shapes=True",
         name);
   return data;
 }

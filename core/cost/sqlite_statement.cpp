@@ -28,7 +28,7 @@ tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path) {
           path, text);
     case SQLITE_BUSY:
       return fail(Error::Kind::run,
-                  "{}: the cost database is locked by another process; try again: {}", path, text);
+                  "{}: the cost database is locked by another process ({}); try again", path, text);
     default:
       return fail(Error::Kind::run, "{}: cannot use the cost database: {}", path, text);
   }

@@ -349,8 +349,7 @@ class EditWriter {
 
 Result<void> check_comparable(const Graph& before, const Graph& after) {
   if (before.part_count() != after.part_count())
-    return fail(Error::Kind::usage,
-                "{} is a pair of a forward and a backward, but {} is a single graph",
+    return fail(Error::Kind::usage, "{} is a forward/backward pair, but {} is a single graph",
                 before.is_pair() ? before.title() : after.title(),
                 before.is_pair() ? after.title() : before.title());
   return {};

@@ -114,8 +114,8 @@ class Merger {
     if (call.part != call_.part)
       return refuse("{} and {} are in different halves of the pair", first, name);
     if (call.kind != call_.kind)
-      return refuse("{} is {}, but {} is {}: a bucket has only one operator", first,
-                    to_string(call_.kind), name, to_string(call.kind));
+      return refuse("{} is {}, but {} is {}: all members of a bucket must call the same operator",
+                    first, to_string(call_.kind), name, to_string(call.kind));
     if (call.group_name != call_.group_name)
       return refuse("{} and {} belong to different process groups", first, name);
     if (call.reduce_op != call_.reduce_op)
@@ -125,8 +125,9 @@ class Merger {
     if (a.dtype != b.dtype && options_.several_dtypes && call.kind == CollectiveKind::all_gather)
       is_of_bytes_ = true;
     else if (a.dtype != b.dtype)
-      return refuse("{} has dtype {}, but {} has {}: a bucket has only one dtype", first,
-                    to_string(a.dtype), name, to_string(b.dtype));
+      return refuse(
+          "{} has dtype {}, but {} has {}: all members of a bucket must have the same dtype", first,
+          to_string(a.dtype), name, to_string(b.dtype));
     if (a.device != b.device) return refuse("{} and {} are on different devices", first, name);
     return {};
   }

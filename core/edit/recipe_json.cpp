@@ -188,7 +188,8 @@ SetPolicy read_policy(JsonMembers& members) {
   SetPolicy set;
   if (const Json* select = members.find("select"); select != nullptr && select->is_array()) {
     members.read("select", set.nodes);
-    if (set.nodes.empty()) members.refuse(members.place_of("select") + ": it selects no node");
+    if (set.nodes.empty())
+      members.refuse(members.place_of("select") + ": expected at least one node");
   } else {
     read_fields(members, set, std::tuple(json_field("select", &SetPolicy::select).required()));
   }
@@ -259,7 +260,7 @@ Change read_change(JsonMembers& members) {
     members.refuse(members.place() +
                    ": not a known change (move, policy, insert, remove, replace); use a newer "
                    "Jointer");
-  if (count > 1) members.refuse(members.place() + ": it has more than one change");
+  if (count > 1) members.refuse(members.place() + ": expected a single change");
   if (members.has("policy")) return read_policy(members);
   if (members.has("insert")) return read_insert(members);
   if (members.has("remove")) return read_kind<RemoveNode>(members);

@@ -102,7 +102,7 @@ class Repeater {
       for (const NodeId node : nodes) {
         const std::int64_t layer = counterparts_.layer_of(node);
         if (layer == Layers::kNone)
-          return refuse("{} is in no layer, so no other layer has its counterpart",
+          return refuse("{} is in no layer, so it has no counterpart in other layers",
                         graph_.name(node));
         if (!first_) first_ = node;
         home_ = counterparts_.layer_of(first_);
@@ -186,7 +186,7 @@ class Repeater {
 
   Result<void> apply_to_layer(const std::vector<Change>& changes) {
     if (std::ranges::all_of(changes, [&](const Change& each) { return is_done(each); }))
-      return refuse("it is the same there already");
+      return refuse("the edit is already applied there");
     JOINTER_CHECK(editor_.apply({.title = {}, .by = {}, .changes = changes, .notes = {}})
                       .map([](const Edit& /*inverse*/) {}));
     return {};

@@ -61,7 +61,7 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
   std::vector<const Argument*> given(op.arguments.size(), nullptr);
   for (std::size_t i = 0; i < positional.size(); ++i) {
     if (i >= op.arguments.size() || op.arguments[i].keyword_only)
-      return refuse("{} takes {}, but {} passes {}", op.name, counted(i, "positional argument"),
+      return refuse("{} accepts {}, but {} passes {}", op.name, counted(i, "positional argument"),
                     graph.name(id), positional.size());
     given[i] = &positional[i];
   }
@@ -80,7 +80,7 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
                       graph.name(id));
     } else if (given[i]->kind != Argument::Kind::none &&
                holds_tensor(graph, *given[i]) != wanted.is_tensor()) {
-      return refuse("{} takes {} as `{}`, but {} passes {}", op.name, wanted.type, wanted.name,
+      return refuse("{} accepts {} as `{}`, but {} passes {}", op.name, wanted.type, wanted.name,
                     graph.name(id), wanted.is_tensor() ? "no tensor" : "a tensor");
     }
   }

@@ -23,8 +23,7 @@ class Halves {
     if (graph_.is_pair()) {
       if (has("graph"))
         return fail(Error::Kind::usage,
-                    "the recipe is for a single graph, but this is a pair of a forward and a "
-                    "backward");
+                    "the recipe is for a single graph, but this graph is a forward/backward pair");
       return {};
     }
     if (has("graph") || recipe_.graphs.empty()) return {};
@@ -35,7 +34,7 @@ class Halves {
     if (half_.empty()) half_ = to_string(graph_.part(PartId(0)).kind);
     if (half_ != "forward" && half_ != "backward")
       return fail(Error::Kind::usage,
-                  "the recipe is for a pair, but this is neither a forward nor a backward");
+                  "the recipe is for a pair, but this graph is neither a forward nor a backward");
     return {};
   }
 
@@ -228,7 +227,7 @@ class Replayer {
       const NodeId id = local ? graph_.find(*local) : NodeId{};
       if (!id || graph_.node(id).part != part || canonical_call(graph_, id) == call) continue;
       if (where.find(fmt::format(", {}:", graph_.name(id))) != std::string::npos)
-        return fmt::format("; it was {}", call);
+        return fmt::format("; the recorded call is {}", call);
     }
     return {};
   }
@@ -239,8 +238,9 @@ class Replayer {
       const auto local = halves_.local(name, false);
       const NodeId id = local ? graph_.find(*local) : NodeId{};
       if (id && graph_.target(graph_.node(id)) != target_of(call))
-        unexpected_.emplace(*local, fmt::format("{} is {} here, but was {}", name,
-                                                graph_.target(graph_.node(id)), target_of(call)));
+        unexpected_.emplace(*local,
+                            fmt::format("{} calls {} here, but {} in the recorded graph", name,
+                                        graph_.target(graph_.node(id)), target_of(call)));
     }
   }
 

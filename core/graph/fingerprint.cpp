@@ -80,16 +80,16 @@ std::string describe(const std::vector<std::string_view>& lines, std::string_vie
     return at >= there.size() || here[at] != there[at];
   };
   if (index * kPieces >= there.size())
-    return fmt::format("{}: the recorded graph ends before it", place);
+    return fmt::format("{}: the recorded graph ends before this node", place);
   if (agree(here, index, there, index + 1))
-    return fmt::format("{}: a node before it is missing", place);
+    return fmt::format("{}: a node before this one is missing", place);
   if (differs(0) && agree(here, index + 1, there, index))
-    return fmt::format("{}: the recorded graph does not have it", place);
+    return fmt::format("{}: the recorded graph does not contain this node", place);
   if (differs(0)) return fmt::format("{}: the recorded graph has a different node here", place);
-  if (differs(1)) return fmt::format("{}: its target differs; here it is {}", place, pieces[1]);
+  if (differs(1)) return fmt::format("{}: the target differs; here it is {}", place, pieces[1]);
   if (differs(2))
-    return fmt::format("{}: its arguments differ; here they are {}", place, pieces[2]);
-  return fmt::format("{}: its value differs; here it is {}", place, pieces[3]);
+    return fmt::format("{}: the arguments differ; here they are {}", place, pieces[2]);
+  return fmt::format("{}: the value differs; here it is {}", place, pieces[3]);
 }
 
 }  // namespace

@@ -95,8 +95,8 @@ Result<void> check_strides(const Graph& graph, const Assumptions& assumptions) {
                   "cannot assume {}: the graph has no process group {} whose ranks are unknown",
                   name, wanted);
     if (stride < 1 || stride > kMaxStride)
-      return fail(Error::Kind::usage, "{}: the ranks of a group are 1 to {} apart, not {}", name,
-                  kMaxStride, stride);
+      return fail(Error::Kind::usage, "{}: the ranks of a group must be 1 to {} apart, not {}",
+                  name, kMaxStride, stride);
   }
   return {};
 }

@@ -55,7 +55,7 @@ class Validator {
         return input_error("the program order names node {}, which does not exist", id.index());
       if (seen[id.index()]) return input_error("the program order names node {} twice", id.index());
       if (!graph_.is_live(id) || graph_.order()[graph_.position(id)] != id)
-        return input_error("node {}: its position does not match the program order",
+        return input_error("node {}: the position does not match the program order",
                            graph_.name(id));
       seen[id.index()] = true;
     }

@@ -121,7 +121,8 @@ void ActivationBudget::add_elements(NodeId id, std::vector<NodeId>& saved) const
 
 Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watcher) {
   if (!(budget >= 0 && budget <= 1))
-    return fail(Error::Kind::usage, "an activation budget is a number from 0 to 1, not {}", budget);
+    return fail(Error::Kind::usage, "an activation budget must be a number from 0 to 1, not {}",
+                budget);
   if (budget == 0) return BudgetedCut{parts_.forward_inputs, std::nullopt, {}, {}};
   const auto answer = [](const CutSolution& cut) { return BudgetedCut{cut.saved, cut, {}, {}}; };
   if (!whole_) {
@@ -186,7 +187,7 @@ class BudgetReasons {
         fmt::format("{} for {}", format_bytes(item.bytes), flops_text(item.flops));
     if (count.kept > 0 && count.left > 0)
       return fmt::format(
-          "one of {} equal values ({}), of which {} under a budget of {}; which of them is "
+          "one of {} equal values ({}), of which {} under a budget of {}; the choice among them is "
           "arbitrary",
           count.kept + count.left, cost,
           count.kept == 1 ? std::string("1 is saved") : fmt::format("{} are saved", count.kept),

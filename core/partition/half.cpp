@@ -85,7 +85,7 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
         if (const NodeId write = places.overtaken_by(missing); write && kind == HalfKind::backward)
           return fail(Error::Kind::usage, "{}", overtaken(joint, missing, write));
         return fail(Error::Kind::usage,
-                    "the {0} returns {1}, which needs {2}, but {2} is not available there",
+                    "the {0} returns {1}, which depends on {2}, but {2} is not available there",
                     kind == HalfKind::forward ? "forward" : "backward", joint.name(output),
                     joint.name(missing));
       }

@@ -115,10 +115,9 @@ class PairJoiner {
     if (is_empty(kernels))
       kernels = others.empty() ? kernels : others;
     else if (!is_empty(others) && kernels != others)
-      return fail(
-          Error::Kind::usage,
-          "each half numbers its own Triton kernels, so one graph cannot have both; capture "
-          "the joint graph instead");
+      return fail(Error::Kind::usage,
+                  "each half numbers its own Triton kernels, so the halves cannot be joined; "
+                  "capture the joint graph instead");
     copy_.include(kBackward);
     return {};
   }
@@ -320,10 +319,10 @@ class PairJoiner {
 
 Result<JoinedPair> join_with_plan(const Graph& pair) {
   if (!pair.is_pair())
-    return fail(Error::Kind::usage,
-                "only a pair can be joined, and {} is a {} graph; open a forward and its backward "
-                "together",
-                pair.title().empty() ? "this" : pair.title(), to_string(pair.part(kForward).kind));
+    return fail(
+        Error::Kind::usage,
+        "only a pair can be joined, but {} is a {} graph; open a forward and its backward together",
+        pair.title().empty() ? "this" : pair.title(), to_string(pair.part(kForward).kind));
   return PairJoiner(pair).run();
 }
 

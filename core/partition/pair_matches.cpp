@@ -135,11 +135,10 @@ Result<void> PairMatches::add_saved_state(NodeId id) {
   for (const NodeId user : users_.of(id)) {
     const auto args = pair_.args(pair_.node(user));
     if (!is_element(pair_, user) || args.size() != 2 || args[1].kind != Argument::Kind::integer)
-      return fail(
-          Error::Kind::usage,
-          "{} reads the random state that {} leaves in a way that a joint graph cannot; open "
-          "the pair as the partitioner made it",
-          pair_.name(user), pair_.name(id));
+      return fail(Error::Kind::usage,
+                  "{} reads the random state that {} leaves in a way that a joint graph cannot "
+                  "reproduce; open the pair as the partitioner made it",
+                  pair_.name(user), pair_.name(id));
     is_dropped_[user.index()] = true;
     if (args[1].integer == 0) continue;
     call.result = user;

@@ -31,7 +31,7 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   const NodeId id = orders.node(place);
   if (std::string why = orders.why_not_offloaded(place); !why.empty()) return why;
   const auto storages = memory.storages(place);
-  if (storages.empty()) return fmt::format("{} takes no device memory", graph.name(id));
+  if (storages.empty()) return fmt::format("{} uses no device memory", graph.name(id));
   if (memory.is_held(storages.front()))
     return fmt::format("{} is in memory that the step holds anyway", graph.name(id));
   return {};

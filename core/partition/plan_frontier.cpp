@@ -348,7 +348,7 @@ Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit, std::size_t eff
     if (auto found = bracket(i, limit)) brackets.push_back(*std::move(found));
   const std::vector<EvaluatedPlan> starts = plans_of(brackets, limit);
   const auto is_over = [&] { return is_cancelled_ || evaluated_ >= end; };
-  if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
+  if (points_.empty()) return fail(Error::Kind::cancelled, "cancelled");
   if (!starts.empty()) improve(starts.front(), limit, false);
   if (!is_over()) {
     for (std::size_t i = 0; i < std::min(brackets.size(), kMixed); ++i) mix(brackets[i], limit);

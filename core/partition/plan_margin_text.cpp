@@ -99,8 +99,9 @@ std::string dependency_text(const Graph& joint, const ValueMargin& margin) {
     return fmt::format("It would be recomputed if {} were saved too.",
                        joint.name(margin.if_saved_too));
   if (margin.only_for)
-    return fmt::format("It is recomputed only for {}: if that were saved, it would not be needed.",
-                       joint.name(margin.only_for));
+    return fmt::format(
+        "It is recomputed only for {}: if that value were saved, this one would not be needed.",
+        joint.name(margin.only_for));
   return {};
 }
 
@@ -130,8 +131,8 @@ std::string equal_text(const Graph& joint, const ValueMargin& margin) {
   const Figures& figures = margin.exchange->figures;
   const bool is_same =
       figures.peak_bytes == margin.now.peak_bytes && figures.step_ns == margin.now.step_ns;
-  return text + (is_same ? fmt::format(" Which of them is arbitrary: exchanged with {}, which is "
-                                       "{}, the peak and the step would be the same.",
+  return text + (is_same ? fmt::format(" The choice among them is arbitrary: exchanged with {}, "
+                                       "which is {}, the peak and the step would be the same.",
                                        with, participle(margin.exchange->keep))
                          : fmt::format(" Exchanged with {}, which is {}, {}.", with,
                                        participle(margin.exchange->keep),

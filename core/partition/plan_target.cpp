@@ -122,7 +122,7 @@ class Search {
       if (!holds(best_)) grow();
       polish();
     }
-    if (is_cancelled_) return fail(Error::Kind::cancelled, "it was cancelled");
+    if (is_cancelled_) return fail(Error::Kind::cancelled, "cancelled");
     list.is_reached = holds(best_);
     list.is_shortest = list.is_reached && best_.choice.size() <= smallest_;
     list.plan = best_.plan;
@@ -476,17 +476,17 @@ std::string why_not_reached(const ChangeList& list, const PlanTarget& target) {
     return fmt::format("No change of one {} frees memory at the peak.{}", noun_of(unit, 1), tagged);
   const auto needed = count.needed_for(excess);
   if (!needed)
-    return fmt::format("Freeing {} is impossible: the {} that may change take {} at the peak.{}",
+    return fmt::format("Freeing {} is impossible: the {} that may change occupy {} at the peak.{}",
                        format_bytes(excess), units(count.freed.size()),
                        format_bytes(count.sum(count.freed.size())), tagged);
   if (target.at_most && *target.at_most < *needed) {
     const std::size_t n = *target.at_most;
     const bool are_equal = n > 1 && count.freed[n - 1] == count.freed.front();
     return fmt::format(
-        "With {}, at most {} can be freed: the largest {}. Freeing {} takes at least {}.", units(n),
-        format_bytes(count.sum(n)),
+        "With {}, at most {} can be freed: the largest {}. Freeing {} requires at least {}.",
+        units(n), format_bytes(count.sum(n)),
         are_equal ? fmt::format("are {} each", format_bytes(count.freed.front()))
-                  : fmt::format("takes {}", format_bytes(count.freed.front())),
+                  : fmt::format("occupies {}", format_bytes(count.freed.front())),
         format_bytes(excess), units(*needed));
   }
   return fmt::format(

@@ -113,7 +113,8 @@ std::string Recomputable::why_not(Place call) const {
           "{} uses memory that is written to later: its result would differ if recomputed", name);
     case Why::read_outside:
       return fmt::format(
-          "{} is read by a part of the backward that recomputes nothing, so it stays until then",
+          "{} is read by a part of the backward that recomputes nothing, so it stays in memory "
+          "until then",
           name);
     case Why::part:
       return why_not(orders_.inputs(call).front());

@@ -44,7 +44,7 @@ Result<std::unique_ptr<SolverComparison>> SolverComparison::make(const Graph& jo
   made->figures_ = figures.figures;
   JOINTER_CHECK(made->solve_torchs());
   JOINTER_CHECK(made->relax());
-  if (made->is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
+  if (made->is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
   return made;
 }
 
@@ -220,7 +220,7 @@ Result<SolverChoices> SolverComparison::of(NodeId value) {
     }
   if (request_.budget && request_.partition.solver != KnapsackSolver::knee_point)
     choices.other_budget = other_budget(value);
-  if (is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
+  if (is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
   return choices;
 }
 

@@ -79,7 +79,8 @@ Result<StepBudget> StepBudget::make(const Graph& step, const PlanWhatIf& what_if
 
 Result<SavePlan> StepBudget::plan(double budget) {
   if (!(budget >= 0 && budget <= 1))
-    return fail(Error::Kind::usage, "an activation budget is a number from 0 to 1, not {}", budget);
+    return fail(Error::Kind::usage, "an activation budget must be a number from 0 to 1, not {}",
+                budget);
   std::vector<NodeId> saved = always_;
   const auto add = [&](std::size_t item) {
     saved.insert(saved.end(), items_[item].begin(), items_[item].end());

@@ -28,7 +28,7 @@ std::string_view name_of(Shape shape) {
     case Shape::joint:
       return "a joint graph";
     case Shape::pair:
-      return "a pair of a forward and a backward";
+      return "a forward/backward pair";
     case Shape::step:
       return "a flat training step";
     case Shape::other:
@@ -68,7 +68,7 @@ const ShapeRule* rule_of(std::string_view pass) {
 // The kind of graph that a pass needs, if it differs from the shape; otherwise empty.
 std::string_view need_of(const ShapeRule& rule, Shape shape) {
   if (rule.needs_joint && shape != Shape::joint) return name_of(Shape::joint);
-  if (rule.needs_whole && shape == Shape::pair) return "a graph before it is partitioned";
+  if (rule.needs_whole && shape == Shape::pair) return "an unpartitioned graph";
   if (rule.needs_pair && shape != Shape::pair) return name_of(Shape::pair);
   return {};
 }
@@ -122,7 +122,7 @@ std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline
     if (!need.empty())
       found.push_back(
           {i, fmt::format("{} needs {}, but {} {}", step.pass, need,
-                          made_by.empty() ? "this is" : made_by + " makes", name_of(shape))});
+                          made_by.empty() ? "the graph is" : made_by + " makes", name_of(shape))});
     else if (shape != Shape::unknown && needs_experts(step) && !exchanges_tokens(graph))
       found.push_back(
           {i, fmt::format("{} splits modules that exchange tokens, but the graph has no "

@@ -56,8 +56,8 @@ tl::unexpected<Error> no_such_parameter(const std::string& name,
   std::vector<std::string_view> names;
   for (const Parameter& each : declared) names.emplace_back(each.name);
   if (names.empty())
-    return fail(Error::Kind::usage, "there is no parameter {}; the pass takes none", name);
-  return fail(Error::Kind::usage, "there is no parameter {}{} the pass takes {}", name,
+    return fail(Error::Kind::usage, "there is no parameter {}; the pass has none", name);
+  return fail(Error::Kind::usage, "there is no parameter {}{} the parameters are {}", name,
               nearest_name_question(name, names), fmt::join(names, ", "));
 }
 

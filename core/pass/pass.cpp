@@ -30,7 +30,7 @@ std::string_view to_string(PassStage stage) {
 
 Result<void> PassContext::report(double done) const {
   if (options_.is_cancelled && options_.is_cancelled())
-    return fail(Error::Kind::cancelled, "it was cancelled");
+    return fail(Error::Kind::cancelled, "cancelled");
   if (options_.report) options_.report(std::clamp(done, 0.0, 1.0));
   return {};
 }
@@ -39,8 +39,8 @@ Result<Graph> PassContext::run_python(
     const Graph& graph, std::string function,
     std::vector<std::pair<std::string, PassValue>> arguments) const {
   if (!options_.python)
-    return fail(Error::Kind::run, "it runs {} in Python, but no Python with torch is available",
-                function);
+    return fail(Error::Kind::run,
+                "the pass runs {} in Python, but no Python with torch is available", function);
   return options_.python(graph, {.function = std::move(function),
                                  .arguments = std::move(arguments),
                                  .is_cancelled = options_.is_cancelled});

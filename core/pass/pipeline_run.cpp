@@ -117,7 +117,7 @@ Result<StepResult> run_pass(const Graph& before, Judgment& now, const PipelineSt
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count();
   if (const auto sound = validate(*graph); !sound)
-    return fail(Error::Kind::run, "it produced an invalid graph: {}", sound.error().message);
+    return fail(Error::Kind::run, "produced an invalid graph: {}", sound.error().message);
   result.tables = context.tables();
   result.ran = context.ran();
   JOINTER_TRY(Judgment after, judge(*graph, options.analysis));
@@ -147,9 +147,9 @@ Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& argume
   try {
     return pass.run(graph, arguments, context);
   } catch (const std::exception& thrown) {
-    return fail(Error::Kind::run, "it threw: {}", thrown.what());
+    return fail(Error::Kind::run, "threw an exception: {}", thrown.what());
   } catch (...) {
-    return fail(Error::Kind::run, "it threw something that is not a std::exception");
+    return fail(Error::Kind::run, "threw an object that is not a std::exception");
   }
 }
 
@@ -183,7 +183,7 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
     if (!step.is_enabled) continue;
     if (options.is_cancelled && options.is_cancelled()) {
       run.failed_step = to_text(step);
-      run.error = Error{Error::Kind::cancelled, "it was cancelled before " + step.pass};
+      run.error = Error{Error::Kind::cancelled, "cancelled before " + step.pass};
       return run;
     }
     auto result = run_named(*now, judgment, step, registry, options);

@@ -126,7 +126,7 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
     const Node& n = graph.node(id);
     if (const Tensor* t = graph.single_tensor(n);
         value.bytes >= 0 && t != nullptr && graph.bytes(*t) != value.bytes && other_size++ == 0)
-      first_other = fmt::format("{} takes {} here and {} in the log", value.node,
+      first_other = fmt::format("{} has {} here and {} in the log", value.node,
                                 format_bytes(graph.bytes(*t)), format_bytes(value.bytes));
     (is_symbol(graph, n) ? plan.saved_symbols : plan.saved).push_back(id);
   }

@@ -44,8 +44,8 @@ bool is_log_line(std::string_view line) {
 
 Error no_policy(std::string_view what) {
   return input_error(
-             "it is {}, not a policy; give a list of operators, selectors, a recipe, or a "
-             "log of torch's partitioner",
+             "expected a policy, got {}; give a list of operators, selectors, a recipe, or a log "
+             "of torch's partitioner",
              what)
       .value();
 }
@@ -54,7 +54,8 @@ Error no_policy(std::string_view what) {
 
 Result<PolicySource> policy_source(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (text.find_first_not_of(kSpaces) == std::string_view::npos) return input_error("it is empty");
+  if (text.find_first_not_of(kSpaces) == std::string_view::npos)
+    return input_error("the text is empty");
   const bool says_saved = has("Min Cut Solution Saved Values");
   if (is_json_of_objects(text)) {
     if (has("\"jointer-recipe\"")) return PolicySource::recipe;

@@ -126,13 +126,14 @@ class Reader {
       const std::string op = operator_at(i);
       if (!op.empty() && is_sign(i - 1, ':') && is_sign(i - 2, ':'))
         return input_error(
-            "it names modules with `::` before {}; write selectors one per line or separated by |",
+            "`::` before {} names modules, as in selectors; write selectors one per line or "
+            "separated by |",
             op);
       if (!op.empty() && seen_.insert(op).second) list_.options.save.push_back(op);
     }
     if (list_.options.save.empty() && list_.options.every_nth.empty() && !names_set_ &&
         !list_.names_torchs_list)
-      return input_error("it names no operator, such as torch.ops.aten.mm.default");
+      return input_error("expected an operator, such as torch.ops.aten.mm.default");
     return std::move(list_);
   }
 

@@ -114,7 +114,7 @@ Result<PartitionerLog> read_payload(std::string_view text) {
   };
   try {
     const Json payload = Json::parse(text.begin(), text.end(), watch);
-    if (too_deep) return input_error("its payload is nested more than {} levels deep", kMaxDepth);
+    if (too_deep) return input_error("the payload is nested more than {} levels deep", kMaxDepth);
     PartitionerLog log;
     log.candidates = texts_of(payload, "Recomputable Banned Nodes Order");
     log.candidate_bytes = numbers_of<std::int64_t>(payload, "Absolute Memories");
@@ -124,7 +124,7 @@ Result<PartitionerLog> read_payload(std::string_view text) {
     for (const auto& indices : {log.knapsack_saved, log.knapsack_recomputed})
       for (const std::size_t i : indices)
         if (i >= log.candidates.size())
-          return input_error("its knapsack refers to candidate {}, but has only {}", i,
+          return input_error("the knapsack refers to candidate {}, but has only {}", i,
                              log.candidates.size());
     for (std::string& name : texts_of(payload, std::string(kSaved).c_str())) {
       PartitionerLog::Value value{.node = std::move(name)};
@@ -134,9 +134,9 @@ Result<PartitionerLog> read_payload(std::string_view text) {
     }
     return log;
   } catch (const Json::parse_error& error) {
-    return input_error("its payload min_cut_information is invalid JSON near byte {}", error.byte);
+    return input_error("the payload min_cut_information is invalid JSON near byte {}", error.byte);
   } catch (const Json::exception& error) {
-    return input_error("its payload min_cut_information is invalid: {}", error.what());
+    return input_error("the payload min_cut_information is invalid: {}", error.what());
   }
 }
 
@@ -183,8 +183,8 @@ Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) 
   }
   if (logs.empty())
     return input_error(
-        "it does not list the saved values of a partitioning; run with AOT_PARTITIONER_DEBUG=1 and "
-        "keep what torch._functorch.partitioners logs at level INFO");
+        "the log does not list the saved values of a partitioning; run with "
+        "AOT_PARTITIONER_DEBUG=1 and keep what torch._functorch.partitioners logs at level INFO");
   return logs;
 }
 

@@ -14,17 +14,17 @@ const Node& start_of(const TableSource& s, const Timing& c) {
 
 constexpr std::array kColumns{
     TableColumn<Timing>{
-        {"node_id", "INTEGER PRIMARY KEY", "Node that starts it"},
+        {"node_id", "INTEGER PRIMARY KEY", "Node that starts the collective"},
         [](const TableSource&, const Timing& c, RowWriter& row) { row.integer(c.start.value()); }},
-    TableColumn<Timing>{{"node", "TEXT", "Name of that node"},
+    TableColumn<Timing>{{"node", "TEXT", "Name of `node_id`"},
                         [](const TableSource& s, const Timing& c, RowWriter& row) {
                           row.text(s.graph.name(c.start));
                         }},
-    TableColumn<Timing>{{"wait_id", "INTEGER", "Node that waits for it; NULL for none"},
+    TableColumn<Timing>{{"wait_id", "INTEGER", "Node that waits for the collective; NULL for none"},
                         [](const TableSource&, const Timing& c, RowWriter& row) {
                           c.wait ? row.integer(c.wait.value()) : row.null();
                         }},
-    TableColumn<Timing>{{"operator", "TEXT", "Operator that starts it"},
+    TableColumn<Timing>{{"operator", "TEXT", "Operator that starts the collective"},
                         [](const TableSource& s, const Timing& c, RowWriter& row) {
                           row.text(s.graph.target(start_of(s, c)));
                         }},
@@ -42,7 +42,7 @@ constexpr std::array kColumns{
                           row.text(s.phase(start_of(s, c)));
                         }},
     TableColumn<Timing>{
-        {"module", "TEXT", "Module of the node that starts it"},
+        {"module", "TEXT", "Module of `node_id`"},
         [](const TableSource& s, const Timing& c, RowWriter& row) { row.text(s.module(c.start)); }},
     TableColumn<Timing>{{"bytes", "INTEGER", "Size of the message"},
                         [](const TableSource& s, const Timing& c, RowWriter& row) {
@@ -50,13 +50,14 @@ constexpr std::array kColumns{
                                                     : collective_bytes(s.graph, start_of(s, c)));
                         }},
     TableColumn<Timing>{
-        {"ready_ns", "INTEGER", "When it is launched and its inputs are computed"},
+        {"ready_ns", "INTEGER",
+         "Time at which the collective is launched and its inputs are computed"},
         [](const TableSource&, const Timing& c, RowWriter& row) { row.integer(c.ready_ns); }},
     TableColumn<Timing>{
-        {"start_ns", "INTEGER", "When it starts on its stream"},
+        {"start_ns", "INTEGER", "Time at which the collective starts on its stream"},
         [](const TableSource&, const Timing& c, RowWriter& row) { row.integer(c.start_ns); }},
     TableColumn<Timing>{
-        {"end_ns", "INTEGER", "When it ends"},
+        {"end_ns", "INTEGER", "Time at which the collective ends"},
         [](const TableSource&, const Timing& c, RowWriter& row) { row.integer(c.end_ns); }},
     TableColumn<Timing>{{"ns", "INTEGER", "Duration"},
                         [](const TableSource&, const Timing& c, RowWriter& row) {
@@ -65,7 +66,7 @@ constexpr std::array kColumns{
     TableColumn<Timing>{
         {"exposed_ns", "INTEGER", "Exposed time"},
         [](const TableSource&, const Timing& c, RowWriter& row) { row.integer(c.exposed_ns); }},
-    TableColumn<Timing>{{"reason", "TEXT", "Why it is exposed; NULL if it is hidden"},
+    TableColumn<Timing>{{"reason", "TEXT", "Why the collective is exposed; NULL if hidden"},
                         [](const TableSource& s, const Timing& c, RowWriter& row) {
                           row.owned_text(reason_text(s.graph, c));
                         }},

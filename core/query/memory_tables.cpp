@@ -35,17 +35,17 @@ constexpr std::array kStorageColumns{
                             [](const TableSource&, const StorageRow& each, RowWriter& row) {
                               row.integer(static_cast<std::int64_t>(each.number));
                             }},
-    TableColumn<StorageRow>{{"node_id", "INTEGER",
-                             "Node that allocates it, or whose parameter the "
-                             "optimizer state belongs to"},
-                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
-                              write_node_id(each.lifetime.producer, row);
-                            }},
-    TableColumn<StorageRow>{{"node", "TEXT", "Name of that node"},
+    TableColumn<StorageRow>{
+        {"node_id", "INTEGER",
+         "Node that allocates the storage, or whose parameter the optimizer state belongs to"},
+        [](const TableSource&, const StorageRow& each, RowWriter& row) {
+          write_node_id(each.lifetime.producer, row);
+        }},
+    TableColumn<StorageRow>{{"node", "TEXT", "Name of `node_id`"},
                             [](const TableSource& s, const StorageRow& each, RowWriter& row) {
                               row.text_or_null(name_of(s, each.lifetime));
                             }},
-    TableColumn<StorageRow>{{"module", "TEXT", "Module of that node"},
+    TableColumn<StorageRow>{{"module", "TEXT", "Module of `node_id`"},
                             [](const TableSource& s, const StorageRow& each, RowWriter& row) {
                               each.lifetime.producer ? row.text(s.module(each.lifetime.producer))
                                                      : row.null();
@@ -58,22 +58,20 @@ constexpr std::array kStorageColumns{
                             [](const TableSource&, const StorageRow& each, RowWriter& row) {
                               row.integer(each.lifetime.bytes);
                             }},
-    TableColumn<StorageRow>{{"allocated_ns", "INTEGER",
-                             "When it is allocated; 0 if it exists from "
-                             "the start"},
-                            [](const TableSource& s, const StorageRow& each, RowWriter& row) {
-                              row.integer(s.memory_times[begin_point(each.lifetime.first)]);
-                            }},
-    TableColumn<StorageRow>{{"freed_ns", "INTEGER",
-                             "When it is freed; NULL if it exists until the "
-                             "end"},
-                            [](const TableSource& s, const StorageRow& each, RowWriter& row) {
-                              is_never_freed(s, each.lifetime)
-                                  ? row.null()
-                                  : row.integer(s.memory_times[end_point(each.lifetime.last)]);
-                            }},
     TableColumn<StorageRow>{
-        {"is_live_at_peak", "INTEGER", "1 if it is live at the peak, else 0"},
+        {"allocated_ns", "INTEGER", "Time of allocation; 0 if the storage exists from the start"},
+        [](const TableSource& s, const StorageRow& each, RowWriter& row) {
+          row.integer(s.memory_times[begin_point(each.lifetime.first)]);
+        }},
+    TableColumn<StorageRow>{
+        {"freed_ns", "INTEGER", "Time of release; NULL if the storage exists until the end"},
+        [](const TableSource& s, const StorageRow& each, RowWriter& row) {
+          is_never_freed(s, each.lifetime)
+              ? row.null()
+              : row.integer(s.memory_times[end_point(each.lifetime.last)]);
+        }},
+    TableColumn<StorageRow>{
+        {"is_live_at_peak", "INTEGER", "1 if the storage is live at the peak, else 0"},
         [](const TableSource& s, const StorageRow& each, RowWriter& row) {
           const MemoryTimeline& memory = s.analysis.memory;
           row.integer(MemoryTimeline::is_alive(each.lifetime, memory.peak_index()) ? 1 : 0);
@@ -107,11 +105,11 @@ constexpr std::array kEventColumns{
           row.integer(event.number);
         }},
     TableColumn<EventRow>{
-        {"ns", "INTEGER", "When it happens; 0 for storages that exist from the start"},
+        {"ns", "INTEGER", "Time of the event; 0 for storages that exist from the start"},
         [](const TableSource& s, const EventRow& event, RowWriter& row) {
           row.integer(s.memory_times[event.point]);
         }},
-    TableColumn<EventRow>{{"node_id", "INTEGER", "Node that runs then; NULL at the start"},
+    TableColumn<EventRow>{{"node_id", "INTEGER", "Node that runs at that time; NULL at the start"},
                           [](const TableSource& s, const EventRow& event, RowWriter& row) {
                             write_node_id(s.analysis.memory.node_at(event.point), row);
                           }},
@@ -174,7 +172,7 @@ void fill_events(const TableSource& source, RowWriter& writer, const TableWriter
 }  // namespace
 
 TableWriter storage_table() {
-  return {{"storages", "Memory that the step allocates, and that exists before it",
+  return {{"storages", "Memory that the step allocates, or that exists before the step",
            columns_of(kStorageColumns)},
           fill_storages};
 }

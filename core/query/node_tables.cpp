@@ -114,7 +114,7 @@ constexpr std::array kNodeColumns{
     TableColumn<NodeId>{
         {"node", "TEXT", "Name"},
         [](const TableSource& s, const NodeId& id, RowWriter& row) { row.text(s.graph.name(id)); }},
-    TableColumn<NodeId>{{"position", "INTEGER", "Place in program order, from 0"},
+    TableColumn<NodeId>{{"position", "INTEGER", "Position in program order, from 0"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.integer(static_cast<std::int64_t>(s.graph.position(id)));
                         }},
@@ -122,11 +122,12 @@ constexpr std::array kNodeColumns{
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.text(kind_name(s.graph.node(id).kind));
                         }},
-    TableColumn<NodeId>{{"operator", "TEXT", "Operator that it calls; NULL if it is not a call"},
-                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-                          const Node& n = s.graph.node(id);
-                          n.kind == NodeKind::call ? row.text(s.graph.target(n)) : row.null();
-                        }},
+    TableColumn<NodeId>{
+        {"operator", "TEXT", "Operator that the node calls; NULL if the node is not a call"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+          const Node& n = s.graph.node(id);
+          n.kind == NodeKind::call ? row.text(s.graph.target(n)) : row.null();
+        }},
     TableColumn<NodeId>{{"phase", "TEXT", "forward or backward"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.text(s.phase(s.graph.node(id)));
@@ -148,51 +149,50 @@ constexpr std::array kNodeColumns{
                           row.text_or_null(n.group ? s.graph.group_label(n.group)
                                                    : std::string_view());
                         }},
-    TableColumn<NodeId>{{"stream", "TEXT",
-                         "Stream that it runs on: compute, copy or a process "
-                         "group; NULL for none"},
-                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-                          row.text_or_null(stream_name(s, id));
-                        }},
-    TableColumn<NodeId>{{"start_ns", "INTEGER", "When it starts on its stream"},
+    TableColumn<NodeId>{
+        {"stream", "TEXT",
+         "Stream that the node runs on: compute, copy or a process group; NULL for none"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+          row.text_or_null(stream_name(s, id));
+        }},
+    TableColumn<NodeId>{{"start_ns", "INTEGER", "Time at which the node starts on its stream"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           write_time(s, id, row, [](const NodeTiming& t) { return t.start; });
                         }},
-    TableColumn<NodeId>{{"end_ns", "INTEGER",
-                         "When it ends on its stream; a wait ends when its "
-                         "collective does"},
-                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-                          write_time(s, id, row, [](const NodeTiming& t) { return t.end; });
-                        }},
+    TableColumn<NodeId>{
+        {"end_ns", "INTEGER",
+         "Time at which the node ends on its stream; a wait ends when its collective does"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+          write_time(s, id, row, [](const NodeTiming& t) { return t.end; });
+        }},
     TableColumn<NodeId>{{"ns", "INTEGER", "Estimated device time, without waiting"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.integer(s.analysis.costs[id.index()].ns);
                         }},
-    TableColumn<NodeId>{{"host_ns", "INTEGER", "Time of the CPU to launch it"},
+    TableColumn<NodeId>{{"host_ns", "INTEGER", "CPU time to launch the node"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.integer(s.analysis.costs[id.index()].host_ns);
                         }},
-    TableColumn<NodeId>{{"exposed_ns", "INTEGER",
-                         "Exposed time of the collective or copy that it "
-                         "starts; 0 for others"},
-                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-                          const CollectiveTiming* c = s.started_by(id);
-                          row.integer(c == nullptr ? 0 : c->exposed_ns);
-                        }},
-    TableColumn<NodeId>{{"bound_by", "TEXT",
-                         "The limit of its time: compute, memory, launch, "
-                         "network, latency, ..."},
-                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-                          const NodeCost& cost = s.analysis.costs[id.index()];
-                          row.text_or_null(cost.limit == NodeCost::Limit::none
-                                               ? std::string_view()
-                                               : to_string(cost.limit));
-                        }},
+    TableColumn<NodeId>{
+        {"exposed_ns", "INTEGER",
+         "Exposed time of the collective or copy that the node starts; 0 for others"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+          const CollectiveTiming* c = s.started_by(id);
+          row.integer(c == nullptr ? 0 : c->exposed_ns);
+        }},
+    TableColumn<NodeId>{
+        {"bound_by", "TEXT",
+         "Resource that limits the time: compute, memory, launch, network, latency, ..."},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+          const NodeCost& cost = s.analysis.costs[id.index()];
+          row.text_or_null(cost.limit == NodeCost::Limit::none ? std::string_view()
+                                                               : to_string(cost.limit));
+        }},
     TableColumn<NodeId>{{"flops", "INTEGER", "Floating-point operations, computed from shapes"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.integer(s.analysis.flops[id.index()].total);
                         }},
-    TableColumn<NodeId>{{"output_bytes", "INTEGER", "Size of its outputs; views count in full"},
+    TableColumn<NodeId>{{"output_bytes", "INTEGER", "Size of the outputs; views count in full"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.integer(s.graph.output_bytes(s.graph.node(id)));
                         }},
@@ -208,25 +208,22 @@ constexpr std::array kNodeColumns{
                           row.owned_text(tensor == nullptr ? std::string()
                                                            : shape_text(s, *tensor));
                         }},
-    TableColumn<NodeId>{{"policy", "TEXT",
-                         "Memory policy of its tag: must_save, ...; NULL for "
-                         "none"},
-                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-                          const MemoryPolicy policy = s.graph.node(id).policy;
-                          row.text_or_null(policy == MemoryPolicy::none ? std::string_view()
-                                                                        : to_string(policy));
-                        }},
-    TableColumn<NodeId>{{"is_recomputed", "INTEGER",
-                         "1 if the backward computes it a second time, "
-                         "else 0"},
-                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-                          row.integer(s.graph.node(id).has(Node::recomputed) ? 1 : 0);
-                        }},
-    TableColumn<NodeId>{{"inputs", "INTEGER", "Number of nodes that it reads"},
+    TableColumn<NodeId>{
+        {"policy", "TEXT", "Memory policy of the tag: must_save, ...; NULL for none"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+          const MemoryPolicy policy = s.graph.node(id).policy;
+          row.text_or_null(policy == MemoryPolicy::none ? std::string_view() : to_string(policy));
+        }},
+    TableColumn<NodeId>{
+        {"is_recomputed", "INTEGER", "1 if the backward computes the node a second time, else 0"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+          row.integer(s.graph.node(id).has(Node::recomputed) ? 1 : 0);
+        }},
+    TableColumn<NodeId>{{"inputs", "INTEGER", "Number of nodes that the node reads"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.integer(static_cast<std::int64_t>(s.graph.inputs(id).size()));
                         }},
-    TableColumn<NodeId>{{"users", "INTEGER", "Number of nodes that read it"},
+    TableColumn<NodeId>{{"users", "INTEGER", "Number of nodes that read the node"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.integer(static_cast<std::int64_t>(s.users.of(id).size()));
                         }},
@@ -251,7 +248,7 @@ constexpr std::array kInputColumns{
                        [](const TableSource&, const Input& edge, RowWriter& row) {
                          row.integer(edge.node.value());
                        }},
-    TableColumn<Input>{{"input_id", "INTEGER", "Node that it reads"},
+    TableColumn<Input>{{"input_id", "INTEGER", "Node that `node_id` reads"},
                        [](const TableSource&, const Input& edge, RowWriter& row) {
                          row.integer(edge.input.value());
                        }},

@@ -110,7 +110,7 @@ Result<std::vector<KeptState>> states_from_json(const OrderedJson& json) {
     JsonMembers members(each);
     const OrderedJson* name = members.find("name");
     if (name == nullptr || read_json(*name, state.name) != nullptr)
-      return input_error("state {}: it has no name", states.size());
+      return input_error("state {}: `name` is missing or not a string", states.size());
     read_edits(members, state.edits);
     state.extra = members.rest();
     if (!members.problem().empty())

@@ -236,7 +236,7 @@ Result<std::unique_ptr<Journal>> Journal::take_over(const std::string& path, OnE
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
   if (!file) return system_error(path);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(Error::Kind::run, "{}: it is locked by another process", path);
+    return fail(Error::Kind::run, "{}: locked by another process", path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
   std::size_t good_bytes = 0;
   const auto state = parse_journal(bytes.view(), &good_bytes);

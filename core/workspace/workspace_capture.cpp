@@ -31,7 +31,7 @@ Result<std::string> locate(const std::string& relative, const std::string& absol
                              : absolute.empty()               ? near
                                                               : near + " and " + absolute;
   return input_error(
-      "{}: its capture is missing (looked for {}); restore it, or open it at its new location and "
+      "{}: the capture is missing (looked for {}); restore it, or open it at its new location and "
       "save the workspace again",
       workspace_path, looked);
 }
@@ -62,7 +62,7 @@ Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string
   if (!capture.assume.empty()) {
     auto assumptions = Assumptions::parse(capture.assume);
     if (!assumptions)
-      return fail(assumptions.error().kind, "{}: `assume` of its capture: {}", workspace_path,
+      return fail(assumptions.error().kind, "{}: `assume` of the capture: {}", workspace_path,
                   assumptions.error().message);
     request.assumptions = *std::move(assumptions);
   }

@@ -120,7 +120,7 @@ std::vector<Foreign> foreign_parameters() {
       {"pge_profile_path",
        {},
        {},
-       "A profile to take costs from.",
+       "The profile to read costs from.",
        "give the profile to the run: --estimator 'profile{trace=\"...\"}'"}};
 }
 
@@ -670,8 +670,8 @@ std::vector<Parameter> parameters() {
       choice("bucket_mode", {"auto", "default", "custom_ops", "custom_ops_multidtype", "coalesced"},
              "auto",
              "Form of the buckets. custom_ops_multidtype: all-gathers of several dtypes may share "
-             "one; coalesced: a reduce-scatter takes its members as a list, without copies (rules "
-             "of 2.15). auto: default (rules of 2.15), custom_ops_multidtype (2.11)."),
+             "one; coalesced: a reduce-scatter receives its members as a list, without copies "
+             "(rules of 2.15). auto: default (rules of 2.15), custom_ops_multidtype (2.11)."),
       number_or_none(
           "max_off_bucket_gb", 0.5,
           "GiB of collectives of one key, needed by no compute, that wait for each other and start "

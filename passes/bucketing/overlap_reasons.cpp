@@ -51,11 +51,11 @@ std::string why_not_with(NoBucket why, std::string_view other) {
     case NoBucket::far:
       return fmt::format("{} is too far away", other);
     case NoBucket::needed:
-      return fmt::format("it or what hides it needs {}, or vice versa", other);
+      return fmt::format("it or the compute that hides it depends on {}, or vice versa", other);
     case NoBucket::hiding:
       return fmt::format("with {} a collective would no longer be hidden", other);
     case NoBucket::cycle:
-      return fmt::format("with {} the starts or the waits would need each other", other);
+      return fmt::format("with {} the starts or the waits would depend on each other", other);
     case NoBucket::written:
       return fmt::format("something writes to what it or {} reads or returns", other);
     case NoBucket::unlike:

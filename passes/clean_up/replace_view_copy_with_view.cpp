@@ -253,7 +253,7 @@ class Replacer {
     const auto view = have && from ? ViewLayout(graph_, id, *from, *have).of(op.packet())
                                    : std::optional<Layout>();
     if (!view) return "the strides of the view are not known";
-    if (!same_strides(*view, *have)) return "the view would have other strides";
+    if (!same_strides(*view, *have)) return "the view would have different strides";
     const StorageId storage = base->storage;
     const StorageMove move{storage, view->offset - have->offset};
     moved_[of_copy.index()] = move;

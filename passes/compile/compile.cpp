@@ -110,8 +110,8 @@ Pass custom_codegen_pass() {
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide(
                 "kept",
-                "it replaces the code that torch generates, for profilers and debuggers: the graph "
-                "stays the same, and `jointer bench` runs its nodes, not that code");
+                "the pass replaces the code that torch generates, for profilers and debuggers: the "
+                "graph stays the same, and `jointer bench` runs its nodes, not that code");
             return {};
           }};
 }
@@ -127,8 +127,7 @@ Pass inductor_decomposition_pass() {
             if (graph.is_pair())
               return fail(
                   Error::Kind::usage,
-                  "it runs before a graph is partitioned, but this is a pair of a forward and a "
-                  "backward");
+                  "the pass runs before partitioning, but the graph is a forward/backward pair");
             const std::size_t before = graph.order().size();
             JOINTER_TRY(graph,
                         context.run_python(graph, "jointer.decomposition:inductor_decomposition"));

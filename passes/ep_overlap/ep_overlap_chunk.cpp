@@ -35,7 +35,7 @@ struct Made {
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage,
-                "graph chunking needs a traced step, not a pair of forward and backward");
+                "graph chunking needs a flat training step, not a forward/backward pair");
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   const std::string& pattern = arguments.text("module_pattern");
@@ -47,14 +47,13 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   if (roots.empty() || program.sizes.hints().empty()) {
     JOINTER_CHECK(check_module_pattern(program, pattern));
     if (!by_annotation)
-      return fail(Error::Kind::usage,
-                  "no module that matches {} exchanges tokens of a size that can be split in two{}",
-                  pattern, roots.empty() ? ": none contains an all_to_all_single" : "");
-    context.decide(
-        "kept",
-        fmt::format(
-            "No module that matches {} exchanges tokens of a size that can be split in two.",
-            pattern));
+      return fail(
+          Error::Kind::usage,
+          "no module that matches {} exchanges tokens along a dimension that can be split in two{}",
+          pattern, roots.empty() ? ": none contains an all_to_all_single" : "");
+    context.decide("kept", fmt::format("No module that matches {} exchanges tokens along a "
+                                       "dimension that can be split in two.",
+                                       pattern));
     return context.report(1);
   }
   std::vector<Made> made;
@@ -79,11 +78,10 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     }
   }
   if (count == 0)
-    return fail(
-        Error::Kind::usage,
-        "no tensor in {} has a size that can be split; run populate_chunk_dim_metadata first, on a "
-        "step traced for graph chunking",
-        pattern);
+    return fail(Error::Kind::usage,
+                "no tensor in the modules that match {} has a dimension that can be split; run "
+                "populate_chunk_dim_metadata first, on a step traced for graph chunking",
+                pattern);
   JOINTER_CHECK(program.finish());
   for (Made& each : made)
     if (graph.is_live(each.node))

@@ -92,7 +92,8 @@ std::string reason(const ChunkedRegion& region, const RegionSchedule& schedule,
       return fmt::format("Starts {} for chunk {}; compute of the other chunk overlaps with it.",
                          exchange, chunk);
     case Why::filler:
-      return fmt::format("Ready during {}, and needs no exchange that is still running.", exchange);
+      return fmt::format("Ready during {}, and depends on no exchange that is still running.",
+                         exchange);
     case Why::tail:
       break;
   }
@@ -166,7 +167,7 @@ Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext&
       set_non_blocking(graph, schedule.copies[i], !schedule.is_blocking[i]);
       context.decide(graph, schedule.copies[i], "changed",
                      schedule.is_blocking[i]
-                         ? "The host waits for this copy, and with it for those before it."
+                         ? "The host waits for this copy, and thus for the copies before it."
                          : "The host waits for a later copy, by which time this one is done.");
     }
   }

@@ -39,7 +39,7 @@ OrderedJson hints_of(const Graph& graph, NodeId id, const ChunkHints& hints) {
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage,
-                "graph chunking needs a traced step, not a pair of forward and backward");
+                "graph chunking needs a flat training step, not a forward/backward pair");
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   const std::string_view size = mode == ChunkMode::seq ? "sequence length" : "batch size";

@@ -189,8 +189,10 @@ class Planner {
       for (std::size_t later = i + 1; later < exchanges.size(); ++later)
         for (const NodeId id : closures_[chunk].back())
           if (id == exchanges[later])
-            return fail(Error::Kind::usage, "{} needs {}, a later exchange of its chunk",
-                        graph_.name(exchanges[i]), graph_.name(id));
+            return fail(
+                Error::Kind::usage,
+                "token exchange {} depends on {}, which is a later exchange in the same chunk",
+                graph_.name(exchanges[i]), graph_.name(id));
     }
     return {};
   }

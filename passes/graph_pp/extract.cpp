@@ -55,8 +55,9 @@ Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> 
       if (missing == id)
         return fail(Error::Kind::usage, "{} is returned, but is not an input of that stage",
                     graph.name(id));
-      return fail(Error::Kind::usage, "{} cannot be returned: it needs {}, which is not an input",
-                  graph.name(id), graph.name(missing));
+      return fail(Error::Kind::usage,
+                  "{} cannot be returned: it depends on {}, which is not an input", graph.name(id),
+                  graph.name(missing));
     }
     is_needed[id.index()] = true;
   }

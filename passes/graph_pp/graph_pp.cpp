@@ -139,7 +139,7 @@ std::vector<Pass> graph_pp_passes() {
                            "Number of forward outputs; none: those before the first "
                            "gradient."),
             texts("backward_inputs",
-                  "Placeholders that only the backward takes; empty: the tangents.")},
+                  "Placeholders that only the backward reads; empty: the tangents.")},
            run_partition),
       pass("split_backward_fsdp_collectives",
            "Extracts the reductions of gradients from a pipeline stage's backward.",

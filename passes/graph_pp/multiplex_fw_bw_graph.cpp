@@ -40,8 +40,9 @@ class Multiplexer {
     const Part& backward_part = pair_.part(kBackward);
     if (const std::string& kernels = backward_part.triton_kernels;
         !kernels.empty() && kernels != pair_.part(kForward).triton_kernels)
-      return fail(Error::Kind::usage,
-                  "each half numbers its own Triton kernels, so one graph cannot hold both");
+      return fail(
+          Error::Kind::usage,
+          "each half numbers its own Triton kernels, so one graph cannot contain both halves");
     std::string name = pair_.part(kForward).name + ".multiplexed";
     PartCopy forward(pair_, made_, CaptureKind::train_step, name, kForward);
     PartCopy backward(pair_, made_, forward.part(), kBackward);

@@ -136,7 +136,8 @@ class StagePartition {
       if (args.empty() || args[0].kind != Argument::Kind::node) continue;
       const NodeId base = base_of(args[0].node());
       if (is_backward_input_[base.index()])
-        return fail(Error::Kind::usage, "{} of the forward writes to {}, an input of the backward",
+        return fail(Error::Kind::usage,
+                    "{} of the forward writes to {}, which is an input of the backward",
                     joint_.name(id), joint_.name(base));
       writes_.push_back(id);
       say(id, "returned", "The forward returns it so that its write is not dropped.");
@@ -183,7 +184,8 @@ class StagePartition {
     std::vector<NodeId> forward_inputs, backward_inputs = saved_;
     for (const NodeId id : placeholders(joint_, PartId(0))) {
       if (needed[id.index()] && is_backward_input_[id.index()])
-        return fail(Error::Kind::usage, "the forward needs {}, an input of the backward",
+        return fail(Error::Kind::usage,
+                    "the forward depends on {}, which is an input of the backward",
                     joint_.name(id));
       if (needed[id.index()]) forward_inputs.push_back(id);
       if (is_backward_input_[id.index()] && needed_later[id.index()]) backward_inputs.push_back(id);
@@ -242,7 +244,7 @@ Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outp
                                     const std::vector<std::string>& backward_inputs,
                                     const StageReasons& reasons) {
   if (joint.is_pair())
-    return fail(Error::Kind::usage, "the graph is already a pair of a forward and a backward");
+    return fail(Error::Kind::usage, "the graph is already a forward/backward pair");
   return StagePartition(joint, forward_outputs, reasons).run(backward_inputs);
 }
 

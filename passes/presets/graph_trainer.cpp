@@ -153,8 +153,8 @@ class Parser {
     if (name == kBudget) return set_number(word, flags_.offload_budget_gb);
     if (name == kDisable) return disable(word);
     return fail(Error::Kind::usage,
-                "{}: graph_trainer has no such flag for choosing passes{} its flags are {}", word,
-                nearest_name_question(name, names()), fmt::join(names(), ", "));
+                "{}: graph_trainer has no such flag for choosing passes{} the known ones are {}",
+                word, nearest_name_question(name, names()), fmt::join(names(), ", "));
   }
 
   // `ep_overlap.no_enabled` switches off `ep_overlap.enabled`.
@@ -179,7 +179,8 @@ class Parser {
     if (says) value_ = words_[at_++];
     if (value_) {
       const bool is_true = *value_ == "True" || *value_ == "true";
-      if (is_negated) return fail(Error::Kind::usage, "{} takes no value, got `{}`", word, *value_);
+      if (is_negated)
+        return fail(Error::Kind::usage, "{}: expected no value, got `{}`", word, *value_);
       if (!is_true && *value_ != "False" && *value_ != "false")
         return fail(Error::Kind::usage, "{}: expected True or False, got `{}`", word, *value_);
       on = is_true;
@@ -235,7 +236,7 @@ class Parser {
       const std::string ours =
           name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string();
       if (std::find(kPasses.begin(), kPasses.end(), ours) == kPasses.end()) {
-        return fail(Error::Kind::usage, "{}: graph_trainer has no pass {}{} names end with {}",
+        return fail(Error::Kind::usage, "{}: graph_trainer has no pass {}{} pass names end with {}",
                     word, name, nearest_name_question(ours.empty() ? name : ours, kPasses),
                     kSuffix);
       }

@@ -445,7 +445,8 @@ class Scheduler {
     const auto stays = [&](NodeId id) {
       for (const NodeId input : graph_.inputs(id))
         if (!is_movable(input) && place(input) >= place(move.before)) {
-          why = fmt::format("{} needs {}, which comes later", graph_.name(id), graph_.name(input));
+          why = fmt::format("{} depends on {}, which comes later", graph_.name(id),
+                            graph_.name(input));
           return true;
         }
       if (place(id) >= place(move.before)) return false;

@@ -34,7 +34,7 @@ Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, double hidden,
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
-    return fail(Error::Kind::usage, "the graph is already a pair of a forward and a backward");
+    return fail(Error::Kind::usage, "the graph is already a forward/backward pair");
   std::int64_t limit = std::numeric_limits<std::int64_t>::max();
   if (const auto run_limit = context.peak_limit())
     limit = saturating_whole(static_cast<double>(*run_limit) * arguments.number("share"));
@@ -90,7 +90,7 @@ Pass fastest_plan_pass() {
   hidden.max = 1;
   return {
       .info = {.name = "fastest_plan",
-               .summary = "Splits a joint graph by the fastest plan found within a limit of the "
+               .summary = "Splits a joint graph by the fastest plan found within a limit on the "
                           "peak: saves, recomputes and offloads.",
                .source = "ours",
                .stage = PassStage::partition,

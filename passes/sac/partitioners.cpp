@@ -36,7 +36,7 @@ namespace {
 
 Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext& context) {
   if (graph.is_pair())
-    return fail(Error::Kind::usage, "the graph is already a pair of a forward and a backward");
+    return fail(Error::Kind::usage, "the graph is already a forward/backward pair");
   constexpr double kCut = 0.8;  // progress once it is known what is saved
   double done = 0;
   options.watcher.report = [&](double part) { done = kCut * part; };

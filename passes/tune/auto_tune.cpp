@@ -191,8 +191,7 @@ Result<void> run(const PassRegistry& registry, Graph& graph, const Arguments& ar
   options.context.report = [&](double part) { searched = part; };
   options.context.is_cancelled = [&] { return !context.report(searched); };
   JOINTER_TRY(const TuneResult result, tune(graph, registry, options));
-  if (result.end == TuneResult::End::cancelled)
-    return fail(Error::Kind::cancelled, "it was cancelled");
+  if (result.end == TuneResult::End::cancelled) return fail(Error::Kind::cancelled, "cancelled");
   JOINTER_TRY(const PipelineRun done, run_winner(graph, result, registry, context));
   decide_result(result, done, context);
   context.add_table(steps_table(result));

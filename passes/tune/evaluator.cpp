@@ -72,7 +72,7 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
       if (is_new) break;  // this thread computes it
       if (found->second.behind) return *found->second.behind;
       made_.wait_for(lock, std::chrono::milliseconds(20));
-      if (is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
+      if (is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
     }
   }
   const auto make = [&]() -> Result<Behind> {
@@ -102,7 +102,7 @@ Result<Evaluator::Behind> Evaluator::run_step(const Graph& before, const Pipelin
   if (const auto fits = registry_.check({step}); !fits) return failed(fits.error());
   const Pass& pass = *registry_.find(step.pass);
   const auto arguments = Arguments::check(pass.info.parameters, step.given);
-  if (is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
+  if (is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
   auto graph = std::make_shared<Graph>(before);
   PassContext context(options_.context);
   ++passes_run_;

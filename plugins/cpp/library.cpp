@@ -12,15 +12,14 @@ namespace jointer {
 namespace {
 
 Result<void> check(const PluginInterface* plugin) {
-  if (plugin == nullptr) return fail(Error::Kind::usage, "its entry point returns null");
+  if (plugin == nullptr) return fail(Error::Kind::usage, "the entry point returns null");
   JOINTER_CHECK(check_plugin_version(
       plugin->version, plugin->built_with == nullptr ? "an unknown version" : plugin->built_with));
   if (plugin->sizes != PluginInterface().sizes)
-    return fail(Error::Kind::usage,
-                "it was built with different Jointer headers; rebuild the plugin");
+    return fail(Error::Kind::usage, "built with different Jointer headers; rebuild the plugin");
   if (plugin->make_passes == nullptr)
     return fail(Error::Kind::usage,
-                "its make_passes is null; define the entry point with JOINTER_PLUGIN");
+                "make_passes is null; define the entry point with JOINTER_PLUGIN");
   return {};
 }
 
@@ -34,10 +33,10 @@ Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
   PluginLibrary library;
   // RTLD_NOW: a missing symbol is reported here instead of ending the process later.
   library.handle_.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (!library.handle_) return fail(Error::Kind::usage, "it cannot be loaded: {}", ::dlerror());
+  if (!library.handle_) return fail(Error::Kind::usage, "cannot be loaded: {}", ::dlerror());
   void* const symbol = ::dlsym(library.handle_.get(), kPluginEntry);
   if (symbol == nullptr)
-    return fail(Error::Kind::usage, "it is not a plugin: it has no entry point `{}`", kPluginEntry);
+    return fail(Error::Kind::usage, "not a plugin: there is no entry point `{}`", kPluginEntry);
   PluginEntry entry = nullptr;
   static_assert(sizeof entry == sizeof symbol);
   std::memcpy(&entry, &symbol, sizeof entry);
@@ -46,9 +45,9 @@ Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
     JOINTER_CHECK(check(plugin));
     library.passes_ = plugin->make_passes();
   } catch (const std::exception& thrown) {
-    return fail(Error::Kind::usage, "its make_passes threw: {}", thrown.what());
+    return fail(Error::Kind::usage, "make_passes threw an exception: {}", thrown.what());
   } catch (...) {
-    return fail(Error::Kind::usage, "its make_passes threw");
+    return fail(Error::Kind::usage, "make_passes threw an object that is not a std::exception");
   }
   return library;
 }

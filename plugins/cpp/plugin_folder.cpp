@@ -30,7 +30,7 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
   if (!json.is_object()) return input_error("{}: does not describe a plugin", file);
   PluginFolder folder;
   folder.path = path;
-  JsonMembers members(json, file + ": it does not describe a plugin");
+  JsonMembers members(json, file + ": does not describe a plugin");
   if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
     return input_error("{}: does not describe a plugin", file);
   read_fields(members, folder, kFields);

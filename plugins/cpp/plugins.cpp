@@ -38,7 +38,8 @@ Result<void> check(const PluginFolder& folder) {
   JOINTER_CHECK(check_plugin_version(folder.interface, folder.built_with));
   std::error_code status;
   if (!fs::is_regular_file(folder.library_path(), status))
-    return fail(Error::Kind::usage, "its library {} does not exist", folder.library);
+    return fail(Error::Kind::usage, "the library {} does not exist; build the plugin again",
+                folder.library);
   return {};
 }
 

@@ -120,14 +120,14 @@ Answer run_pass(const Pass& pass, const OrderedJson& request, Graph& graph,
     messages.say(HostProgress{done});
   };
   PassContext context(options);
-  if (!pass.run) return refuse(HostFailed::Kind::pass, "it has no `run` function");
+  if (!pass.run) return refuse(HostFailed::Kind::pass, "the pass has no `run` function");
   const auto ran = pass.run(graph, *arguments, context);
   if (!ran)
     return refuse(
         ran.error().kind == Error::Kind::usage ? HostFailed::Kind::usage : HostFailed::Kind::pass,
         ran.error().message);
   if (const auto sound = validate(graph); !sound)
-    return refuse(HostFailed::Kind::pass, "it produced an invalid graph: " + sound.error().message);
+    return refuse(HostFailed::Kind::pass, "produced an invalid graph: " + sound.error().message);
   for (const Decision& each : context.decisions()) messages.say(HostDecision{each});
   for (const PassTable& each : context.tables()) messages.say(HostTable{each});
   return {};
@@ -142,7 +142,7 @@ Answer run(const OrderedJson& request, const Messages& messages) {
                                  [&](const Pass& each) { return each.info.name == name; });
   if (pass == passes.end())
     return refuse(HostFailed::Kind::usage,
-                  "its plugin declares it but does not contain it; build the plugin again");
+                  "the plugin declares this pass but does not contain it; build the plugin again");
   const auto bytes = read_bytes(text_of(request, "graph"));
   if (!bytes) return refuse(HostFailed::Kind::pass, bytes.error().message);
   auto graph = read_native("graph", *bytes);
@@ -152,9 +152,9 @@ Answer run(const OrderedJson& request, const Messages& messages) {
   } catch (const std::bad_alloc&) {
     return refuse(HostFailed::Kind::memory, "out of memory");
   } catch (const std::exception& thrown) {
-    return refuse(HostFailed::Kind::pass, std::string("it threw: ") + thrown.what());
+    return refuse(HostFailed::Kind::pass, std::string("threw an exception: ") + thrown.what());
   } catch (...) {
-    return refuse(HostFailed::Kind::pass, "it threw something that is not a std::exception");
+    return refuse(HostFailed::Kind::pass, "threw an object that is not a std::exception");
   }
   if (auto written = write_bytes(text_of(request, "result"), write_native(*graph)); !written)
     return refuse(HostFailed::Kind::pass, written.error().message);

@@ -57,7 +57,7 @@ class Conversation {
 
   void watch(const Child& child) {
     if (question_.is_cancelled && question_.is_cancelled())
-      error_ = Error{Error::Kind::cancelled, "it was cancelled"};
+      error_ = Error{Error::Kind::cancelled, "cancelled"};
     else if ((++ticks_ % kTicksOfGroup == 0 ? group_resident_bytes(child.pid())
                                             : resident_bytes(child.pid())) > memory_)
       error_ = out_of_memory();
@@ -65,7 +65,7 @@ class Conversation {
 
   [[nodiscard]] Error out_of_memory() const {
     return {Error::Kind::run,
-            fmt::format("it exceeded its memory limit of {}", format_bytes(memory_))};
+            fmt::format("exceeded the memory limit of {}", format_bytes(memory_))};
   }
 
   void take(std::string_view line) {
@@ -77,7 +77,7 @@ class Conversation {
     }
     const bool is_first = !std::exchange(has_begun_, true);
     if (is_first != std::holds_alternative<HostReady>(*message)) {
-      error_ = Error{Error::Kind::run, "its host sent a message out of turn"};
+      error_ = Error{Error::Kind::run, "the host sent a message out of turn"};
     } else if (const auto* failed = std::get_if<HostFailed>(&*message)) {
       using Kind = HostFailed::Kind;
       if (failed->kind == Kind::memory)
@@ -97,12 +97,12 @@ class Conversation {
     const ChildEnd& end = *child.end();
     if (end.timed_out) {
       const double seconds = std::chrono::duration<double>(*question_.limits.deadline).count();
-      return {Error::Kind::run, fmt::format("it did not end within {:g} s", seconds)};
+      return {Error::Kind::run, fmt::format("did not end within {:g} s", seconds)};
     }
     const std::string last = child.last_error();
     return {Error::Kind::run,
-            fmt::format("its process ended without an answer: {}{}{}", to_string(end),
-                        last.empty() ? "" : "; it wrote: ", last)};
+            fmt::format("the process ended without an answer: {}{}{}", to_string(end),
+                        last.empty() ? "" : "; last output: ", last)};
   }
 
   const HostQuestion& question_;

@@ -83,8 +83,8 @@ class Run {
 
   static Result<Graph> read_result(const std::string& path) {
     auto bytes = read_bytes(path);
-    if (!bytes) return fail(Error::Kind::run, "it returned no graph");
-    auto result = read_native("the graph it returned", *bytes);
+    if (!bytes) return fail(Error::Kind::run, "returned no graph");
+    auto result = read_native("the returned graph", *bytes);
     if (!result) return fail(Error::Kind::run, "{}", result.error().message);
     return result;
   }

@@ -159,11 +159,11 @@ Result<HostMessage> parse_host_message(std::string_view line) {
     const auto* ready = std::get_if<HostReady>(&*message);
     if (ready == nullptr || ready->protocol == kHostProtocol) return *std::move(message);
     return fail(Error::Kind::run,
-                "its host uses a protocol version other than {}: it belongs to another version of "
-                "Jointer",
+                "the host uses a protocol version other than {}, so it belongs to another version "
+                "of Jointer",
                 kHostProtocol);
   }
-  return fail(Error::Kind::run, "its host sent an invalid message: {}{}",
+  return fail(Error::Kind::run, "the host sent an invalid message: {}{}",
               write_json(one_line(std::string(line.substr(0, kShown)))),
               line.size() > kShown ? "..." : "");
 }

@@ -79,17 +79,17 @@ class Comparison {
     };
     for (const NodeId id : was_.inputs)
       if (lacks(result_, is_.inputs, id, given_))
-        return refuse("it removed the input {}{}", given_.name(id), half_);
+        return refuse("removed the input {}{}", given_.name(id), half_);
     for (const NodeId id : is_.inputs)
       if (lacks(given_, was_.inputs, id, result_))
-        return refuse("it added the input {}{}", result_.name(id), half_);
+        return refuse("added the input {}{}", result_.name(id), half_);
     for (std::size_t i = 0; i < was_.inputs.size(); ++i) {
       const NodeId was = was_.inputs[i], is = is_.inputs[i];
       if (given_.name(was) != result_.name(is))
-        return refuse("it changed the order of the inputs{}: {} is where {} was", half_,
+        return refuse("changed the order of the inputs{}: {} is where {} was", half_,
                       result_.name(is), given_.name(was));
       if (!same_value(given_, was, result_, is))
-        return refuse("it changed the input {}{} to {} from {}", result_.name(is), half_,
+        return refuse("changed the input {}{} to {} from {}", result_.name(is), half_,
                       value_text(result_, is), value_text(given_, was));
     }
     return {};
@@ -97,16 +97,16 @@ class Comparison {
 
   Result<void> check_outputs() const {
     if (was_.outputs.size() != is_.outputs.size())
-      return refuse("it returned {}{} instead of {}", counted(is_.outputs.size(), "output"), half_,
+      return refuse("returned {}{} instead of {}", counted(is_.outputs.size(), "output"), half_,
                     was_.outputs.size());
     for (std::size_t i = 0; i < was_.outputs.size(); ++i) {
       const NodeId was = was_.outputs[i], is = is_.outputs[i];
       if (was && !is)
-        return refuse("it returned None as output {}{}, which was {}", i, half_, given_.name(was));
+        return refuse("returned None as output {}{}, which was {}", i, half_, given_.name(was));
       if (!was && is)
-        return refuse("it returned {} as output {}{}, which was None", result_.name(is), i, half_);
+        return refuse("returned {} as output {}{}, which was None", result_.name(is), i, half_);
       if (was && !same_value(given_, was, result_, is))
-        return refuse("it returned {}, {}, as output {}{}, which was {}, {}", result_.name(is),
+        return refuse("returned {}, {}, as output {}{}, which was {}, {}", result_.name(is),
                       value_text(result_, is), i, half_, given_.name(was), value_text(given_, was));
     }
     return {};
@@ -114,7 +114,7 @@ class Comparison {
 
   template <class... Args>
   static tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
-    return fail(Error::Kind::run, "{}: a pass must keep the graph's inputs and outputs",
+    return fail(Error::Kind::run, "{}; a pass must keep the graph's inputs and outputs",
                 fmt::format(format, std::forward<Args>(args)...));
   }
 

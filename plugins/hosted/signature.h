@@ -10,7 +10,7 @@ namespace jointer {
 // that turns a graph into a pair is not checked.
 //
 // Descriptors that `result` has lost or confused are restored from `given`: a descriptor describes
-// a position, not a node. Error (run), in one sentence about the pass ("it returned 25 outputs
+// a position, not a node. Error (run), in one sentence about the pass ("returned 25 outputs
 // instead of 26"); `result` is then unchanged.
 Result<void> keep_signature(const Graph& given, Graph& result);
 

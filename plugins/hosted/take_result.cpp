@@ -65,8 +65,8 @@ Result<void> keep_to_operators(const Graph& given, const Graph& result) {
     if (n.kind != NodeKind::call || !result.op(n).is_opaque() || known.contains(result.target(n)))
       continue;
     return fail(Error::Kind::run,
-                "node {} of the graph it returned calls {}, which is not an operator",
-                result.name(id), result.target(n));
+                "node {} of the returned graph calls {}, which is not an operator", result.name(id),
+                result.target(n));
   }
   return {};
 }

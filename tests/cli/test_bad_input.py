@@ -496,7 +496,8 @@ def test_folder_with_other_files(tmp_path: Path) -> None:
 def test_a_recipe_is_not_a_capture(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text('{"format": "jointer-recipe", "version": 1, "edits": []}')
-    assert_refused(run("info", path), path, "this is a Jointer recipe", "`jointer apply FILE --recipe")
+    answer = run("info", path)
+    assert_refused(answer, path, "got a Jointer recipe", "`jointer apply FILE --recipe")
 
 
 def test_folder_as_a_half(tmp_path: Path) -> None:

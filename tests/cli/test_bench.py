@@ -335,7 +335,7 @@ def test_different_outputs_exit_with_1(bench: Bench, equal: bool, code: int) -> 
     [
         ([JOINT, "--ranks", "2"], 2, ["4 ranks", "--solo"]),
         ([JOINT, "--ranks", "100"], 2, ["4 ranks", "--solo"]),
-        ([sample("llama_debug_tp2.joint"), "--solo", "2"], 2, ["has 2 ranks, 0 to 1"]),
+        ([sample("llama_debug_tp2.joint"), "--solo", "2"], 2, ["has 2 ranks, numbered 0 to 1"]),
         ([JOINT, "--solo", "0", "--ranks", "4"], 2, ["--solo"]),
         ([JOINT, "--backend", "jit"], 2, ["--backend", "interpret"]),
         ([JOINT, "--on", "tpu"], 2, ["--on", "cuda"]),

@@ -284,7 +284,7 @@ def test_a_pipeline_that_cannot_apply_is_refused_before_it_runs(
     """Not after the steps before the one that fails: the first of this preset runs in Python."""
     monkeypatch.setenv("JOINTER_PYTHON", "/no/such/python")
     refused(run("apply", STEP, "--preset", "fsdp_tp_full_inductor", "-o", tmp_path / "out.json"),
-            "min_cut_partition needs a joint graph, but this is a flat training step")
+            "min_cut_partition needs a joint graph, but the graph is a flat training step")
     refused(run("apply", JOINT, "--preset", "graph_trainer_ep_overlap", cwd=tmp_path), "no all_to_all_single")
     assert list(tmp_path.iterdir()) == []
 

@@ -387,7 +387,7 @@ def test_ties_have_one_reason() -> None:
             fits = int(reason.split("of which ")[1].split()[0])
             assert 0 < texts.count(reason) <= fits
             assert int(reason.split()[2]) > fits
-            assert reason.endswith("which of them is arbitrary")
+            assert reason.endswith("the choice among them is arbitrary")
 
 
 # --- Refusals ---

@@ -30,7 +30,7 @@ def test_its_own_plan_has_its_figures(tmp_path: Path) -> None:
     captured, own = answer("sac", PAIR), answer("sac", PAIR, "-o", out)
     assert figures(own) == figures(captured) and names(own) == names(captured)
     assert "is a pair: its halves were joined" in own["notes"][0]
-    assert "`this plan` is the pair's own" in own["notes"][0]
+    assert "`this plan` is the plan of the pair as captured" in own["notes"][0]
     assert figures(answer("sac", out)) == figures(captured)
     assert all(row["reason"].startswith("the pair saves it") for row in own["saved"])
 

@@ -134,7 +134,7 @@ def test_refusals(arguments: list[str], word: str) -> None:
 def test_a_list_of_changes_limits_allocated_memory() -> None:
     done = run("sac", JOINT, "--budget", "10GiB", "--at-most", "3", "--limit-of", "reserved")
     assert done.code == 2
-    assert "option --limit-of: is for a search; a list of changes limits allocated memory" in done.err
+    assert "--limit-of: applies only to a search; a list of changes limits allocated" in done.err
 
 
 def test_a_flat_step_is_written_as_listed(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
         (["memory", JOINT, "--optimizer", "sgd"], "option --optimizer: expected one of none, adamw, got `sgd`"),
         (["memory", JOINT, "--top"], "option --top: expected a value; `jointer memory --help` lists its options"),
         (["memory", JOINT, "--top", "3", "--top", "4"], "option --top: given 2 times; give it once"),
-        (["memory", JOINT, "--json=foo"], "option --json: takes no value, got `foo`"),
+        (["memory", JOINT, "--json=foo"], "option --json: expected no value, got `foo`"),
         *(
             (
                 [*command, "--assume", text],
@@ -122,7 +122,7 @@ def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
         (["diff", JOINT, "--top", "3", "--json"], "options --top and --json"),
         (["export", "--format", "dot", "-o", "-", "--device", "h100"], "option --device: has no effect with --format dot"),
         (["export", "--format", "fx-text", "-o", "-", "--optimizer", "adamw"], "option --optimizer: has no effect with"),
-        (["sac", "--top", "3", "--json"], "option --top: limits the tables"),
+        (["sac", "--top", "3", "--json"], "option --top: has no effect with --json"),
         (["sac", "--points", "8"], "option --points: needs --pareto, --slower, --free, or a --budget in bytes"),
         (["sac", "--points", "8", "--budget", "0.5"], "option --points: needs --pareto, --slower, --free, or a --budget"),
         (["sac", "--solver", "dp"], "option --solver: needs --budget, --slower or --pareto"),
@@ -165,14 +165,15 @@ def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str
 )
 def test_options_for_joint_graphs_are_refused_on_a_flat_step(option: list[str]) -> None:
     text = said(run("sac", STEP, *option))
-    assert text.startswith(f"option {option[0]}: is for joint graphs, but {STEP} is a flat training step")
+    start = f"option {option[0]}: applies only to joint graphs; {STEP} is a flat training step"
+    assert text.startswith(start)
 
 
 def test_the_help_of_sac_lists_the_options_for_each_kind_of_graph() -> None:
     text = run("sac", "--help").out
     assert "\nPlan (a pair is joined first):\n" in text and "Up to 1: torch's activation budget" in text
     assert "\nShortest list of changes:\n" in text
-    assert "a flat training step all but --partitioner" in text
+    assert "all but --partitioner to a flat training step" in text
 
 
 @pytest.mark.parametrize("option", [["--gpu", "x"], ["--assume", "64"], ["--graph", "0"]], ids=" ".join)

@@ -145,7 +145,7 @@ void PipelineTest::a_pass_is_added_by_typing() {
   QCOMPARE(draft().size(), 2U);
   QCOMPARE(list().current(), std::optional<std::size_t>(1));
   // Passes that could not be loaded are listed with the reason.
-  service_->set_problems({"/x/broken: its library is not there"});
+  service_->set_problems({"/x/broken: the library is not there"});
   bool is_listed = false;
   for (int i = 0; i < catalog.model().rowCount(); ++i)
     is_listed = is_listed || catalog.model().index(i).data().toString().contains("/x/");

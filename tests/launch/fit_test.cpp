@@ -65,7 +65,7 @@ TEST(Fit, AWorldThatIsTooLargeRunsAsOneRank) {
   const auto alone = fit_to_machine(of_world(512), {.solo = 511}, {});
   ASSERT_TRUE(alone);
   EXPECT_EQ(alone->request.ranks, 0);
-  EXPECT_THAT(refused(of_world(512), {.solo = 512}), HasSubstr("has 512 ranks, 0 to 511"));
+  EXPECT_THAT(refused(of_world(512), {.solo = 512}), HasSubstr("has 512 ranks, numbered 0 to 511"));
   EXPECT_THAT(refused(of_world(4), {.ranks = 4, .solo = 1}), HasSubstr("--solo"));
 }
 

@@ -128,10 +128,9 @@ TEST_F(CppPluginTest, ReturnsTables) {
 
 TEST_F(CppPluginTest, TheSignatureIsKept) {
   add_bad_passes();
-  EXPECT_EQ(
-      failure("drop_output"),
-      "drop_output: it returned 0 outputs instead of 1: a pass must keep the graph's inputs and "
-      "outputs");
+  EXPECT_EQ(failure("drop_output"),
+            "drop_output: returned 0 outputs instead of 1; a pass must keep the graph's inputs and "
+            "outputs");
 }
 
 TEST_F(CppPluginTest, AParameterOutOfRangeIsRefusedBeforeAnythingRuns) {
@@ -143,9 +142,8 @@ TEST_F(CppPluginTest, AParameterOutOfRangeIsRefusedBeforeAnythingRuns) {
 
 TEST_F(CppPluginTest, ThrowsAreCaught) {
   add_bad_passes();
-  EXPECT_EQ(failure("throw_exception"), "throw_exception: it threw: the sky fell");
-  EXPECT_EQ(failure("throw_number"),
-            "throw_number: it threw something that is not a std::exception");
+  EXPECT_EQ(failure("throw_exception"), "throw_exception: threw an exception: the sky fell");
+  EXPECT_EQ(failure("throw_number"), "throw_number: threw an object that is not a std::exception");
 }
 
 TEST_F(CppPluginTest, AnErrorIsPassedOn) {
@@ -156,7 +154,7 @@ TEST_F(CppPluginTest, AnErrorIsPassedOn) {
 TEST_F(CppPluginTest, ALoopEndsAtTheDeadline) {
   options.limits.deadline = milliseconds(700);
   add_bad_passes();
-  EXPECT_EQ(failure("loop"), "loop: it did not end within 0.7 s");
+  EXPECT_EQ(failure("loop"), "loop: did not end within 0.7 s");
 }
 
 TEST_F(CppPluginTest, CanBeCancelledWhileItLoops) {
@@ -169,19 +167,19 @@ TEST_F(CppPluginTest, CanBeCancelledWhileItLoops) {
 TEST_F(CppPluginTest, MemoryHasALimit) {
   options.limits.memory_bytes = 300 << 20;
   add_bad_passes();
-  EXPECT_EQ(failure("eat_memory"), "eat_memory: it exceeded its memory limit of 300 MiB");
+  EXPECT_EQ(failure("eat_memory"), "eat_memory: exceeded the memory limit of 300 MiB");
 }
 
 TEST_F(CppPluginTest, ACrashIsNamed) {
   add_bad_passes();
-  EXPECT_THAT(failure("crash"), AllOf(StartsWith("crash: its process ended without an answer: "),
+  EXPECT_THAT(failure("crash"), AllOf(StartsWith("crash: the process ended without an answer: "),
                                       HasSubstr("signal 11"), HasSubstr("last words")));
   EXPECT_THAT(failure("leave"), HasSubstr("without an answer: exit code 0"));
 }
 
 TEST_F(CppPluginTest, AnInvalidGraphIsRefused) {
   add_bad_passes();
-  EXPECT_THAT(failure("break_order"), HasSubstr("it produced an invalid graph: "));
+  EXPECT_THAT(failure("break_order"), HasSubstr("produced an invalid graph: "));
 }
 
 TEST_F(CppPluginTest, GarbageInTheMessagesIsDetected) {
@@ -235,10 +233,9 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedDespiteTheirDescriptions) {
                          options));
   ASSERT_TRUE(
       add_plugin(registry, make_plugin("other_build", description("other_build", "b")), options));
-  EXPECT_EQ(
-      failure("v"),
-      "v: it was built for version 2 of the plugin interface, but this Jointer has version 1; "
-      "rebuild the plugin");
+  EXPECT_EQ(failure("v"),
+            "v: built for version 2 of the plugin interface, but this Jointer has version 1; "
+            "rebuild the plugin");
   EXPECT_THAT(failure("b"),
               HasSubstr("built with Jointer 0.0.1, gcc 2, but this host was built with "));
 }
@@ -255,7 +252,7 @@ TEST_F(CppPluginTest, APassThatTheLibraryDoesNotHaveIsNamed) {
   ASSERT_TRUE(
       add_plugin(registry, make_plugin("bad_passes", description("bad_passes", "ghost")), options));
   EXPECT_EQ(failure("ghost"),
-            "ghost: its plugin declares it but does not contain it; build the plugin again");
+            "ghost: the plugin declares this pass but does not contain it; build the plugin again");
 }
 
 TEST_F(CppPluginTest, ATakenNameRejectsTheWholePlugin) {

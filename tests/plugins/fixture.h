@@ -65,7 +65,7 @@ class HostedPassTest : public testing::Test {
       requested = std::min(requested, Clock::now());
       return true;
     };
-    EXPECT_EQ(failure(pass), pass + ": it was cancelled");
+    EXPECT_EQ(failure(pass), pass + ": cancelled");
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - requested);
   }
   static std::string order_of(const Graph& graph) {

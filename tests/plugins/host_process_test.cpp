@@ -78,7 +78,7 @@ TEST(HostProcessTest, AnotherProtocolIsRefused) {
 
 TEST(HostProcessTest, AnEndWithoutAnAnswerIsExplained) {
   EXPECT_THAT(error_of(ask(std::string(kReady) + "echo oh no >&2; exit 3")),
-              HasSubstr("ended without an answer: exit code 3; it wrote: oh no"));
+              HasSubstr("ended without an answer: exit code 3; last output: oh no"));
   EXPECT_THAT(error_of(ask(std::string(kReady) + "kill -SEGV $$")), HasSubstr("signal 11"));
   EXPECT_THAT(error_of(ask("exit 0")), HasSubstr("ended without an answer"));
 }
@@ -86,7 +86,7 @@ TEST(HostProcessTest, AnEndWithoutAnAnswerIsExplained) {
 TEST(HostProcessTest, ADeadlineEndsIt) {
   const Asked asked = ask(std::string(kReady) + "trap '' TERM; while :; do :; done",
                           {.deadline = milliseconds(300)});
-  EXPECT_EQ(error_of(asked), "it did not end within 0.3 s");
+  EXPECT_EQ(error_of(asked), "did not end within 0.3 s");
   EXPECT_LT(asked.took, milliseconds(5'000));
 }
 
@@ -101,7 +101,7 @@ milliseconds cancel_latency() {
     return true;
   });
   EXPECT_FALSE(asked.result);
-  EXPECT_EQ(error_of(asked), "it was cancelled");
+  EXPECT_EQ(error_of(asked), "cancelled");
   return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - requested);
 }
 
@@ -116,10 +116,10 @@ TEST(HostProcessTest, MemoryIsWatched) {
   // tail buffers its input until the end of a line, which never comes.
   const HostLimits limits{.memory_bytes = 100 << 20};
   EXPECT_EQ(error_of(ask(std::string(kReady) + "exec tail /dev/zero", limits)),
-            "it exceeded its memory limit of 100 MiB");
+            "exceeded the memory limit of 100 MiB");
   // The same for a child of the host.
   EXPECT_EQ(error_of(ask(std::string(kReady) + "tail /dev/zero; sleep 100", limits)),
-            "it exceeded its memory limit of 100 MiB");
+            "exceeded the memory limit of 100 MiB");
 }
 
 TEST(HostProcessTest, TheDefaultLimitIsBelowTheMachines) {

@@ -126,14 +126,14 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [b, None]
         )",
-                                    "it returned 2 outputs instead of 3: "},
+                                    "returned 2 outputs instead of 3: "},
                     BrokenSignature{"NoneOutput", R"(
           x: f32[8] = input
           y: f32[4] = input
           a: f32[8] = aten.relu(x)
           return [a, None, None]
         )",
-                                    "it returned None as output 1, which was b: "},
+                                    "returned None as output 1, which was b: "},
                     BrokenSignature{"NoMoreNone", R"(
           x: f32[8] = input
           y: f32[4] = input
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, b]
         )",
-                                    "it returned b as output 2, which was None: "},
+                                    "returned b as output 2, which was None: "},
                     BrokenSignature{
                         "OtherShape", R"(
           x: f32[8] = input
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [b, a, None]
         )",
-                        "it returned b, f32[4] on cuda:0, as output 0, which was a, f32[8] on "},
+                        "returned b, f32[4] on cuda:0, as output 0, which was a, f32[8] on "},
                     BrokenSignature{"OtherType", R"(
           x: f32[8] = input
           y: f32[4] = input
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "it returned a, bf16[8]"},
+                                    "returned a, bf16[8]"},
                     BrokenSignature{"InputsInAnotherOrder", R"(
           y: f32[4] = input
           x: f32[8] = input
@@ -166,14 +166,14 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "it changed the order of the inputs: y is where x was: "},
+                                    "changed the order of the inputs: y is where x was: "},
                     BrokenSignature{"AnInputLess", R"(
           y: f32[4] = input
           a: f32[8] = aten.full([8], 0)
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "it removed the input x: "},
+                                    "removed the input x: "},
                     BrokenSignature{"AnInputMore", R"(
           x: f32[8] = input
           y: f32[4] = input
@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "it added the input z: "},
+                                    "added the input z: "},
                     BrokenSignature{"AnotherInput", R"(
           x: f32[8] = input
           y: f32[6] = input
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.full([4], 0)
           return [a, b, None]
         )",
-                                    "it changed the input y to f32[6]"}),
+                                    "changed the input y to f32[6]"}),
     [](const auto& each) { return each.param.name; });
 
 TEST_F(TakeResultTest, DescriptorsStayAtTheirPositions) {

@@ -146,6 +146,6 @@ def test_a_failure_is_one_line_and_a_reproducer(graph: Path, tmp_path: Path) -> 
     )
     assert failed.returncode == 4
     last = failed.stderr.splitlines()[-1]
-    assert "broken: it raised: ValueError: no (broken.py:2)" in last
+    assert "broken: raised ValueError: no (broken.py:2)" in last
     assert f"--python-pass '{broken}:broken'" in last
     assert json.loads(reproducer.read_text())["reproducer"]["pipeline"] == "broken"

@@ -351,18 +351,18 @@ def test_both_halves_of_a_pair_are_run(host: Host) -> None:
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
-        ("raise ValueError('the sky\\nfell')", r"it raised: ValueError: the sky \(passes_.*:\d+\)"),
-        ("raise SystemExit('enough')", "it ended the process: SystemExit: enough"),
-        ("return 'a graph'", "it returned a str; expected a torch.fx.GraphModule, its graph, "),
+        ("raise ValueError('the sky\\nfell')", r"raised ValueError: the sky \(passes_.*:\d+\)"),
+        ("raise SystemExit('enough')", "ended the process with SystemExit: enough"),
+        ("return 'a graph'", "returned a str; expected a torch.fx.GraphModule, its graph, "),
         (
             "n = {e.name: e for e in gm.graph.nodes}; n['neg'].append(n['relu'])",
-            "the graph that it returned is invalid: ",
+            "the returned graph is invalid: ",
         ),
         (
             "n = {e.name: e for e in gm.graph.nodes}\n"
             "    with gm.graph.inserting_before(n['neg']):\n"
             "        gm.graph.call_method('sin', (n['relu'],))",
-            "the graph that it returned cannot be used: node sin",
+            "the returned graph cannot be used: node sin",
         ),
         (
             "n = {e.name: e for e in gm.graph.nodes}\n"

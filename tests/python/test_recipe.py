@@ -423,8 +423,8 @@ def test_names_the_first_difference() -> None:
     document["expects"] = {"mm": "aten.mm.default(%relu,%sigmoid) -> float32[4,4]"}
     find(gm, "mm").args = (find(gm, "relu"), find(gm, "relu"))
     message = refusal(gm, document)
-    assert "the recipe was made for another graph: node 4, mm: its arguments differ" in message
-    assert "; it was aten.mm.default(%relu,%sigmoid) -> float32[4,4]" in message
+    assert "the recipe was made for another graph: node 4, mm: the arguments differ" in message
+    assert "; the recorded call is aten.mm.default(%relu,%sigmoid) -> float32[4,4]" in message
     assert "lenient=True" in message
 
 
@@ -463,7 +463,10 @@ def test_lenient() -> None:
     ]
     text = str(report)
     assert "differs from the recorded one: node 4, mm" in text
-    assert "edit 0, change 2 (Some): sigmoid is aten.sigmoid.default here, but was aten.tanh.default" in text
+    assert (
+        "edit 0, change 2 (Some): sigmoid calls aten.sigmoid.default here, but aten.tanh.default in "
+        "the recorded graph"
+    ) in text
     assert "edit 1 (All): there is no node gone" in text
     gm.graph.lint()
 
@@ -478,7 +481,7 @@ def test_lenient_skips_a_copy_of_another_operator(half: str) -> None:
     report = jointer.apply_recipe(gm, recipe([copy], expects=expects, **other), lenient=True)
     assert "copied" not in names(gm)
     assert [each.reason for each in report.skipped] == [
-        f"{half}relu is aten.relu.default here, but was aten.tanh.default"
+        f"{half}relu calls aten.relu.default here, but aten.tanh.default in the recorded graph"
     ]
 
 
@@ -489,7 +492,7 @@ def test_lenient_skips_places_at_another_operator() -> None:
     report = jointer.apply_recipe(gm, document, lenient=True)
     assert names(gm) == ORDER
     assert {each.reason for each in report.skipped} == {
-        "mm is aten.mm.default here, but was aten.bmm.default"
+        "mm calls aten.mm.default here, but aten.bmm.default in the recorded graph"
     }
 
 
@@ -567,7 +570,7 @@ def test_damaged(damage: Any, why: str) -> None:
         ({"remove": 7}, "`remove`: expected a string"),
         ({"policy": 7, "select": "t"}, "`policy`: expected a string or null"),
         ({"policy": "MUST_SAVE"}, "`select` is missing"),
-        ({"policy": "MUST_SAVE", "select": []}, "`select`: it selects no node"),
+        ({"policy": "MUST_SAVE", "select": []}, "`select`: expected at least one node"),
         ({"policy": "MUST_SAVE", "select": ["t", 1]}, "`select`: expected a list of strings"),
         (
             {"policy": None, "select": "t", "ac_graph_id": "0"},
@@ -663,7 +666,7 @@ def test_pass_skips_a_half_without_edits() -> None:
 def test_pass_of_halves_refuses_a_joint_graph() -> None:
     document, _, _ = pair_recipe()
     gm = joint_of(nn.Linear(4, 4), torch.ones(2, 4))
-    assert "it edits the forward and backward of a partitioned pair, but this is a joint" in (
+    assert "edits the forward and backward of a partitioned pair, but this graph is a joint" in (
         refusal(gm, document)
     )
 

@@ -54,7 +54,7 @@ def test_a_renamed_argument_keeps_its_position() -> None:
 def test_an_unknown_argument_is_named() -> None:
     schema = "(Tensor self, Scalar negative_slope=0.01, bool fast=False) -> Tensor"
     gm, _ = call(aten.leaky_relu.default, 0.5, True)
-    with pytest.raises(CaptureError, match="leaky_relu.default takes no argument fast in torch"):
+    with pytest.raises(CaptureError, match="leaky_relu.default has no argument fast in torch"):
         fit_calls(gm, document(schema))
 
 

@@ -24,8 +24,7 @@ std::vector<PassedValue> passed_values(const Graph& pair) {
 }
 
 Result<SavePlan> plan_of_pair(const Graph& joint, const Graph& pair) {
-  if (!pair.is_pair())
-    return fail(Error::Kind::usage, "the graph is not a pair of a forward and a backward");
+  if (!pair.is_pair()) return fail(Error::Kind::usage, "the graph is not a forward/backward pair");
   SavePlan plan;
   for (const PassedValue& each : passed_values(pair)) {
     const NodeId id = joint.find(pair.name(each.node));

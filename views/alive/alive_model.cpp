@@ -47,7 +47,8 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
       {.title = tr("category")},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
       {.title = tr("module"),
-       .meaning = tr("Module that allocated it, or that owns it if it is a parameter.")},
+       .meaning =
+           tr("Module that allocated the storage, or that owns it if it holds a parameter.")},
       {.title = tr("from"),
        .unit = Unit::step,
        .meaning = tr("Step that allocates it; empty if it exists from the start.")},

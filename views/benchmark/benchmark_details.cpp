@@ -174,9 +174,10 @@ class Describer {
            .value = words("%1: up to %2, in")
                         .arg(QString::fromStdString(each.target), bytes_text(each.max_bytes)),
            .provenance = Provenance::measured,
-           .note = each.calls == 1 ? words("Used by 1 call, which frees it before it returns.")
-                                   : words("Used by %1 calls; each frees it before it returns.")
-                                         .arg(count_text(each.calls)),
+           .note = each.calls == 1
+                       ? words("Used by 1 call, which frees the memory before it returns.")
+                       : words("Used by %1 calls; each frees the memory before it returns.")
+                             .arg(count_text(each.calls)),
            .links = {each.node}});
     }
     if (peak.operators.size() > kMaxNamed) {

@@ -20,7 +20,7 @@ DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
       {.title = tr("module"), .meaning = tr("Module that the node belongs to.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of its outputs; views are counted in full."),
+       .meaning = tr("Size of the node's outputs; views are counted in full."),
        .adds_up = true},
   };
 }

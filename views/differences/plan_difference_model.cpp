@@ -13,9 +13,8 @@ PlanDifferenceModel::PlanDifferenceModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("value"), .meaning = tr("Forward value that the backward uses.")},
       {.title = tr("change"),
-       .meaning =
-           tr("Its policy in the first and in the second plan. Not needed: neither the backward "
-              "nor a recomputed call reads it."),
+       .meaning = tr("The value's policy in the first and the second plan. “not needed” means that "
+                     "neither the backward nor a recomputed call reads the value."),
        .max_width = 220},
       {.title = tr("Δ saved"),
        .unit = Unit::bytes,

@@ -24,7 +24,7 @@ ExposedDetails::ExposedDetails(const ExposedModel& model, QWidget* parent)
   rows->setSpacing(kMargin);
   why_ = new QLabel(this);
   why_->setObjectName(QStringLiteral("why"));
-  why_->setAccessibleName(tr("Why it is exposed"));
+  why_->setAccessibleName(tr("Why the collective is exposed"));
   why_->setWordWrap(true);
   why_->setTextFormat(Qt::RichText);
   why_->setTextInteractionFlags(Qt::TextBrowserInteraction);

@@ -31,16 +31,16 @@ bool is_peak(int column) {
 }  // namespace
 
 ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
-  const QString peak = tr("Change in peak memory from that move.");
+  const QString peak = tr("Change in peak memory from the move in the previous column.");
   const auto fix = [&](const QString& title, const QString& meaning) {
     columns_.push_back({.title = title, .unit = Unit::time, .meaning = meaning});
     columns_.push_back({.title = tr("%1, peak").arg(title), .unit = Unit::bytes, .meaning = peak});
   };
-  columns_ = {{.title = tr("collective"), .meaning = tr("The node that starts it.")},
+  columns_ = {{.title = tr("collective"), .meaning = tr("The node that starts the collective.")},
               {.title = tr("exposed"),
                .unit = Unit::time,
-               .meaning = tr("Estimated time that the compute stream waits for it. Each moment "
-                             "counts toward one collective only."),
+               .meaning = tr("Estimated time that the compute stream waits for the collective. "
+                             "Each moment counts toward one collective only."),
                .adds_up = true,
                .total_title = tr("exposed")},
               {.title = tr("share"),
@@ -49,15 +49,15 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
   fix(tr("alone"),
       tr("Step time gained if the start and the wait move to their best positions alone."));
   fix(tr("chain"),
-      tr("Step time gained if they move to their best positions with their chains: the "
-         "cheap nodes that feed the start and those that read the wait."));
+      tr("Step time gained if the start and the wait move to their best positions with their "
+         "chains: the cheap nodes that feed the start and those that read the wait."));
   fix(tr("layers"), tr("Step time gained if the better of these moves is made in all identical "
                        "layers."));
   const auto add = [&](Column column) { columns_.push_back(std::move(column)); };
-  add({.title = tr("why"), .meaning = tr("Why it is exposed, in the simulated step.")});
+  add({.title = tr("why"), .meaning = tr("Why the collective is exposed in the simulated step.")});
   add({.title = tr("time"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time from its start to its end."),
+       .meaning = tr("Estimated time from the start of the collective to its end."),
        .adds_up = true,
        .total_title = tr("of communication")});
   add({.title = tr("message"),
@@ -65,7 +65,7 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("The larger of a rank's input and output.")});
   add({.title = tr("kind")});
   add({.title = tr("group"), .meaning = tr("The process group, and its number of ranks.")});
-  add({.title = tr("module"), .meaning = tr("The innermost module that called it.")});
+  add({.title = tr("module"), .meaning = tr("The innermost module that called the collective.")});
   add({.title = tr("phase")});
 }
 

@@ -23,7 +23,7 @@ HitModel::HitModel(QObject* parent) : TableModel(parent) {
        .adds_up = true},
       {.title = tr("output"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of its outputs; views are counted in full."),
+       .meaning = tr("Size of the node's outputs; views are counted in full."),
        .adds_up = true},
   };
 }

@@ -260,10 +260,11 @@ class Describer {
     InspectorSection& s = section(words("Collective"));
     const Node& start = graph_.node(c.start);
     const QString reason = QString::fromStdString(reason_text(graph_, c));
-    s.rows.push_back({.label = words("exposed"),
-                      .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : words("hidden"),
-                      .provenance = Provenance::estimated,
-                      .note = words("Time during which the compute stream waits for it.")});
+    s.rows.push_back(
+        {.label = words("exposed"),
+         .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : words("hidden"),
+         .provenance = Provenance::estimated,
+         .note = words("Time during which the compute stream waits for the collective.")});
     if (!reason.isEmpty())
       s.rows.push_back({.label = words("because"),
                         .value = reason,

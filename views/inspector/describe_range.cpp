@@ -34,11 +34,11 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
   add(words("exposed"), time_text(t.exposed_ns), estimated,
       words("Time within the range in which the compute stream waits for communication."));
   add(words("FLOPs"), t.flops == 0 ? QStringLiteral("0") : flops_text(t.flops), computed,
-      words("Those of the nodes, in full."));
+      words("FLOPs of the nodes that run in the range, each counted in full."));
   add_bytes(words("allocated"), t.allocated_bytes, in_storages(t.allocated_bytes, t.allocated));
   add_bytes(words("freed"), t.freed_bytes, in_storages(t.freed_bytes, t.freed));
   add_bytes(words("live"), t.end_bytes,
-            words("%1 at its start, %2 at its end")
+            words("%1 at the start, %2 at the end")
                 .arg(bytes_text(t.begin_bytes), bytes_text(t.end_bytes)));
   add_bytes(words("maximum"), t.peak_bytes, bytes_text(t.peak_bytes));
   return section;

@@ -88,7 +88,8 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
     section.rows.push_back(
         {.label = words("as opened"),
          .value = words("Not affected by any edit."),
-         .note = words("It is at its original position, although other nodes may have moved.")});
+         .note =
+             words("The node is at its original position, although other nodes may have moved.")});
     return section;
   }
   for (std::size_t i = 0; i < std::min(reasons.size(), kMaxRows); ++i) {

@@ -39,13 +39,13 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
       {.title = tr("class")},
       {.title = tr("nodes"),
        .unit = Unit::count,
-       .meaning = tr("Number of nodes in the module and its children, including parameters."),
+       .meaning = tr("Number of nodes in the module and its submodules, including parameters."),
        .adds_up = true,
        .total_title = tr("nodes")},
       {.title = tr("parameters"),
        .unit = Unit::bytes,
-       .meaning =
-           tr("Size of its parameters on this rank, including those outside the selected range."),
+       .meaning = tr("Size of the module's parameters on this rank, including those outside the "
+                     "selected range."),
        .adds_up = true,
        .total_title = tr("parameters")},
       {.title = tr("saved"),
@@ -56,13 +56,13 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("saved")},
       {.title = tr("forward"),
        .unit = Unit::time,
-       .meaning = tr("Estimated device time of its forward nodes, including collectives."),
+       .meaning = tr("Estimated device time of the module's forward nodes, including collectives."),
        .adds_up = true,
        .total_title = tr("forward")},
       {.title = tr("backward"),
        .unit = Unit::time,
-       .meaning = tr("Estimated device time of its backward nodes, including recomputation and "
-                     "collectives."),
+       .meaning = tr("Estimated device time of the module's backward nodes, including "
+                     "recomputation and collectives."),
        .adds_up = true,
        .total_title = tr("backward")},
       {.title = tr("FLOPs"),

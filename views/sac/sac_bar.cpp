@@ -35,7 +35,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   ignore_tags_ = new QToolButton(this);
   ignore_tags_->setText(tr("Ignore tags"));
   ignore_tags_->setCheckable(true);
-  ignore_tags_->setToolTip(tr("Solve without tags or your choices"));
+  ignore_tags_->setToolTip(tr("Solve without tags and without your choices"));
   row->addWidget(ignore_tags_);
   connect(ignore_tags_, &QToolButton::toggled, this, &SacBar::try_settings);
   solver_ = new QComboBox(this);

@@ -13,7 +13,7 @@ TargetModel::TargetModel(QObject* parent) : TableModel(parent) {
       {.title = tr("tensors"), .unit = Unit::count, .meaning = tr("Number of values that change.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Memory that the values take if they are saved."),
+       .meaning = tr("Memory that the values occupy if they are saved."),
        .adds_up = true},
       {.title = tr("peak"),
        .unit = Unit::bytes,

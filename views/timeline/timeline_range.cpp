@@ -18,7 +18,7 @@ TimelineRange::TimelineRange(const TimelineContent& content)
 QString TimelineRange::text() const {
   const QString end = content_.position_text(axis_.end());
   if (axis_.shows_all())
-    return content_.kind() == AxisKind::program_order ? tr("all %1 steps").arg(end)
+    return content_.kind() == AxisKind::program_order ? tr("all %1 nodes").arg(end)
                                                       : tr("all %1").arg(end);
   if (content_.kind() == AxisKind::program_order)
     return tr("%1 to %2").arg(content_.position_text(axis_.begin()), end);

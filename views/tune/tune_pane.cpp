@@ -119,7 +119,7 @@ void TunePane::make_controls() {
   seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));
   add(tr("Time limit"), seconds_,
-      tr("Maximum duration of the search. If it runs out, the result depends on how many "
+      tr("Maximum duration of the search. If the time runs out, the result depends on how many "
          "candidates have been evaluated by then."));
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
   add(tr("Seed"), seed_, tr("Seed for choosing candidates at random."));

@@ -48,7 +48,7 @@ FirstAnswer answer_peak(const Snapshot& snapshot) {
                           at ? tr("in %1").arg(name_of(snapshot.graph, at)) : tr("at the start"),
                           bytes_text(*largest), category_label(category).toLower());
   if (tensor.producer)
-    text += u' ' + tr("The largest tensor, %1, takes %2.")
+    text += u' ' + tr("The largest tensor, %1, occupies %2.")
                        .arg(name_of(snapshot.graph, tensor.producer), bytes_text(tensor.bytes));
   text += u' ' + tr("Alive now lists everything that is allocated at this moment. Click another "
                     "moment of the curve, and the list follows.");

@@ -203,8 +203,8 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   const auto replayed = replay(again, recipe);
   if (!replayed || replayed->ends_as_recorded == false)
     return fail(Error::Kind::run,
-                "option --save-recipe: replaying the recipe does not reproduce the graph{}; this "
-                "is a bug in Jointer, please report it",
+                "option --save-recipe: replaying the recipe does not reproduce the graph{}, which "
+                "is a bug in Jointer; please report it",
                 replayed ? std::string() : ": " + replayed.error().message);
   return write_recipe(recipe);
 }
@@ -330,7 +330,7 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
     if (!is_over_its_budget(step)) continue;
     if (answer.is_met())
       fmt::print(stderr,
-                 "jointer: {}: the peak of {} exceeds its budget of {}; --decisions says why\n",
+                 "jointer: {}: the peak of {} exceeds its budget of {}; --decisions shows why\n",
                  pass_of(step), format_bytes(step.after.figures.peak_bytes),
                  format_bytes(*step.ran.peak_limit));
     is_met = false;

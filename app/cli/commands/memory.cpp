@@ -195,8 +195,8 @@ void add_memory_command(CLI::App& program, int& exit_code) {
   command->add_flag("--torch-compatible", options->torch_compatible,
                     "Use the rules of torch 2.11's build_memory_profile, and match it to the byte");
   command->add_flag("--profile", options->profile,
-                    "Also print every point of the profile: the start, then two per node, one "
-                    "after it allocates and one after it frees");
+                    "Also print every point of the profile: the start, then two per node: one "
+                    "after the node allocates and one after it frees");
   command
       ->add_option("--snapshot", options->snapshot,
                    "Compare with this snapshot from torch.cuda.memory._dump_snapshot")

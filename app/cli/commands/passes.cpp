@@ -115,8 +115,8 @@ Result<int> show_pipeline(const PassesCommand& options) {
   if (!fits) fmt::print("\nnote: {}\n", fits.error().message);
   if (!flags) {
     fmt::print(
-        "\nnote: {}; `jointer apply --save-recipe` and --save-graph-trainer write it as a "
-        "recipe that graph_trainer replays\n",
+        "\nnote: {}; `jointer apply --save-recipe` and --save-graph-trainer write the pipeline as "
+        "a recipe that graph_trainer replays\n",
         flags.error().message);
     return ExitCode::done;
   }

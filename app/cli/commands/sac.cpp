@@ -37,7 +37,7 @@ Result<void> check_answer_options(const SacCommand& options, const CLI::App& com
                            "--against-tags", "--top"},
                           kNoFigures);
   if (options.json)
-    return refuse_options(command, {"--top"}, "limits the tables; --json lists everything");
+    return refuse_options(command, {"--top"}, "has no effect with --json, which lists everything");
   if (!options.format.empty())
     return refuse_options(command,
                           {"--pareto", "--points", "--why", "--against", "--against-tags", "--top"},
@@ -173,7 +173,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
           ->type_name("FILE");
   command
       ->add_flag("--against-tags", options->against_tags,
-                 "The same, compared with the plan that the capture has by itself")
+                 "Show what this plan changes compared with the capture's own plan")
       ->excludes(against);
   set_choices(command->add_option("--export", options->format,
                                   "Print only the plan: torchtitan's operator set, selectors, or a "
@@ -192,10 +192,9 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
-      "A joint graph takes all options, a flat training step all but --partitioner. A pair is "
-      "shown "
-      "as captured; with an option that changes the plan, it is joined into a joint graph first, "
-      "and changes start from its own plan. A half alone is only shown.");
+      "All options apply to a joint graph, and all but --partitioner to a flat training step. A "
+      "pair is shown as captured; with an option that changes the plan, it is joined into a joint "
+      "graph first, and changes start from its own plan. A half alone is only shown.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

@@ -132,9 +132,9 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
                                  {"--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
                                  "needs --free, or a --budget in bytes"));
   if (options.keep_order && !options.format.empty())
-    return fail(Error::Kind::usage,
-                "option --keep-order: has no effect with --export, whose plan always keeps its "
-                "order");
+    return fail(
+        Error::Kind::usage,
+        "option --keep-order: has no effect with --export, which never searches for an order");
   if (options.slower || options.pareto || has_limit) return {};
   JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload", "--effort", "--keep-order"},
                                "needs --pareto, --slower, --free, or a --budget in bytes"));
@@ -152,10 +152,12 @@ Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI
   if (options.target.free.empty() && (budget <= 1 || !options.target.has_conditions(command)))
     return std::nullopt;
   JOINTER_TRY(PlanTarget target, options.target.target(command, options.no_offload));
-  JOINTER_CHECK(refuse_options(command, {"--limit-of"},
-                               "is for a search; a list of changes limits allocated memory"));
-  JOINTER_CHECK(refuse_options(command, {"--keep-order"},
-                               "is for a search; a list of changes always keeps the order"));
+  JOINTER_CHECK(
+      refuse_options(command, {"--limit-of"},
+                     "applies only to a search; a list of changes limits allocated memory"));
+  JOINTER_CHECK(
+      refuse_options(command, {"--keep-order"},
+                     "applies only to a search; a list of changes always keeps the order"));
   return target;
 }
 

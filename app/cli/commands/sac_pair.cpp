@@ -106,7 +106,7 @@ Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_an
   }
   found.notes.push_back(
       fmt::format("{} is a pair: its halves were joined into a joint graph, whose plan can change. "
-                  "`{}` is the pair's own.",
+                  "`{}` is the plan of the pair as captured.",
                   options.graph.file, kThisPlan));
   if (joined->undescribed > 0)
     found.notes.push_back(fmt::format(

@@ -149,11 +149,10 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
 }  // namespace
 
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command) {
-  JOINTER_CHECK(refuse_options(
-      command, {"--partitioner"},
-      fmt::format("is for joint graphs, but {} is a flat training step, which no partitioner "
-                  "splits: its tags are applied as they stand",
-                  options.graph.file)));
+  JOINTER_CHECK(refuse_options(command, {"--partitioner"},
+                               fmt::format("applies only to joint graphs; {} is a flat training "
+                                           "step, whose tags are applied as they are",
+                                           options.graph.file)));
   JOINTER_CHECK(check_search_options(options, command));
   JOINTER_TRY(std::optional<PlanTarget> target, target_of(options, command));
   const Graph opened = options.needs_opened() ? graph : Graph{};

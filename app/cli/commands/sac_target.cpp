@@ -83,10 +83,10 @@ Result<PlanTarget> TargetOptions::target(const CLI::App& command, bool no_offloa
                 by == "layer" ? "whole layers" : "an operator in all layers");
   if (no_recompute && no_offload)
     return fail(Error::Kind::usage,
-                "options --no-recompute and --no-offload cannot be used together: they leave "
-                "nothing to change");
-  JOINTER_CHECK(
-      refuse_options(command, {"--pareto"}, "shows a curve; a list of changes is for one limit"));
+                "options --no-recompute and --no-offload cannot be used together: together they "
+                "allow no changes");
+  JOINTER_CHECK(refuse_options(command, {"--pareto"},
+                               "cannot be used with a list of changes, which has a single limit"));
   return PlanTarget{
       .moves = {.unit = unit_of(*this), .recompute = !no_recompute, .offload = !no_offload},
       .at_most = at_most};
@@ -143,7 +143,7 @@ void print_table(const TargetAnswer& answer, const Graph& graph) {
     add(to_text(each.move, graph), each.move.module, format_bytes(each.move.bytes()), each.after);
   fmt::print("\n{}", table.text());
   if (list.is_reached)
-    fmt::print("Within {} by {}{}.\n", format_bytes(answer.target.peak_bytes),
+    fmt::print("The peak is within {} after {}{}.\n", format_bytes(answer.target.peak_bytes),
                counted(list.changes.size(), "change"),
                list.is_shortest ? ", the shortest list" : "; a shorter list may exist");
   fmt::print("Best plan without these conditions: {}.\n", best_text(answer));

@@ -93,7 +93,7 @@ std::tuple<at::Tensor, at::Tensor> forward_on_cuda(const at::Tensor& query, cons
                                                    const AttentionOptions& options) {
   switch (kernel_on_cuda(query, key, value, bias)) {
     case AttentionKernel::flash: {
-      TORCH_CHECK(!(bias && bias->defined()), "flash attention takes no bias");
+      TORCH_CHECK(!(bias && bias->defined()), "flash attention does not support a bias");
       const auto result = at::_scaled_dot_product_flash_attention(
           query, key, value, 0.0, options.is_causal, false, options.scale);
       return {std::get<0>(result), std::get<1>(result)};

@@ -208,10 +208,10 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
   if (!given.empty()) {
     const std::string_view name = given.front().first;
     if (name.empty())
-      return input_error("{} takes at most {}{}", schema.name(),
+      return input_error("{} accepts at most {}{}", schema.name(),
                          counted(schema.arguments().size(), "argument"),
                          of_another_torch(captured_by(node)));
-    return input_error("{} takes no argument {}{}", schema.name(), name,
+    return input_error("{} has no argument {}{}", schema.name(), name,
                        of_another_torch(captured_by(node)));
   }
   program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());

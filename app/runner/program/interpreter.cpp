@@ -246,7 +246,7 @@ void Interpreter::take_results(const Instruction& instruction) {
     const IValue results = std::move(stack_.back());
     stack_.pop_back();
     const c10::ArrayRef<IValue> elements = results.toListRef();
-    TORCH_CHECK(elements.size() == instruction.result_count, "it returned ", elements.size(),
+    TORCH_CHECK(elements.size() == instruction.result_count, "returned ", elements.size(),
                 " values, but the capture has ", instruction.result_count);
     for (std::uint32_t i = 0; i < instruction.result_count; ++i)
       slots_[instruction.first_result + i] = elements[i];

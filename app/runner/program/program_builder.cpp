@@ -354,7 +354,7 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
   }
   if (args.size() != 2 || args[0].kind != Argument::Kind::node ||
       args[1].kind != Argument::Kind::integer)
-    return input_error("getitem takes a node and an integer");
+    return input_error("getitem needs a node and an integer");
   const NodeId source = args[0].node();
   if (!unpacked_[source.index()]) return add_builtin(id, node, take_element);
   const std::int64_t count = slot_counts_[source.index()];

@@ -173,7 +173,7 @@ class _Rank:
         if self._options.tf32 == "auto":
             return
         if device.type != "cuda" or torch.cuda.get_device_capability(device)[0] < 8:
-            raise Failure("device", f"{_device_name(device)} has no TF32: leave out --tf32")
+            raise Failure("device", f"{_device_name(device)} has no TF32; leave out --tf32")
         torch.backends.cuda.matmul.allow_tf32 = self._options.tf32 == "allow"
         torch.backends.cudnn.allow_tf32 = self._options.tf32 == "allow"
 

@@ -63,18 +63,18 @@ def _describe(line: str, here: str, there: str, index: int) -> str:
         return at >= len(there) or here[at] != there[at]
 
     if index * _PIECES >= len(there):
-        return f"{place}: the recorded graph ends before it"
+        return f"{place}: the recorded graph ends before this node"
     if _agree(here, index, there, index + 1):
-        return f"{place}: a node before it is missing"
+        return f"{place}: a node before this one is missing"
     if differs(0) and _agree(here, index + 1, there, index):
-        return f"{place}: the recorded graph does not have it"
+        return f"{place}: the recorded graph does not contain this node"
     if differs(0):
         return f"{place}: the recorded graph has a different node here"
     if differs(1):
-        return f"{place}: its target differs; here it is {target}"
+        return f"{place}: the target differs; here it is {target}"
     if differs(2):
-        return f"{place}: its arguments differ; here they are {arguments}"
-    return f"{place}: its value differs; here it is {value}"
+        return f"{place}: the arguments differ; here they are {arguments}"
+    return f"{place}: the value differs; here it is {value}"
 
 
 def _agree(here: str, a: int, there: str, b: int) -> bool:

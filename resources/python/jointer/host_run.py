@@ -70,7 +70,7 @@ def run(request: Json, events: Events) -> None:
         document = read_document(request["graph"])
         loaded = load_document(document)
     except (CaptureError, OSError) as error:
-        raise HostError("pass", f"its host cannot read the graph: {error}") from None
+        raise HostError("pass", f"the host cannot read the graph: {error}") from None
     parts = loaded if isinstance(loaded, tuple) else (loaded,)
     costs = request.get("costs") or {}
     results = []
@@ -118,8 +118,8 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
         traceback.print_exc()
         if "allocate memory" in str(error) or "not enough memory" in str(error):
             raise MemoryError from None
-        verb = "ended the process" if isinstance(error, SystemExit) else "raised"
-        raise HostError("pass", f"it {verb}: {one_line(error, found.file)}") from None
+        verb = "ended the process with" if isinstance(error, SystemExit) else "raised"
+        raise HostError("pass", f"{verb} {one_line(error, found.file)}") from None
     result = gm if returned is None or returned is gm.graph else returned
     if isinstance(result, fx.Graph):
         result = fx.GraphModule(gm, result)
@@ -127,7 +127,7 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
         kind = type(result).__name__
         raise HostError(
             "pass",
-            f"it returned a {kind}; expected a torch.fx.GraphModule, its graph, or None",
+            f"returned a {kind}; expected a torch.fx.GraphModule, its graph, or None",
         )
     if head is not None:
         result.meta.setdefault(HEAD, head)
@@ -142,11 +142,11 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
     except MemoryError:
         raise
     except CaptureError as error:
-        raise HostError("pass", f"the graph that it returned cannot be used: {error}") from None
+        raise HostError("pass", f"the returned graph cannot be used: {error}") from None
     except Exception as error:
         traceback.print_exc()
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise HostError("pass", f"the graph that it returned is invalid: {reason}") from None
+        raise HostError("pass", f"the returned graph is invalid: {reason}") from None
 
 
 def _unwrap_control_deps(gm: fx.GraphModule) -> None:

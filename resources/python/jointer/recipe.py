@@ -179,9 +179,9 @@ def _recognize(
         return RecipeReport(key), False, None
     recorded = recipe.graphs[key]
     difference = first_difference(lines, recorded.fingerprint) if recorded.fingerprint else None
-    difference = difference or f"its hash is {here[:12]}, the recorded one {recorded.hash[:12]}"
+    difference = difference or f"the hash is {here[:12]}, the recorded one {recorded.hash[:12]}"
     if expected := _expected_at(difference, key, recipe):
-        difference += f"; it was {expected}"
+        difference += f"; the recorded call is {expected}"
     if not lenient:
         half = "" if key == "graph" else f" ({key})"
         raise RecipeError(
@@ -220,8 +220,8 @@ def _likely(gm: fx.GraphModule, recipe: Recipe) -> str:
     if recipe.graphs:
         halves = " and ".join(recipe.graphs)
         raise RecipeError(
-            f"{recipe.where}: it edits the {halves} of a partitioned pair, but this is a {kind} "
-            "graph; replay it on the halves"
+            f"{recipe.where}: the recipe edits the {halves} of a partitioned pair, but this graph "
+            f"is a {kind} graph; replay the recipe on the halves"
         )
     return "graph"
 
@@ -391,7 +391,7 @@ class _Replay:
             except RecipeError:
                 continue  # in the other half, or missing, which the change reports itself
             if wanted != here:
-                found[name] = f"{name} is {here} here, but was {wanted}"
+                found[name] = f"{name} calls {here} here, but {wanted} in the recorded graph"
         return found
 
     def _check_expected(self, change: Mapping[str, Json]) -> None:

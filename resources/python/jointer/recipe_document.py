@@ -204,7 +204,7 @@ def _check_policy(change: Mapping[str, Json], where: str) -> None:
     if isinstance(named, list):
         _check_texts(change, "select", where)
         if not named:
-            raise RecipeError(f"{where}: `select`: it selects no node")
+            raise RecipeError(f"{where}: `select`: expected at least one node")
     region = change.get("ac_graph_id")
     if isinstance(region, bool) or not isinstance(region, (int, type(None))):
         raise RecipeError(f"{where}: `ac_graph_id`: expected an integer or null")

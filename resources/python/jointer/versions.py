@@ -83,7 +83,7 @@ def _fit(node: fx.Node, schema: str, captured: str) -> None:
     unknown = [name for name, value in given.items() if name not in names and value is not None]
     missing = [each.name for each in ours if each.name not in given and not each.has_default_value()]
     if unknown or missing:
-        what = f"takes no argument {unknown[0]}" if unknown else f"requires argument {missing[0]}"
+        what = f"has no argument {unknown[0]}" if unknown else f"requires argument {missing[0]}"
         raise CaptureError(
             f"node {node.name}: {target_name(node.target)} {what} in torch {torch.__version__}, "
             f"but the capture is of torch {captured}; name a Python with torch {captured} in "

@@ -253,7 +253,8 @@ TEST(Replay, LenientSkipsACopyOfAnotherOperator) {
   const auto done = replay(other, made, true);
   ASSERT_TRUE(done) << done.error().message;
   ASSERT_THAT(done->skipped, SizeIs(1));
-  EXPECT_EQ(done->skipped[0].why, "b is aten.mul.Tensor here, but was aten.sub.Tensor");
+  EXPECT_EQ(done->skipped[0].why,
+            "b calls aten.mul.Tensor here, but aten.sub.Tensor in the recorded graph");
   EXPECT_FALSE(other.find("again"));
 }
 
@@ -348,11 +349,11 @@ TEST(Recipe, ErrorsNameTheLocation) {
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":"SAVE","select":"a"}]}])"),
             "edit 0, change 0: unknown policy `SAVE`");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":[]}]}])"),
-            "edit 0, change 0: `select`: it selects no node");
+            "edit 0, change 0: `select`: expected at least one node");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":"a","ac_graph_id":1.5}]}])"),
             "edit 0, change 0: `ac_graph_id`: expected an integer or null");
   EXPECT_EQ(error_of(R"([{"changes":[{"remove":"a","replace":"b"}]}])"),
-            "edit 0, change 0: it has more than one change");
+            "edit 0, change 0: expected a single change");
   EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","args":{}}]}])"),
             "edit 0, change 0: `args`: expected a list");
   for (const char* inputs : {"{}", "3", "[\"a\"]"})
@@ -399,14 +400,15 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
   const std::string before = write_native(other);
   const auto refused = replay(other, recipe);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("node 1, a: its target differs"));
+  EXPECT_THAT(refused.error().message, HasSubstr("node 1, a: the target differs"));
   EXPECT_THAT(refused.error().message, HasSubstr("it was aten.relu.default(%x) -> float32[4,8]"));
   EXPECT_EQ(write_native(other), before);
 
   const auto lenient = replay(other, recipe, true);
   ASSERT_TRUE(lenient) << lenient.error().message;
   ASSERT_THAT(lenient->skipped, SizeIs(2));  // the move before `a`, and its policy
-  EXPECT_EQ(lenient->skipped[0].why, "a is aten.tanh.default here, but was aten.relu.default");
+  EXPECT_EQ(lenient->skipped[0].why,
+            "a calls aten.tanh.default here, but aten.relu.default in the recorded graph");
   EXPECT_EQ(node(other, "b").policy, MemoryPolicy::must_save);
   EXPECT_EQ(lenient->ends_as_recorded, false);
 }

@@ -164,10 +164,10 @@ TEST_F(RepeatInLayersTest, RefusesChangesThatAreAlreadyMade) {
   ASSERT_TRUE(repeat(move({"g1"}, "a1")).map([&](const RepeatedEdit& r) { apply_all(r.edit); }));
   const auto again = repeat(move({"g1"}, "a1"));
   ASSERT_FALSE(again);
-  EXPECT_THAT(again.error().message, HasSubstr("it is the same there already"));
+  EXPECT_THAT(again.error().message, HasSubstr("the edit is already applied there"));
   const auto policies = repeat(set({"a1"}, MemoryPolicy::none));
   ASSERT_FALSE(policies);
-  EXPECT_THAT(policies.error().message, HasSubstr("it is the same there already"));
+  EXPECT_THAT(policies.error().message, HasSubstr("the edit is already applied there"));
 }
 
 TEST_F(RepeatInLayersTest, RefusesOtherEditsWithTheReason) {
@@ -193,7 +193,7 @@ TEST_F(RepeatInLayersTest, RefusesOtherEditsWithTheReason) {
     return [f]
   )");
   EXPECT_EQ(why(set({"e"}, MemoryPolicy::must_save)),
-            "e is in no layer, so no other layer has its counterpart");
+            "e is in no layer, so it has no counterpart in other layers");
 }
 
 }  // namespace

@@ -55,29 +55,29 @@ TEST(Fingerprint, MatchesTheExampleInTheDocs) {
 TEST(Fingerprint, NamesTheFirstDifference) {
   EXPECT_EQ(
       difference(changed("b: f32[4] = aten.add.Tensor(a, x)", "b: f32[4] = aten.sub.Tensor(a, x)")),
-      "node 2, b: its target differs; here it is aten.sub.Tensor");
+      "node 2, b: the target differs; here it is aten.sub.Tensor");
   EXPECT_EQ(difference(changed("aten.add.Tensor(a, x)", "aten.add.Tensor(x, x)")),
-            "node 2, b: its arguments differ; here they are (%x,%x)");
+            "node 2, b: the arguments differ; here they are (%x,%x)");
   EXPECT_EQ(difference(changed("b: f32[4]", "b: f16[4]")),
-            "node 2, b: its value differs; here it is float16[4]");
+            "node 2, b: the value differs; here it is float16[4]");
   EXPECT_EQ(difference(changed("  b:", "  n: f32[4] = aten.neg(a)\n  b:")),
-            "node 2, n: the recorded graph does not have it");
+            "node 2, n: the recorded graph does not contain this node");
 }
 
 TEST(Fingerprint, NamesMissingNodes) {
   const std::string longer = changed("  b:", "  n: f32[4] = aten.neg(a)\n  b:");
   EXPECT_EQ(first_difference(parse(kText), kPart, fingerprint(parse(longer), kPart)),
-            "node 2, b: a node before it is missing");
+            "node 2, b: a node before this one is missing");
   const std::string recorded = fingerprint(parse(kText), kPart);
   EXPECT_EQ(first_difference(parse(kText), kPart, recorded + "AAAA"),
             "this graph ends after 5 nodes; the recorded graph has 6");
   EXPECT_EQ(first_difference(parse(kText), kPart, recorded.substr(0, 16)),
-            "node 4, output: the recorded graph ends before it");
+            "node 4, output: the recorded graph ends before this node");
 }
 
 TEST(Fingerprint, AcceptsAnyText) {
   EXPECT_EQ(first_difference(parse(kText), kPart, ""),
-            "node 0, x: the recorded graph ends before it");
+            "node 0, x: the recorded graph ends before this node");
   EXPECT_TRUE(first_difference(parse(kText), kPart, "no fingerprint, odd").has_value());
   EXPECT_TRUE(
       first_difference(parse(kText), kPart, fingerprint(parse(kText), kPart) + "?").has_value());

@@ -114,7 +114,8 @@ TEST_F(Open, OtherFilesInAFolderAreIgnoredAndCounted) {
 
 TEST_F(Open, ARecipeIsNotACapture) {
   write("a.r.json", R"({"format": "jointer-recipe", "version": 1, "edits": []})");
-  EXPECT_THAT(error_of({.path = path("a.r.json")}), HasSubstr("this is a Jointer recipe"));
+  EXPECT_THAT(error_of({.path = path("a.r.json")}),
+              HasSubstr("expected a capture, got a Jointer recipe"));
 }
 
 TEST_F(Open, AnUnknownFormatNamesTheKnownOnes) {

@@ -64,7 +64,7 @@ TEST(BudgetReasons, ReportTies) {
     for (int i = 0; i < 8; ++i)
       EXPECT_EQ(reason(found, fmt::format("q{}", i)),
                 fmt::format("one of 8 equal values (64.0 KiB for 8.39 MFLOP), of which {} {} saved "
-                            "under a budget of {}.0%; which of them is arbitrary",
+                            "under a budget of {}.0%; the choice among them is arbitrary",
                             saved, saved == 1 ? "is" : "are", std::lround(budget * 100)));
   }
 }

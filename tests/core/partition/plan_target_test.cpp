@@ -167,14 +167,14 @@ TEST(PlanTarget, OperatorsAndLayersChangeAsAWhole) {
   EXPECT_TRUE(layers.is_reached);
   // The tensor outside of the layers does not change.
   EXPECT_THAT(s.why_not(20'000, by(MoveUnit::layer)),
-              HasSubstr("the 2 layers that may change take 12.0 KiB at the peak"));
+              HasSubstr("the 2 layers that may change occupy 12.0 KiB at the peak"));
 }
 
 TEST(PlanTarget, SaysWhyTooFewChangesCannotReachIt) {
   const Saved s(kTwoLayers);
   EXPECT_EQ(s.why_not(16'384, by(MoveUnit::tensor, 2)),
-            "With 2 tensors, at most 12.0 KiB can be freed: the largest takes 8.00 KiB. Freeing "
-            "16.0 KiB takes at least 3 tensors.");
+            "With 2 tensors, at most 12.0 KiB can be freed: the largest occupies 8.00 KiB. Freeing "
+            "16.0 KiB requires at least 3 tensors.");
   const ChangeList best = s.free(16'384, by(MoveUnit::tensor, 2));
   EXPECT_FALSE(best.is_reached);
   EXPECT_EQ(best.changes.size(), 2U);

@@ -44,12 +44,11 @@ std::string refusal(std::string_view kind, std::string_view pipeline) {
 TEST(GraphRules, APartitionerNeedsAJointGraph) {
   EXPECT_EQ(refusal("joint", "sink_waits,min_cut_partition,sink_waits"), "");
   EXPECT_EQ(refusal("train_step", "sink_waits,min_cut_partition"),
-            "min_cut_partition needs a joint graph, but this is a flat training step");
+            "min_cut_partition needs a joint graph, but the graph is a flat training step");
   EXPECT_EQ(refusal("train_step", "~min_cut_partition"), "");
   EXPECT_EQ(
       refusal("joint", "min_cut_partition,sink_waits,min_cut_partition"),
-      "min_cut_partition needs a joint graph, but min_cut_partition makes a pair of a forward "
-      "and a backward");
+      "min_cut_partition needs a joint graph, but min_cut_partition makes a forward/backward pair");
   EXPECT_EQ(refusal("joint", "min_cut_partition,multiplex_fw_bw_graph"), "");
   EXPECT_THAT(refusal("joint", "multiplex_fw_bw_graph"), HasSubstr("needs a pair"));
 }

@@ -59,8 +59,8 @@ TEST(Parameter, ErrorsNameTheMistake) {
   EXPECT_EQ(refusal({{"solver", "ilp"}}), "solver: expected one of dp, greedy, got ilp");
   EXPECT_EQ(refusal({{"reshard", {}}}), "reshard: expected true or false, got none");
   EXPECT_EQ(refusal({{"reshard_", true}}),
-            "there is no parameter reshard_; did you mean reshard? the pass takes budget, limit, "
-            "moves, solver, save, reshard");
+            "there is no parameter reshard_; did you mean reshard? the parameters are budget, "
+            "limit, moves, solver, save, reshard");
 }
 
 TEST(Parameter, ByteCounts) {

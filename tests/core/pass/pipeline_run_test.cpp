@@ -158,8 +158,8 @@ TEST_F(PipelineRunTest, AFailedPassIsNamedAndChangesNothing) {
     EXPECT_EQ(done.steps.size(), 1U) << "earlier steps remain applied";
     return done.error ? done.error->message : "";
   };
-  EXPECT_EQ(message("sink,throws,sink"), "throws: it threw: no luck");
-  EXPECT_THAT(message("sink,breaks"), HasSubstr("breaks: it produced an invalid graph: "));
+  EXPECT_EQ(message("sink,throws,sink"), "throws: threw an exception: no luck");
+  EXPECT_THAT(message("sink,breaks"), HasSubstr("breaks: produced an invalid graph: "));
   EXPECT_EQ(message("sink,refuses"), "refuses: there is nothing to do it to");
 }
 

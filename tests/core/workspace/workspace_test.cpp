@@ -130,7 +130,7 @@ TEST(Workspace, ErrorsNameTheLocation) {
             "w: edit 0: edit, change 0: not a known change (move, policy, insert, remove, "
             "replace); use a newer Jointer");
   EXPECT_EQ(wrong(R"(,"states":7)"), "w: `states`: expected a list");
-  EXPECT_EQ(wrong(R"(,"states":[{}])"), "w: state 0: it has no name");
+  EXPECT_EQ(wrong(R"(,"states":[{}])"), "w: state 0: `name` is missing or not a string");
   EXPECT_EQ(wrong(R"(,"states":[{"name":"s"}])"), "w: state s: `edits`: expected a list");
   EXPECT_EQ(wrong(R"(,"capture":7)"), "w: `capture`: expected an object");
   EXPECT_EQ(wrong(R"(,"capture":{})"), "w: `capture` has no path");

@@ -94,7 +94,7 @@ TEST(RemoveFsdp2UnshardedParam, RefusesOtherWritesAndOtherTargets) {
     return [x]
   )"),
                       kRemove),
-              HasSubstr("does not take an input of the graph"));
+              HasSubstr("does not read an input of the graph"));
 }
 
 constexpr const char* kGather = R"(

@@ -112,7 +112,7 @@ TEST(PartitionJointGraph, RefusesAForwardThatNeedsTheBackward) {
   EXPECT_THAT(refusal(parse(kStage),
                       "partition_joint_graph{forward_outputs=1,"
                       "backward_inputs=[\"x\"]}"),
-              HasSubstr("the forward needs x"));
+              HasSubstr("the forward depends on x"));
   EXPECT_THAT(refusal(parse(kStage), "partition_joint_graph{forward_outputs=9}"),
               HasSubstr("expected an integer from 1 to 4, the number of outputs"));
   EXPECT_THAT(refusal(parse(kStage),
@@ -120,7 +120,7 @@ TEST(PartitionJointGraph, RefusesAForwardThatNeedsTheBackward) {
                       "backward_inputs=[\"mm\"]}"),
               HasSubstr("expected a placeholder of the graph, got `mm`; it has "));
   EXPECT_THAT(refusal(partitioned(), "partition_joint_graph"),
-              HasSubstr("needs a graph before it is partitioned"));
+              HasSubstr("needs an unpartitioned graph"));
 }
 
 TEST(SplitDiDwGraph, InputsComeFirstAndParametersUseTheirResults) {
@@ -197,7 +197,7 @@ TEST(MultiplexFwBwGraph, TheBackwardComesFirst) {
   EXPECT_EQ(both.node(both.find("mm")).phase, Phase::forward);
   EXPECT_TRUE(validate(both));
   EXPECT_THAT(refusal(parse(kStage), "multiplex_fw_bw_graph"),
-              HasSubstr("needs a pair of a forward and a backward"));
+              HasSubstr("needs a forward/backward pair"));
 }
 
 }  // namespace

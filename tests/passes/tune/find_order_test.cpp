@@ -140,7 +140,7 @@ TEST(OrderedSearch, SearchesAtFullCostIfOrdersHideNothing) {
 TEST(OrderedSearch, AnErrorOfTheOrderEndsTheSearch) {
   const Asked asked(small_joint());
   const FindOrder fails = [](const Graph&, const OrderLimit&) -> Result<PlanOrder> {
-    return fail(Error::Kind::cancelled, "it was cancelled");
+    return fail(Error::Kind::cancelled, "cancelled");
   };
   for (const auto& answer : {fastest_ordered(*asked.trade_off, asked.limit(), fails),
                              smallest_ordered(*asked.trade_off, 5, fails)}) {

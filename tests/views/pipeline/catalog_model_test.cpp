@@ -57,7 +57,7 @@ TEST_F(Catalog, ANameMatchRanksBeforeASummaryMatch) {
 }
 
 TEST_F(Catalog, ListsPluginsThatCouldNotBeLoaded) {
-  model.set_passes(registry, {"/x: it was built with another compiler; rebuild the plugin"});
+  model.set_passes(registry, {"/x: built with another compiler; rebuild the plugin"});
   EXPECT_EQ(headings().last(), "Not loaded");
   const QModelIndex last = model.index(model.rowCount() - 1);
   EXPECT_TRUE(last.data(CatalogModel::problem_role).toBool());

@@ -208,7 +208,7 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   held.block.erase(std::unique(held.block.begin(), held.block.end()), held.block.end());
   const bool is_default = is_start_or_wait(graph, held.handle);
   if (held.block.size() <= taken.size())
-    held.carried = is_default ? QString() : tr("No cheap nodes move with it.");
+    held.carried = is_default ? QString() : tr("No cheap nodes move with the selected ones.");
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
   else if (const std::size_t more = held.block.size() - taken.size(); more == 1)

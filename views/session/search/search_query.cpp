@@ -302,7 +302,7 @@ std::vector<std::pair<QString, QString>> search_help() {
       {QStringLiteral("view_12"), words("in the name, operator, module or stack")},
       {QStringLiteral("/mm_\\d+$/"), words("a regular expression")},
       {QStringLiteral("op:mm"), words("calls aten.mm")},
-      {QStringLiteral("mod:layers.3"), words("in this module or its children")},
+      {QStringLiteral("mod:layers.3"), words("in this module or its submodules")},
       {QStringLiteral("phase:bw"), words("in the backward; also fw, recomputed")},
       {QStringLiteral("bytes>1MiB"), words("outputs are larger")},
       {QStringLiteral("ms>0.1"), words("estimated time is longer")},
