@@ -277,17 +277,19 @@ class Taker {
 
   void add_change(std::string_view op, std::string_view changed, std::string_view value,
                   Cursor& cursor) {
-    if (!cursor.take(';')) text_mistake("the change of {} has no name", changed);
+    if (!cursor.take(';'))
+      text_mistake("the in-place change of {} is not assigned to a name", changed);
     const std::string_view name = cursor.name();
     std::string_view type;
     if (cursor.take(':')) type = cursor.type("=");
-    if (name.empty() || !cursor.take('=')) text_mistake("the change of {} has no name", changed);
+    if (name.empty() || !cursor.take('='))
+      text_mistake("the in-place change of {} is not assigned to a name", changed);
     add({.name = name, .type = type, .expression = value, .inplace = op, .changed = changed});
   }
 
   static void bare_call(const Line& line) {
     if (line.text.starts_with("args_list.clear()") || line.text.starts_with("_rf")) return;
-    text_mistake("the value of `{}` has no name", line.text.substr(0, 40));
+    text_mistake("the value of `{}` is not assigned to a name", line.text.substr(0, 40));
   }
 
   void add(Statement statement) {

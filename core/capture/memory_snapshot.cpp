@@ -164,9 +164,10 @@ Result<MemorySnapshot> read_memory_snapshot(std::string_view name, const PaddedB
   out.peak_bytes = highest(m.memory_over_time);
   out.reserved_peak_bytes = highest(out.reserved);
   if (end.counted != end.allocated)
-    m.notes.push_back(fmt::format("the allocator counts {} {} at the end: blocks it did not split",
-                                  format_bytes(std::abs(end.counted - end.allocated)),
-                                  end.counted > end.allocated ? "more" : "less"));
+    m.notes.push_back(
+        fmt::format("the allocator counts {} {} at the end, because it did not split some blocks",
+                    format_bytes(std::abs(end.counted - end.allocated)),
+                    end.counted > end.allocated ? "more" : "less"));
   return out;
 }
 

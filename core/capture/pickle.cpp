@@ -245,7 +245,7 @@ class PickleReader {
     switch (opcode) {
       case proto:
         if (const auto version = number(1); version < 2 || version > 5)
-          give_up("protocol {} is not one of 2 to 5", version);
+          give_up("pickle protocol {} is not supported: expected 2 to 5", version);
         return;
       case frame:
         take(8);

@@ -45,7 +45,7 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
   if (const auto inputs = graph.inputs(n); !inputs.empty()) call.input = inputs.front();
   if (call.group_name.empty() || !call.input ||
       graph.single_tensor(graph.node(call.input)) == nullptr)
-    return fail(Error::Kind::usage, "{} has no process group or no tensor argument",
+    return fail(Error::Kind::usage, "{} lacks a process group or a tensor argument",
                 graph.name(start));
   return call;
 }

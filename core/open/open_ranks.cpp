@@ -36,8 +36,9 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
                 "contains {{rank}}",
                 program.path);
   if (said && named && *said != *named)
-    return fail(Error::Kind::usage, "{}: the capture records rank {}, but the file name says {}",
-                program.path, *said, *named);
+    return fail(Error::Kind::usage,
+                "{}: the capture records rank {}, but the file is named for rank {}", program.path,
+                *said, *named);
   program.rank = named.value_or(static_cast<int>(said.value_or(0)));
   return program;
 }

@@ -56,7 +56,8 @@ Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
   const CaptureKind kind = joint.part(PartId(0)).kind;
   if (joint.is_pair() || (kind != CaptureKind::joint && kind != CaptureKind::train_step))
     return fail(Error::Kind::usage,
-                "activation budgets apply to joint graphs and flat training steps; this is a {}",
+                "activation budgets apply to joint graphs and flat training steps; this graph is "
+                "of kind {}",
                 joint.is_pair() ? "pair" : to_string(kind));
   std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(joint, what_if, request));
   if (request.partition.ignore_tags) drop_tags(sweep->joint_);

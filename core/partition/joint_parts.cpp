@@ -167,7 +167,8 @@ std::size_t forward_output_count(const Graph& joint) {
 
 Result<JointParts> find_joint_parts(const Graph& joint) {
   if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
-    return fail(Error::Kind::usage, "only a joint graph can be partitioned; this is a {}",
+    return fail(Error::Kind::usage,
+                "only a joint graph can be partitioned; this graph is of kind {}",
                 joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
   const NodePlaces places(joint);
   JointParts parts;

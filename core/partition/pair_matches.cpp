@@ -211,8 +211,8 @@ Result<void> PairMatches::find_inputs() {
       stands_for_[id.index()] = same;
     else if (!places.is_tangent(n) && !places.is_backward_seed(n) && n.role != Role::other)
       return fail(Error::Kind::usage,
-                  "{} is an input of the backward that the forward does not return, and not a "
-                  "tangent; open the two halves of one partition",
+                  "{}, an input of the backward, is neither a tangent nor a result of the forward; "
+                  "open the two halves of one partition",
                   pair_.name(id));
   }
   return {};

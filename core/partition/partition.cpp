@@ -75,7 +75,8 @@ Result<Partition> partition_min_cut(Graph joint, const PartitionOptions& options
 
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options) {
   if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
-    return fail(Error::Kind::usage, "only a joint graph can be partitioned; this is a {}",
+    return fail(Error::Kind::usage,
+                "only a joint graph can be partitioned; this graph is of kind {}",
                 joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
   JOINTER_CHECK(options.watcher.at(0));
   Graph copy = joint;

@@ -235,7 +235,8 @@ FlowNetwork PlanRelaxation::network(const PlanPrices& prices) const {
 Result<PlanRelaxation::Solution> PlanRelaxation::solve(const PlanPrices& prices) const {
   JOINTER_TRY(const FlowNetwork::Cut cut, network(prices).minimum_cut());
   if (cut.capacity == FlowNetwork::kInfinite)
-    return fail(Error::Kind::usage, "the tags of the graph leave no legal plan");
+    return fail(Error::Kind::usage,
+                "the tags of the graph leave no legal plan; change or remove some of them");
   Solution solution{.keep = std::vector<Keep>(items_.size(), Keep::recompute),
                     .cost_ns = static_cast<double>(cut.capacity) / kPerNs};
   for (std::size_t i = 0; i < items_.size(); ++i) {

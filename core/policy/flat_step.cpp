@@ -8,7 +8,7 @@ Result<void> check_flat(const Graph& graph) {
   const CaptureKind kind = graph.part(PartId(0)).kind;
   if (!graph.is_pair() && (kind == CaptureKind::train_step || kind == CaptureKind::joint))
     return {};
-  return refuse("expected forward and backward in one graph, but this is a {}",
+  return refuse("expected forward and backward in one graph, but this graph is of kind {}",
                 graph.is_pair() ? "pair" : to_string(kind));
 }
 

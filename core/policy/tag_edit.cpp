@@ -14,8 +14,8 @@ namespace jointer {
 Result<void> check_taggable(const Graph& graph) {
   if (graph.is_pair())
     return refuse(
-        "tags decide how a partitioner splits a graph, and this is a pair already; tag the joint "
-        "graph");
+        "tags decide how a partitioner splits a graph, but this graph is already a pair; tag the "
+        "joint graph");
   return {};
 }
 

@@ -626,7 +626,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     const ModuleTree modules(graph);
     const ModulePlan plan = given ? *given : derive_joint_module_plan(graph, modules);
     if (plan.empty()) {
-      context.decide("kept", "The graph does not say which modules its nodes belong to.");
+      context.decide("kept", "The graph does not record which modules its nodes belong to.");
       return {};
     }
     BlockBucketOptions options;

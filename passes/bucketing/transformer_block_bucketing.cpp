@@ -305,7 +305,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const std::string& mode = arguments.text("bucket_mode");
   if (!is_new && mode != "auto")
     return fail(Error::Kind::usage,
-                "bucket_mode needs a graph of torch 2.13 or later; this one is of torch {}",
+                "bucket_mode needs a graph captured with torch 2.13 or later; this one was "
+                "captured with torch {}",
                 graph.part(PartId(0)).torch_version);
   const Graph before = graph;
   bool changed = false;
@@ -316,7 +317,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     const ModuleTree modules(graph);
     const ModulePlan plan = given ? *given : derive_module_plan(modules);
     if (plan.empty()) {
-      context.decide("kept", "The graph does not say which modules its nodes belong to.");
+      context.decide("kept", "The graph does not record which modules its nodes belong to.");
       return {};
     }
     JOINTER_TRY(const std::vector<std::uint32_t> entries, entries_by_node(graph, modules, plan));

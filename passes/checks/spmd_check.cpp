@@ -178,11 +178,10 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     say_differences(graph, mine, other, places, context);
   }
   if (compared == 0)
-    return fail(
-        Error::Kind::usage,
-        "`captures` contains no other rank: its captures are all of rank {}, like this graph; "
-        "name those of the other ranks",
-        mine.rank);
+    return fail(Error::Kind::usage,
+                "`captures` contains no other rank: all captures are of rank {}, like this graph; "
+                "name those of the other ranks",
+                mine.rank);
   if (first.empty()) {
     context.decide("checked", fmt::format("All {} calls are the same on {}.", mine.calls.size(),
                                           counted(compared, "other rank")));

@@ -206,7 +206,7 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
   }
   close();
   if (table.rows.empty()) {
-    context.decide("kept", "The graph does not say which modules its nodes belong to.");
+    context.decide("kept", "The graph does not record which modules its nodes belong to.");
     return {};
   }
   context.decide("found", fmt::format("{} would be annotated; the graph is unchanged.",

@@ -85,7 +85,8 @@ Result<void> ChunkInputs::split() {
     if (!is_chunked(id) && !is_static(id) && p_.has_chunk_dim(id)) split.push_back(id);
     if (!plan_.root.is_backward && p_.is_call(id) && !is_chunked(id) && p_.is_backward(id) &&
         p_.is_tensor(id) && !p_.graph.shape(*p_.graph.single_tensor(p_.graph.node(id))).empty())
-      return fail(Error::Kind::usage, "{} reads {} from the backward", body_.where(), p_.name(id));
+      return fail(Error::Kind::usage, "{} reads {}, which belongs to the backward", body_.where(),
+                  p_.name(id));
   }
   const bool is_any = std::ranges::any_of(live_ins_, [this](NodeId id) { return is_chunked(id); });
   if (split.empty() && !is_any)
@@ -148,7 +149,9 @@ Result<void> ChunkInputs::clone(const Tensor& whole, std::span<const Dim> shape,
     stride[i] = step;
     if (i == 0) break;
     if (shape[i].expression && step.expression)
-      return fail(Error::Kind::usage, "{} reads a tensor with two symbolic sizes", body_.where());
+      return fail(Error::Kind::usage,
+                  "{} reads a tensor with two symbolic dimensions; only one is supported",
+                  body_.where());
     JOINTER_TRY(const Dim size, p_.sizes.at_least_one(shape[i]));
     JOINTER_TRY(step, size.expression ? p_.sizes.times(size, step.value)
                                       : p_.sizes.times(step, size.value));
@@ -170,7 +173,10 @@ Result<void> ChunkInputs::clone(const Tensor& whole, std::span<const Dim> shape,
 Result<Dim> ChunkInputs::offset_of_second(const Tensor& whole, std::size_t at, const Dim& half) {
   const Dim stride = p_.graph.stride(whole)[at], start = p_.graph.offset(whole);
   if (stride.expression || start.expression || start.value != 0)
-    return fail(Error::Kind::usage, "{} reads a slice that cannot be split in two", body_.where());
+    return fail(Error::Kind::usage,
+                "{} reads a slice that cannot be split in two: the stride is symbolic, or the "
+                "offset is not 0",
+                body_.where());
   return p_.sizes.times(half, stride.value);
 }
 
@@ -198,11 +204,12 @@ Result<void> ChunkInputs::halve_sizes() {
       JOINTER_TRY(pair, sizes_of_chunks(id));
     } else {
       if (!multiple_of_symbol(p_.graph.expression_text(value.expression())))
-        return fail(Error::Kind::usage, "{} is {}, which is not a multiple of a chunk symbol",
-                    p_.name(id), body_.text(size));
-      if (const auto hint = p_.sizes.hint(size); !hint || *hint % 2 != 0)
-        return fail(Error::Kind::usage, "{} is {}, which is not known to be even", p_.name(id),
+        return fail(Error::Kind::usage,
+                    "{} has the value {}, which is not a multiple of a chunk symbol", p_.name(id),
                     body_.text(size));
+      if (const auto hint = p_.sizes.hint(size); !hint || *hint % 2 != 0)
+        return fail(Error::Kind::usage, "{} has the value {}, which is not known to be even",
+                    p_.name(id), body_.text(size));
       JOINTER_TRY(const Dim halved, p_.sizes.half(size));
       const NodeId half =
           body_.add("_operator.floordiv", {ref(id), Argument::of_int(2)},
@@ -235,7 +242,8 @@ Result<ChunkPair> ChunkInputs::sizes_of_chunks(NodeId id) {
     const auto dims =
         target == "aten.sym_size.int" ? p_.graph.shape(tensor) : p_.graph.stride(tensor);
     if (dim < 0 || static_cast<std::size_t>(dim) >= dims.size())
-      return fail(Error::Kind::usage, "{} reads dimension {} of a chunk, which has {}", p_.name(id),
+      return fail(Error::Kind::usage,
+                  "{} reads dimension {} of a chunk whose number of dimensions is {}", p_.name(id),
                   dim, dims.size());
     const Dim size = dims[static_cast<std::size_t>(dim)];
     const Value value =

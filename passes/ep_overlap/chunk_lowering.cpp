@@ -169,7 +169,7 @@ class Lowering {
       if (size.kind == Argument::Kind::integer && size.integer == -1) return {};
     if (body_.names_chunk_size(shape)) return {};
     return fail(Error::Kind::usage,
-                "{} of {} has a number instead of the size of a chunk; take the size from the "
+                "{} of {} has a constant instead of the size of a chunk; read the size from the "
                 "tensor (x.shape[0]), or use -1",
                 p_.graph.text(original.name), body_.where());
   }

@@ -289,7 +289,8 @@ Result<NodeId> ChunkOutputs::add_symbol(const std::string& symbol, NodeId before
                          {ref(id), Argument::of_int(static_cast<std::int64_t>(i))},
                          Value::of_symbol(shape[i].expression), before, ChunkRole::materialization);
   }
-  return fail(Error::Kind::usage, "no input has the size {} that {} needs", symbol, body_.where());
+  return fail(Error::Kind::usage, "no input has a dimension of size {}, which {} needs", symbol,
+              body_.where());
 }
 
 }  // namespace jointer

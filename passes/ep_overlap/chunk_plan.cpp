@@ -60,7 +60,8 @@ class Planner {
       }
     }
     if (several_)
-      return fail(Error::Kind::usage, "{} has the chunk symbol in several dimensions",
+      return fail(Error::Kind::usage,
+                  "{} has the chunk symbol in several dimensions; only one can be split",
                   p_.name(several_));
     std::ranges::stable_sort(plans, [this](const ChunkPlan& a, const ChunkPlan& b) {
       return place(a.body.front()) < place(b.body.front());
@@ -173,7 +174,8 @@ class Planner {
         for (const NodeId input : inputs)
           if (!candidates[input.index()] && p_.is_call(input) && p_.is_tensor(input) &&
               p_.is_backward(input))
-            return fail(Error::Kind::usage, "{} in the forward of {} reads {} from the backward",
+            return fail(Error::Kind::usage,
+                        "{} in the forward of {} reads {}, which belongs to the backward",
                         p_.name(id), plan.root.name, p_.name(input));
       if (!std::ranges::any_of(inputs, [&](NodeId input) {
             return body[input.index()] || comes_in_two(input) ||

@@ -234,7 +234,8 @@ Result<StorageId> ChunkProgram::add_storage(const Tensor& like, std::span<const 
   Dim bytes{static_cast<std::int64_t>(item_size(like.dtype)), {}};
   for (const Dim& size : shape) {
     if (size.expression && bytes.expression)
-      return fail(Error::Kind::usage, "a tensor of a chunk has two symbolic sizes");
+      return fail(Error::Kind::usage,
+                  "a tensor of a chunk has two symbolic dimensions; only one is supported");
     const Dim& sum = size.expression ? size : bytes;
     const std::int64_t factor = size.expression ? bytes.value : size.value;
     JOINTER_TRY(bytes, sizes.times(sum, factor));

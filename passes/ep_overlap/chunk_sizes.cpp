@@ -228,7 +228,7 @@ Result<Dim> ChunkSizes::times(const Dim& dim, std::int64_t factor) {
   Dim changed = dim;
   if (!dim.expression) {
     if (!product(dim.value, changed.value))
-      return fail(Error::Kind::usage, "a tensor of a chunk is too large");
+      return fail(Error::Kind::usage, "the size of a chunk's tensor overflows 64 bits");
     return changed;
   }
   const auto& sum = parse(dim.expression);
@@ -236,7 +236,7 @@ Result<Dim> ChunkSizes::times(const Dim& dim, std::int64_t factor) {
   Sum scaled = *sum;
   for (SizeTerm& term : scaled)
     if (!product(term.factor, term.factor))
-      return fail(Error::Kind::usage, "a tensor of a chunk is too large");
+      return fail(Error::Kind::usage, "the size of a chunk's tensor overflows 64 bits");
   return intern(std::move(scaled), dim.expression);
 }
 

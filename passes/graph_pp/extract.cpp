@@ -53,7 +53,7 @@ Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> 
     if (!is_within[id.index()]) {
       const NodeId missing = missing_ancestor(graph, id, is_within);
       if (missing == id)
-        return fail(Error::Kind::usage, "{} is returned, but is not an input of that stage",
+        return fail(Error::Kind::usage, "{} is returned, but is not an input of the stage",
                     graph.name(id));
       return fail(Error::Kind::usage,
                   "{} cannot be returned: it depends on {}, which is not an input", graph.name(id),

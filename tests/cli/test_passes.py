@@ -356,7 +356,7 @@ def test_a_recipe_and_passes_are_mutually_exclusive(tmp_path: Path) -> None:
     refused(run("apply", JOINT), "--recipe", "--passes")
     recipe = write(tmp_path / "r.json", {"format": "jointer-recipe", "version": 1, "edits": []})
     refused(run("apply", JOINT, "--recipe", recipe, "--passes", "remove_tags"), "both")
-    refused(run("apply", PAIR, "--passes", "apply_sac"), "this is a pair already")
+    refused(run("apply", PAIR, "--passes", "apply_sac"), "this graph is already a pair")
 
 
 # --- Budgets ---

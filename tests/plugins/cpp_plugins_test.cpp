@@ -244,7 +244,7 @@ TEST_F(CppPluginTest, InvalidPluginsAreRefused) {
   ASSERT_TRUE(add_plugin(
       registry, make_plugin("missing_symbol", description("missing_symbol", "m")), options));
   ASSERT_TRUE(add_plugin(registry, make_plugin("no_entry", description("no_entry", "n")), options));
-  EXPECT_THAT(failure("m"), AllOf(StartsWith("m: it cannot be loaded"), HasSubstr("nowhere")));
+  EXPECT_THAT(failure("m"), AllOf(StartsWith("m: cannot be loaded"), HasSubstr("nowhere")));
   EXPECT_THAT(failure("n"), HasSubstr("no entry point `jointer_plugin`"));
 }
 

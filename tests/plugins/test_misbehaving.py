@@ -134,7 +134,7 @@ BROKEN = {
     ),
     "other_value": (
         "calls[3].meta['val'] = calls[3].meta['val'].new_empty((7, 7))",
-        "its meta['val'] is float32[7, 7], but _c10d_functional.all_gather_into_tensor.default "
+        "meta['val'] is float32[7, 7], but _c10d_functional.all_gather_into_tensor.default "
         "returns float32[256]",
     ),
 }

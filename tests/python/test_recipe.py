@@ -332,7 +332,7 @@ def test_storages_of_an_unknown_operator() -> None:
         (insertion(kwargs={"a b": 1}), "the keyword arguments of mul are damaged"),
         (
             insertion(val={"t": {"shape": [4, 5], "dtype": "float32"}}),
-            "mul would return float32[4,4], but the recipe says float32[4,5]",
+            "mul would return float32[4,4], but the recipe records float32[4,5]",
         ),
         ({"remove": "relu"}, "relu cannot be removed: mm and 1 more read it"),
         ({"remove": "x_1"}, "x_1 is a placeholder: only calls can be removed"),

@@ -51,10 +51,12 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
            tr("Module that allocated the storage, or that owns it if it holds a parameter.")},
       {.title = tr("from"),
        .unit = Unit::step,
-       .meaning = tr("Step that allocates it; empty if it exists from the start.")},
+       .meaning = tr("Number of the call that allocates the storage; empty if the storage exists "
+                     "from the start.")},
       {.title = tr("to"),
        .unit = Unit::step,
-       .meaning = tr("Step after which it is freed; empty if it exists until the end.")},
+       .meaning = tr("Number of the call after which the storage is freed; empty if the storage "
+                     "exists until the end.")},
       {.title = tr("why"), .meaning = tr("Why the storage is alive.")},
       {.title = tr("in the range"),
        .meaning = tr(
@@ -199,7 +201,7 @@ QString AliveModel::sentence() const {
   QString where = tr("at the start");
   if (node) {
     // Odd points follow the allocations of a node, even points its frees.
-    const QString at_node = moment_ % 2 == 1 ? tr("in %1 (step %2)") : tr("after %1 (step %2)");
+    const QString at_node = moment_ % 2 == 1 ? tr("in %1 (call %2)") : tr("after %1 (call %2)");
     where = at_node.arg(to_qstring(snapshot_->graph.name(node)), count_text((moment_ - 1) / 2));
   }
   if (memory.profile()[moment_] == memory.peak_bytes()) where = tr("at the peak, %1").arg(where);
@@ -249,11 +251,10 @@ QString AliveModel::tensor_of(const Lifetime& l) const {
 
 QString AliveModel::why(const Lifetime& l) const {
   const MemoryTimeline& memory = snapshot_->analysis.memory;
-  if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, entire step");
+  if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, whole step");
   if (at(l.last) >= memory.steps().size())
-    return l.first < 0
-               ? tr("%1, entire step").arg(role_text(snapshot_->graph.node(l.producer).role))
-               : tr("returned at the end");
+    return l.first < 0 ? tr("%1, whole step").arg(role_text(snapshot_->graph.node(l.producer).role))
+                       : tr("returned at the end");
   const NodeId last = memory.steps()[at(l.last)];
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));

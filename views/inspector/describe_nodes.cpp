@@ -151,7 +151,7 @@ class Describer {
       s.rows.push_back({.label = words("lifetime"),
                         .value = lifetime_words(l),
                         .provenance = Provenance::computed,
-                        .note = words("Steps number the nodes that run, in program order.")});
+                        .note = words("Calls are numbered in program order, from 0.")});
       if (l.producer != id_) s.rows.push_back(link_row(words("allocated by"), {{l.producer}}));
       const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
       if (!others.empty()) s.rows.push_back(link_row(words("aliases"), others));
@@ -161,10 +161,10 @@ class Describer {
 
   [[nodiscard]] QString lifetime_words(const Lifetime& l) const {
     const auto steps = static_cast<std::int32_t>(snapshot_.analysis.memory.steps().size());
-    if (l.first < 0 && l.last >= steps) return words("entire step");
-    if (l.first < 0) return words("from the start to step %1").arg(count_text(l.last));
-    if (l.last >= steps) return words("from step %1 to the end").arg(count_text(l.first));
-    return words("steps %1 to %2").arg(count_text(l.first), count_text(l.last));
+    if (l.first < 0 && l.last >= steps) return words("whole step");
+    if (l.first < 0) return words("from the start to call %1").arg(count_text(l.last));
+    if (l.last >= steps) return words("from call %1 to the end").arg(count_text(l.first));
+    return words("calls %1 to %2").arg(count_text(l.first), count_text(l.last));
   }
 
   void cost() {
@@ -291,7 +291,7 @@ class Describer {
                       .value = words("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
                                                    time_text(c.end_ns - c.start_ns)),
                       .provenance = Provenance::estimated,
-                      .note = words("Its input is ready at %1.").arg(time_text(c.ready_ns))});
+                      .note = words("The input is ready at %1.").arg(time_text(c.ready_ns))});
     if (c.start != id_) s.rows.push_back(link_row(words("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(words("wait"), {{c.wait}}));
   }
@@ -315,7 +315,7 @@ class Describer {
       s.rows.push_back({.label = words("recompute tag"), .value = policy_text(node_.policy)});
     const auto step = snapshot_.analysis.memory.step_of(id_);
     s.rows.push_back({.label = words("position"),
-                      .value = step ? words("%1 of %2, step %3")
+                      .value = step ? words("%1 of %2, call %3")
                                           .arg(count_text(graph_.position(id_)),
                                                count_text(graph_.order().size()), count_text(*step))
                                     : words("%1 of %2")

@@ -106,12 +106,13 @@ void SacModel::explain_columns() {
   columns_[policy_column].meaning =
       tr("How the backward obtains the tensor: S saved, R recomputed, O offloaded to the host. "
          "Press S, R or O to choose, or Space to toggle; Delete %1.")
-          .arg(is_step ? tr("removes its tag") : tr("leaves it to the partitioner"));
+          .arg(is_step ? tr("removes the tensor's tag")
+                       : tr("leaves the tensor to the partitioner"));
   columns_[decider_column].meaning =
       tr("Who decided: you, a list, a preset, a search for a limit, a tag in the capture, or %1.")
-          .arg(is_step
-                   ? tr("%1 if no tag determines it").arg(to_qstring(to_string(Decider::nobody)))
-                   : tr("the partitioner"));
+          .arg(is_step ? tr("%1 if no tag determines the policy")
+                             .arg(to_qstring(to_string(Decider::nobody)))
+                       : tr("the partitioner"));
   columns_[time_column].meaning =
       has_chains ? tr("Estimated time to recompute the tensor from currently saved values, "
                       "including the chain that it needs. In groups and totals, a call that "

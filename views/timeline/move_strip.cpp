@@ -185,7 +185,7 @@ QString MoveStrip::why_flat() const {
   if (held_.preview.first() == held_.preview.last()) return tr("This is the only legal position.");
   return held_.carries
              ? tr("No legal position changes the estimates.")
-             : tr("No legal position changes the estimates; press C to move its chain with it.");
+             : tr("No legal position changes the estimates; press C to include the chain.");
 }
 
 void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect& rows) const {
@@ -255,9 +255,9 @@ void MoveStrip::paint_ends(QPainter& painter, const QRect& line) const {
   painter.setPen(theme_.muted_text);
   const QRect half = line.adjusted(6, 0, -line.width() / 2 - 6, 0);
   const QString earliest =
-      held_.earliest.isEmpty() ? tr("Nothing limits how early it can move.") : held_.earliest;
+      held_.earliest.isEmpty() ? tr("Nothing limits how early the node can move.") : held_.earliest;
   const QString latest =
-      held_.latest.isEmpty() ? tr("Nothing limits how late it can move.") : held_.latest;
+      held_.latest.isEmpty() ? tr("Nothing limits how late the node can move.") : held_.latest;
   painter.drawText(
       half, Qt::AlignLeft | Qt::AlignVCenter,
       metrics.elidedText(QStringLiteral("\u25c2 ") + earliest, Qt::ElideRight, half.width()));

@@ -258,9 +258,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_TRY(Graph graph, open_first(options, request));
   if (!options.print_command.empty() && options.pipeline.any())
     return fail(Error::Kind::usage,
-                "option --print-command: the command can run only a file; write the graph with "
-                "`jointer apply "
-                "--passes ... -o` first");
+                "option --print-command: the printed command can run only a graph file; write one "
+                "with `jointer apply --passes ... -o` first");
   if (!options.print_command.empty()) {
     JOINTER_CHECK(check_options(command, options, request));
     return print_command(options, std::move(request), graph);

@@ -83,8 +83,8 @@ Result<PlanTarget> TargetOptions::target(const CLI::App& command, bool no_offloa
                 by == "layer" ? "whole layers" : "an operator in all layers");
   if (no_recompute && no_offload)
     return fail(Error::Kind::usage,
-                "options --no-recompute and --no-offload cannot be used together: together they "
-                "allow no changes");
+                "options --no-recompute and --no-offload cannot be used together: no changes would "
+                "be allowed");
   JOINTER_CHECK(refuse_options(command, {"--pareto"},
                                "cannot be used with a list of changes, which has a single limit"));
   return PlanTarget{

@@ -188,7 +188,7 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
     if (wanted.contains(name)) continue;
     if (group.ranks.empty())
       return input_error(
-          "the capture does not say which ranks are in the process group {}; capture the graph "
+          "the capture does not record which ranks are in the process group {}; capture the graph "
           "again",
           name);
     if (options.alone) {

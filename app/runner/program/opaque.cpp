@@ -12,7 +12,8 @@ Result<c10::IValue> group_name(const Graph& graph, StringId detail) {
     is_known |= graph.text(graph.group(GroupId(static_cast<std::uint32_t>(g))).name) == name;
   if (!is_known)
     return input_error(
-        "the capture does not say which process group {} is; capture it again with a newer Jointer",
+        "the capture does not record which process group {} is; capture the graph again with a "
+        "newer Jointer",
         name.empty() ? "this" : name);
   return c10::IValue(std::string(name));
 }

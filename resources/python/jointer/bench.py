@@ -184,7 +184,7 @@ class _Rank:
     def _check(self) -> None:
         options = self._options
         if options.graph:
-            raise Failure("load", f"graph {options.graph}: a native capture holds one graph")
+            raise Failure("load", f"graph {options.graph}: a native capture contains one graph")
         for name in ("iterations",):
             if getattr(options, name) < 1:
                 raise Failure("load", f"--{name} {getattr(options, name)}: expected at least 1")

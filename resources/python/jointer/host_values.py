@@ -82,7 +82,7 @@ def _complete(node: fx.Node, mode: Any, is_old: bool) -> None:
         return
     if not is_old:
         raise CaptureError(
-            f"node {node.name}: its meta['val'] is {_text(said)}, but {node.target} returns "
+            f"node {node.name}: meta['val'] is {_text(said)}, but {node.target} returns "
             f"{_text(value)}"
         )
     node.meta["val"] = value

@@ -161,4 +161,4 @@ def _check_equal(node: fx.Node, computed: Any, record: Json) -> None:
         return  # nothing to compare
     # Another trace may write the same expression differently.
     if "sym:" not in here and "sym:" not in then and here != then:
-        raise RecipeError(f"{node.name} would return {here}, but the recipe says {then}")
+        raise RecipeError(f"{node.name} would return {here}, but the recipe records {then}")

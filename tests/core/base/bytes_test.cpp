@@ -110,7 +110,7 @@ TEST_F(Bytes, WritesFollowLinks) {
 TEST_F(Bytes, ErrorsNameWhatCannotBeRead) {
   EXPECT_THAT(read_bytes(file("none")).error().message,
               testing::AllOf(HasSubstr(file("none")), HasSubstr("No such file")));
-  EXPECT_THAT(read_bytes(path.string()).error().message, HasSubstr("is a folder"));
+  EXPECT_THAT(read_bytes(path.string()).error().message, HasSubstr("got a folder"));
   std::ofstream(file("empty")).close();
   EXPECT_THAT(read_bytes(file("empty")).error().message, HasSubstr("empty"));
 }

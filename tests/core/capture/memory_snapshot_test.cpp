@@ -128,9 +128,11 @@ TEST(MemorySnapshot, NotesAnomalies) {
   const auto s = read(snapshot({{"alloc", 512, 70}, {"oom", 1 << 30, 60}, {"alloc", 512, 80}},
                                {{1024, 512}, {512, 512}, {2048, 2048, "active_pending_free"}}));
   ASSERT_TRUE(s.has_value());
-  EXPECT_THAT(s->measurement.notes,
-              ElementsAre("1 out-of-memory error", "1 entry is not in chronological order",
-                          "the allocator counts 512 B more at the end: blocks it did not split"));
+  EXPECT_THAT(
+      s->measurement.notes,
+      ElementsAre(
+          "1 out-of-memory error", "1 entry is not in chronological order",
+          "the allocator counts 512 B more at the end, because it did not split some blocks"));
   const auto& curve = s->measurement.memory_over_time;
   for (std::size_t i = 1; i < curve.size(); ++i) EXPECT_GE(curve[i].ns, curve[i - 1].ns);
 }

@@ -357,8 +357,8 @@ TEST(JoinPair, AnInputFromElsewhereIsRefused) {
   Graph pair = partitioned(kTwoLayers);
   const NodeId given = pair.find(kBackward, "mm1");
   pair.node(given).partner = {};
-  EXPECT_THAT(refusal(pair), HasSubstr("mm1 is an input of the backward that the forward does not "
-                                       "return, and not a tangent; open the two halves"));
+  EXPECT_THAT(refusal(pair), HasSubstr("mm1, an input of the backward, is neither a tangent nor a "
+                                       "result of the forward; open the two halves"));
 }
 
 TEST(JoinPair, AStateWithoutItsCallIsRefused) {

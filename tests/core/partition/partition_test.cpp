@@ -315,7 +315,7 @@ TEST(Partition, RefusesOtherGraphs) {
   const auto done = partition(parse("kind forward\nx: f32[4] = input\nreturn [x]"));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, Error::Kind::usage);
-  EXPECT_THAT(done.error().message, HasSubstr("this is a forward"));
+  EXPECT_THAT(done.error().message, HasSubstr("this graph is of kind forward"));
 }
 
 TEST(Partition, SavesNothingWithoutABackward) {

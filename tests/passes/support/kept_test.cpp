@@ -61,7 +61,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
       {"annotate_flex_attention_for_regional_inductor", "The graph has no flex_attention"},
       {"annotate_rmsnorm_for_regional_inductor", "The graph has no fused RMSNorm"},
       {"regional_inductor", "No call is annotated with compile_with_inductor"},
-      {"insert_kernel_annotations", "does not say which modules its nodes belong to"},
+      {"insert_kernel_annotations", "does not record which modules its nodes belong to"},
   };
   for (const auto& [pass, reason] : reasons)
     EXPECT_THAT(why_kept(graph, pass), HasSubstr(reason)) << pass;

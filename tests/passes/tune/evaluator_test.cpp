@@ -85,7 +85,7 @@ TEST(Evaluator, FailuresAreResults) {
     const auto evaluated = of_pair->evaluate(pipeline(text));
     ASSERT_TRUE(evaluated && evaluated->failure);
     EXPECT_EQ(evaluated->failure->step, "apply_sac");
-    EXPECT_THAT(evaluated->failure->reason, HasSubstr("this is a pair already"));
+    EXPECT_THAT(evaluated->failure->reason, HasSubstr("this graph is already a pair"));
   }
   for (const std::string_view text : {"raise_coms", "raise_comms{no=1}"}) {
     const auto evaluated = of_pair->evaluate(pipeline(text));

@@ -68,7 +68,7 @@ TEST_F(AliveModelTest, ExplainsWhyATensorIsAlive) {
   model_.set_moment(1 + 2 * *memory().step_of(snapshot_->graph.find("wt")));
   EXPECT_EQ(model_.text(row("relu"), AliveModel::why_column), "saved; last read by gw1")
       << "through the view t1";
-  EXPECT_EQ(model_.text(row("w0"), AliveModel::why_column), "parameter, entire step");
+  EXPECT_EQ(model_.text(row("w0"), AliveModel::why_column), "parameter, whole step");
   EXPECT_EQ(model_.text(row("relu"), AliveModel::tensor_column), "f32[8, 64]");
   EXPECT_EQ(model_.number(row("relu"), AliveModel::from_column), 1);
   EXPECT_FALSE(model_.number(row("w0"), AliveModel::from_column));
@@ -80,7 +80,7 @@ TEST_F(AliveModelTest, DescribesTheMoment) {
   model_.set_moment(0);
   EXPECT_TRUE(model_.sentence().startsWith("At the start: ")) << model_.sentence().toStdString();
   model_.set_moment(2);
-  EXPECT_TRUE(model_.sentence().startsWith("After mm (step 0): "))
+  EXPECT_TRUE(model_.sentence().startsWith("After mm (call 0): "))
       << model_.sentence().toStdString();
 }
 

@@ -129,7 +129,7 @@ TEST(DocumentComparison, AStepAndAPairAreRefused) {
   const SnapshotPtr step = test::snapshot_of("kind train_step\n" + test::layered_joint(2));
   const auto made = compare(step, pair_of(tagged(MemoryPolicy::none)));
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, HasSubstr("is a pair"));
+  EXPECT_THAT(made.error().message, HasSubstr("is a forward/backward pair"));
 }
 
 }  // namespace

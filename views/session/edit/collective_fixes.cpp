@@ -36,8 +36,8 @@ std::optional<FixKind> CollectiveFixes::best() const {
 namespace {
 
 std::string why_not(const std::string& refusal) {
-  return refusal.empty() ? "No other place saves time within the peak of the graph as opened."
-                         : "No other place saves time. " + refusal;
+  return refusal.empty() ? "No other position saves time within the peak of the graph as opened."
+                         : "No other position saves time. " + refusal;
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ class Parser {
     double number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || !std::isfinite(number))
-      return fail(Error::Kind::usage, "Missing number; write it as in {}.", example);
+      return fail(Error::Kind::usage, "Missing number; write one as in {}.", example);
     const std::string_view unit(end, static_cast<std::size_t>(word.data() + word.size() - end));
     for (const Unit& u : units_of(term.field)) {
       if (u.name != unit) continue;

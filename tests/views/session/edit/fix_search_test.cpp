@@ -151,7 +151,7 @@ TEST_F(FixSearchTest, RefusesWithTheReasonIfNothingSavesTime) {
   run_all();
   EXPECT_EQ(editing().step_count(), 1);
   ASSERT_EQ(refusals.size(), 1);
-  EXPECT_TRUE(refusals.front().startsWith("No other place saves time."));
+  EXPECT_TRUE(refusals.front().startsWith("No other position saves time."));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(SearchQuery, ReportsErrorsInOneSentence) {
   };
   for (const auto& [text, part] : std::initializer_list<Expected>{
            {"foo:bar", "Unknown filter `foo`"},
-           {"bytes>", "Missing number; write it as in bytes>1MiB"},
+           {"bytes>", "Missing number; write one as in bytes>1MiB"},
            {"bytes>1XB", "`xb` is not a valid unit"},
            {"op:", "needs a value"},
            {"op>3", "is not a number"},
