@@ -541,12 +541,11 @@ class BlockBucketing {
                     fmt::format("Bucket of {}: {}, {}.", members.size(), where,
                                 format_bytes(graph_.output_bytes(graph_.node(start)))));
     for (const BucketMember& m : members)
-      context_.decide(
-          given_, m.start, members.size() == 1 ? "alone" : "merged",
-          members.size() == 1
-              ? fmt::format("The only {}; {} takes its place.", where, graph_.name(start))
-              : fmt::format("With {} more of the same kind, group and dtype, into {}.",
-                            members.size() - 1, graph_.name(start)));
+      context_.decide(given_, m.start, members.size() == 1 ? "alone" : "merged",
+                      members.size() == 1
+                          ? fmt::format("The only {}; {} replaces it.", where, graph_.name(start))
+                          : fmt::format("With {} more of the same kind, group and dtype, into {}.",
+                                        members.size() - 1, graph_.name(start)));
   }
 
   void note_kept() {

@@ -129,8 +129,7 @@ Result<void> ChunkInputs::split_one(NodeId id) {
       {ref(id), body_.list({ref(half), ref(half)}), Argument::of_int(dim)},
       p_.graph.make_children(Value::Kind::list, halves), before, ChunkRole::split_boundary);
   body_.options.decide(
-      split, "split",
-      fmt::format("Each chunk of {} takes half of {}.", body_.where(), p_.name(id)));
+      split, "split", fmt::format("Each chunk of {} gets half of {}.", body_.where(), p_.name(id)));
   ChunkPair pair;
   for (std::size_t chunk = 0; chunk < 2; ++chunk)
     pair[chunk] = body_.add(

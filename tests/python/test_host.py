@@ -188,7 +188,7 @@ def test_signatures_that_cannot_be_declared_are_refused() -> None:
 
     for function, cause in (
         (needs, "parameter estimate has a type"),
-        (nothing, "takes no graph"),
+        (nothing, "has no parameter for the graph"),
         (haunted, "declares ghost"),
     ):
         with pytest.raises(HostError, match=cause):

@@ -294,8 +294,8 @@ def _check_kernels(program: Program) -> None:
             if name := missing_kernel(node, part.document.get("triton_kernels") or {}):
                 raise Failure(
                     "unsupported",
-                    f"the Triton kernel {name} is not in this process, and its source "
-                    "in the capture is never executed: replace the node",
+                    f"the Triton kernel {name} is not in this process, and its source in the "
+                    "capture is never executed; replace the node",
                     node.name,
                 )
 

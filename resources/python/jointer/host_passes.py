@@ -175,12 +175,15 @@ def describe(found: Found) -> dict[str, Any]:
     """
     declaration, function = found.declaration, found.function
     if not _positional(function):
-        raise HostError("usage", f"{found.name} takes no graph: a pass is (gm, example_inputs)")
+        raise HostError(
+            "usage",
+            f"{found.name} has no parameter for the graph; declare it as (gm, example_inputs)",
+        )
     documented = _documented(function)
     described = []
     known = {p.name for p in parameters(function)}
     for name in declaration.parameters.keys() - known:
-        raise HostError("usage", f"{found.name} declares {name}, which is not its parameter")
+        raise HostError("usage", f"{found.name} declares {name}, but has no such parameter")
     for parameter in parameters(function):
         given = dict(declaration.parameters.get(parameter.name, {}))
         given.setdefault("doc", documented.get(parameter.name, ""))

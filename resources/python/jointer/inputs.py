@@ -99,8 +99,8 @@ def _checked(node: fx.Node, tensor: Tensor, value: Tensor) -> Tensor:
         )
     if not _without_repeats(tensor, value.stride()).expand_as(tensor).equal(tensor):
         raise CaptureError(
-            f"input {node.name} repeats its elements along dimensions of stride 0; those in the file "
-            "differ"
+            f"input {node.name} repeats its elements along dimensions of stride 0, but the given "
+            "elements differ"
         )
     return tensor
 

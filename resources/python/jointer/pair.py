@@ -37,7 +37,7 @@ def link_pair(forward: fx.Graph, backward: fx.Graph) -> dict[str, fx.Node]:
         elif isinstance(node.meta.get("val"), Tensor) and not _is_tangent(node):
             raise CaptureError(
                 f"node {node.name} is an input of the backward but not an output of the forward: "
-                "the two are not a pair"
+                "the two graphs are not a pair"
             )
     return saved
 
