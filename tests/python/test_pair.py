@@ -67,8 +67,8 @@ def test_a_tangent_is_known_by_its_descriptor() -> None:
 def test_every_tensor_must_be_saved_also_if_nothing_reads_it() -> None:
     with pytest.raises(
         jointer.CaptureError,
-        match="^node z is an input of the backward but not an output of the forward: the two are "
-        "not a pair$",
+        match="^node z is an input of the backward but not an output of the forward: the two "
+        "graphs are not a pair$",
     ):
         link_pair(forward(), backward(placeholder("x", tensor([4])), placeholder("z", tensor([4]))))
     assert link_pair(forward(), backward(placeholder("n"))) == {}

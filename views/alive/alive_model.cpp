@@ -59,8 +59,8 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
                      "exists until the end.")},
       {.title = tr("why"), .meaning = tr("Why the storage is alive.")},
       {.title = tr("in the range"),
-       .meaning = tr(
-           "The change of the storage in the selected range: allocated, freed, both or neither.")},
+       .meaning =
+           tr("How the storage changed in the selected range: allocated, freed, both or neither.")},
   };
 }
 

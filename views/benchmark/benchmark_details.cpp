@@ -151,7 +151,7 @@ class Describer {
               ? words("Difference in memory held between calls: storages with a different size or "
                       "lifetime.")
               : words("Difference in memory held between calls and allocated in compiled code, "
-                      "which keeps other intermediate values than the graph."));
+                      "which keeps intermediate values other than the graph's."));
     if (peak.rounding != 0)
       add(s, words("allocator"), signed_bytes(peak.rounding), Provenance::measured,
           words(

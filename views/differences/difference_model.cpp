@@ -8,7 +8,7 @@ namespace jointer::views {
 DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("change"), .meaning = tr("How the node differs.")},
-      {.title = tr("node"), .meaning = tr("Name in the second state.")},
+      {.title = tr("node"), .meaning = tr("Name of the node in the second state.")},
       {.title = tr("shift"),
        .unit = Unit::step,
        .meaning =

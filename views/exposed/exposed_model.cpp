@@ -47,12 +47,12 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
                .unit = Unit::share,
                .meaning = tr("Exposed time as a share of the step time.")}};
   fix(tr("alone"),
-      tr("Step time gained if the start and the wait move to their best positions alone."));
+      tr("Reduction in step time if the start and the wait move to their best positions alone."));
   fix(tr("chain"),
-      tr("Step time gained if the start and the wait move to their best positions with their "
+      tr("Reduction in step time if the start and the wait move to their best positions with their "
          "chains: the cheap nodes that feed the start and those that read the wait."));
-  fix(tr("layers"), tr("Step time gained if the better of these moves is made in all identical "
-                       "layers."));
+  fix(tr("layers"),
+      tr("Reduction in step time if the better of these moves is made in all identical layers."));
   const auto add = [&](Column column) { columns_.push_back(std::move(column)); };
   add({.title = tr("why"), .meaning = tr("Why the collective is exposed in the simulated step.")});
   add({.title = tr("time"),

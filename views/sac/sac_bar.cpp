@@ -75,9 +75,9 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   of_partitioner_ = {partitioner_, ignore_tags_};
   apply_tags_ = new QPushButton(tr("Apply Tags"), this);
   apply_tags_->setObjectName(QStringLiteral("apply_tags"));
-  apply_tags_->setToolTip(
-      tr("Edit the graph to match the training step shown, offloading or recomputing values as "
-         "tagged, and run the passes of its order. Adds one history entry for each."));
+  apply_tags_->setToolTip(tr(
+      "Edit the graph to match the training step shown, offloading or recomputing values as "
+      "tagged, and run the passes of its order. Each of these edits becomes one history entry."));
   row->addWidget(apply_tags_);
   connect(apply_tags_, &QPushButton::clicked, &session_, &SacSession::apply_tags);
   more_ = new QWidget(this);

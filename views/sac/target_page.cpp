@@ -67,7 +67,7 @@ void TargetPage::make_controls(QWidget* controls) {
   goal_->addItem(tr("Free"), static_cast<int>(Goal::free));
   goal_->addItem(tr("Fit"), static_cast<int>(Goal::fit));
   goal_->setAccessibleName(tr("Target"));
-  goal_->setToolTip(tr("Free: lower the peak by this much.\nFit: lower the peak to this much."));
+  goal_->setToolTip(tr("Free: lower the peak by this much.\nFit: lower the peak to this value."));
   bytes_ = add(new ByteBox(controls), "bytes");
   bytes_->setAccessibleName(tr("Bytes"));
   bytes_->installEventFilter(this);

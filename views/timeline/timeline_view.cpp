@@ -170,12 +170,13 @@ KeysGroup TimelineView::keys() {
           {tr("Home, End"), tr("Go to the start or the end")},
           {tr("Left, Right"), tr("Go to the previous or next node in the lane")},
           {tr("Click"), tr("Select a node, or the moment under the pointer")},
-          {tr("Click on the plan's peak"), tr("Show what contributes to it in the SAC pane")},
+          {tr("Click on the plan's peak"), tr("Show what contributes to the peak in the SAC pane")},
           {tr("Ctrl+click"), tr("Add to or remove from the selection")},
           {tr("Double-click"), tr("Zoom to the item under the pointer")},
           {tr("Drag"), tr("Select a range and see its totals")},
-          {tr("Drag a collective"), tr("Move its start, or drag its right end to move its wait; "
-                                       "shows the legal range and the effect of each position")},
+          {tr("Drag a collective"),
+           tr("Move the collective's start, or drag its right end to move its wait; shows the "
+              "legal range and the effect of each position")},
           {tr("Drag a stall"), tr("Move the wait")},
           {tr("Drag a node in program order"), tr("Move the node")},
           {tr("Shift while dragging, C"), tr("Also move the chain of cheap nodes")},
@@ -187,7 +188,7 @@ KeysGroup TimelineView::keys() {
           {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
           {tr("Ctrl+Shift+wheel"), tr("Over the memory curve: zoom its vertical axis")},
           {tr("Shift+wheel"), tr("Scroll the lanes if they do not fit, or a zoomed memory curve")},
-          {tr("Double-click on the memory curve"), tr("Show all of its vertical axis")}}};
+          {tr("Double-click on the memory curve"), tr("Show the whole vertical axis")}}};
 }
 
 // --- Events ---

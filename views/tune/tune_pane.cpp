@@ -145,7 +145,7 @@ void TunePane::make_controls() {
 
 void TunePane::make_steps() {
   steps_ = new QTreeWidget(this);
-  steps_->setHeaderLabels({tr("Step of the best pipeline"), tr("Without it")});
+  steps_->setHeaderLabels({tr("Step of the best pipeline"), tr("Without the step")});
   steps_->setRootIsDecorated(false);
   steps_->setUniformRowHeights(true);
   steps_->setAccessibleName(tr("Steps of the best pipeline"));

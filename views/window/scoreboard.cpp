@@ -46,10 +46,10 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, from a model of "
          "its block sizes, splitting and reuse. Peak memory is a lower bound."));
-  step_ =
-      add_figure(tr("Step"), tr("Estimated time of one step on one rank, from a simulation of the "
-                                "CPU, the compute stream and one stream per process group: the "
-                                "sum of compute, exposed communication and waiting for the CPU."));
+  step_ = add_figure(tr("Step"),
+                     tr("Estimated time of one training step on one rank, from a simulation of the "
+                        "CPU, the compute stream and one stream per process group: the sum of "
+                        "compute, exposed communication and waiting for the CPU."));
   compute_ = add_figure(tr("Compute"), tr("Sum of the estimated times of all kernels."));
   exposed_ =
       add_figure(tr("Exposed"), tr("Time during which the compute stream waits for communication, "

@@ -304,15 +304,16 @@ std::vector<std::pair<QString, QString>> search_help() {
       {QStringLiteral("op:mm"), words("calls aten.mm")},
       {QStringLiteral("mod:layers.3"), words("in this module or its submodules")},
       {QStringLiteral("phase:bw"), words("in the backward; also fw, recomputed")},
-      {QStringLiteral("bytes>1MiB"), words("outputs are larger")},
-      {QStringLiteral("ms>0.1"), words("estimated time is longer")},
+      {QStringLiteral("bytes>1MiB"), words("outputs are larger than 1 MiB")},
+      {QStringLiteral("ms>0.1"), words("estimated time is longer than 0.1 ms")},
       {QStringLiteral("exposed>0"), words("collectives that are not hidden")},
       {QStringLiteral("tag:must_save"), words("has this recompute tag")},
       {QStringLiteral("group:tp"), words("uses this process group")},
-      {QStringLiteral("dtype:bf16"), words("an output has this type")},
-      {QStringLiteral("shape:8192"), words("an output has this size; also shape:8192,7168")},
-      {QStringLiteral("-op:view"), words("does not match")},
-      {QStringLiteral("op:mm,bmm"), words("matches either")},
+      {QStringLiteral("dtype:bf16"), words("an output has this dtype")},
+      {QStringLiteral("shape:8192"),
+       words("an output has a dimension of this size; also shape:8192,7168")},
+      {QStringLiteral("-op:view"), words("does not match op:view")},
+      {QStringLiteral("op:mm,bmm"), words("calls either operator")},
   };
 }
 
