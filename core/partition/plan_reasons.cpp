@@ -115,13 +115,14 @@ class Explainer {
     const Ban& ban = cut_->bans.by_node[id.index()];
     if (ban.reason != BanReason::none) return {Kind::banned, ban.by, why_banned(id, ban)};
     const NodeId from = banned_ancestor_[id.index()];
-    return {Kind::cut,
-            {},
-            fmt::format("{} is the minimum that must be saved between {} and {}, which needs it",
-                        size_of(id),
-                        from ? fmt::format("{}, which may not be recomputed,", joint_.name(from))
-                             : std::string("the inputs"),
-                        name(needed_for_[id.index()]))};
+    return {
+        Kind::cut,
+        {},
+        fmt::format("{} is the minimum that must be saved between {} and {}, which depends on it",
+                    size_of(id),
+                    from ? fmt::format("{}, which may not be recomputed,", joint_.name(from))
+                         : std::string("the inputs"),
+                    name(needed_for_[id.index()]))};
   }
 
   [[nodiscard]] PlanReason why_tagged_save(NodeId id) const {
@@ -190,7 +191,7 @@ class Explainer {
     const NodeId needed_for = needed_for_[id.index()];
     if (cut_ == nullptr)
       return {Kind::chain, reader_[id.index()],
-              fmt::format("{} needs it", name(reader_[id.index()]))};
+              fmt::format("{} depends on it", name(reader_[id.index()]))};
     const NodeId from = saved_ancestor(id);
     if (!from)
       return {

@@ -217,7 +217,7 @@ class BlockBucketing {
     switch (graph_.op(start).collective) {
       case CollectiveKind::all_gather:
         if (!is_fsdp_all_gather(graph_, c.start))
-          return "Not FSDP's: it needs more than one parameter's shard.";
+          return "Not FSDP's: it depends on more than one parameter's shard.";
         break;
       case CollectiveKind::reduce_scatter:
         if (!users_) users_.emplace(given_);

@@ -18,22 +18,23 @@ std::string why_not_beside(const OverlapGraph& half, const OverlapFate& fate) {
     case NoOverlap::no_time:
       return {};
     case NoOverlap::dependency:
-      return fmt::format("it needs {} itself", beside);
+      return fmt::format("it depends on {} itself", beside);
     case NoOverlap::memory:
       return fmt::format("during {} it would exceed the memory budget", beside);
     case NoOverlap::in_flight:
       return fmt::format("during {} too many bytes would be in flight", beside);
     case NoOverlap::needs_compute:
-      return fmt::format("during {} it could not start: it needs {}, which computes", beside, by);
-    case NoOverlap::needs_start:
-      return fmt::format("during {} it could not start: it needs {}, another collective", beside,
+      return fmt::format("during {} it could not start: it depends on {}, which computes", beside,
                          by);
+    case NoOverlap::needs_start:
+      return fmt::format("during {} it could not start: it depends on {}, another collective",
+                         beside, by);
     case NoOverlap::needs_wait:
       return fmt::format("during {} it could not start: {} would expose its collective", beside,
                          by);
     case NoOverlap::needs_exchange:
-      return fmt::format("during {} it could not start: it needs {}, which communicates", beside,
-                         by);
+      return fmt::format("during {} it could not start: it depends on {}, which communicates",
+                         beside, by);
   }
   return {};
 }

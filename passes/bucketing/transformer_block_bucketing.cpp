@@ -269,9 +269,9 @@ class OldBlockBucketing {
     const NodeId start = half_.nodes[half_.collectives[c].start];
     if (entries_[start.index()] == kNoEntry) return "Its module is not in the plan.";
     if (std::find(apart_.begin(), apart_.end(), c) != apart_.end())
-      return "It needs another collective of its block, or vice versa.";
+      return "It depends on another collective of its block, or vice versa.";
     return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather
-               ? "Not FSDP's: it needs more than one parameter's shard."
+               ? "Not FSDP's: it depends on more than one parameter's shard."
                : "Not FSDP's: its result is used before the output, or it is not a reduce-scatter.";
   }
 

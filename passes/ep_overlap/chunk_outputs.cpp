@@ -263,7 +263,7 @@ Result<Argument> ChunkOutputs::whole_shape(const Tensor& tensor, NodeId before) 
     const std::string name = body_.text(size);
     const auto multiple = multiple_of_symbol(name);
     if (!multiple)
-      return fail(Error::Kind::usage, "{} needs the size {}, which is not a multiple of a symbol",
+      return fail(Error::Kind::usage, "{} uses the size {}, which is not a multiple of a symbol",
                   body_.where(), name);
     if (!made.contains(multiple->first)) {
       JOINTER_TRY(made[multiple->first], add_symbol(multiple->first, before));
@@ -289,7 +289,7 @@ Result<NodeId> ChunkOutputs::add_symbol(const std::string& symbol, NodeId before
                          {ref(id), Argument::of_int(static_cast<std::int64_t>(i))},
                          Value::of_symbol(shape[i].expression), before, ChunkRole::materialization);
   }
-  return fail(Error::Kind::usage, "no input has a dimension of size {}, which {} needs", symbol,
+  return fail(Error::Kind::usage, "no input has a dimension of size {}, which {} uses", symbol,
               body_.where());
 }
 

@@ -82,11 +82,10 @@ std::string reason(const ChunkedRegion& region, const RegionSchedule& schedule,
       fmt::format("{} {} of {}", schedule.labels[place.exchange], place.exchange + 1, region.root);
   switch (place.why) {
     case Why::setup:
-      return fmt::format("{} needs it in chunk {}.", exchange, chunk);
+      return fmt::format("{} depends on it in chunk {}.", exchange, chunk);
     case Why::sync:
       return fmt::format(
-          "The host must know token counts before {}; both copies run before it "
-          "waits.",
+          "The host must know token counts before {}; both copies run before the host waits.",
           exchange);
     case Why::exchange:
       return fmt::format("Starts {} for chunk {}; compute of the other chunk overlaps with it.",

@@ -48,7 +48,7 @@ Result<void> run_partition(Graph& graph, const Arguments& arguments, PassContext
   JOINTER_TRY(Graph pair, partition_joint_graph(graph, forward_outputs(graph, arguments), backward,
                                                 tell(context)));
   if (context.decisions().empty())
-    context.decide("kept", "Nothing is saved: the backward needs nothing from the forward.");
+    context.decide("kept", "Nothing is saved: the backward reads nothing from the forward.");
   graph = std::move(pair);
   return context.report(1);
 }

@@ -94,7 +94,7 @@ class Splitter {
                       graph_.name(id), graph_.name(user));
       for (const NodeId user : readers) {
         values_.push_back(user);
-        say(user, fmt::format("backward_weight needs this element of {}.", graph_.name(id)));
+        say(user, fmt::format("backward_weight reads this element of {}.", graph_.name(id)));
       }
       return {};
     }
@@ -105,7 +105,7 @@ class Splitter {
     if (only_sizes) {
       for (const NodeId user : readers) {
         numbers_.push_back(user);
-        say(user, fmt::format("backward_weight needs only this part of {}.", graph_.name(id)));
+        say(user, fmt::format("backward_weight reads only this part of {}.", graph_.name(id)));
       }
       return {};
     }

@@ -231,8 +231,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
   const std::vector<Call> order = blocked.run();
   if (order.empty()) {
     context.decide("kept",
-                   "The blocks cannot take turns: a block needs a result of a "
-                   "later one.");
+                   "The blocks cannot take turns: a block depends on a result of a later one.");
     return {};
   }
   if (!keep_within_limit(graph, calls, order, context)) return {};

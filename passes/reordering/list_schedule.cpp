@@ -58,10 +58,10 @@ class PlaceExplainer {
     rows_.for_each_before(call, [&](Call before) {
       if (last == kNoCall || places_[before] > places_[last]) last = before;
     });
-    if (last == kNoCall) return ": it needs no other call";
+    if (last == kNoCall) return ": it depends on no other call";
     if (last == rows_.previous(call))
       return fmt::format(": after {}, as collectives keep their order", name(last));
-    return fmt::format(": it needs {}", name(last));
+    return fmt::format(": it depends on {}", name(last));
   }
 
   // Names the call that keeps a wait from moving further down.
@@ -69,8 +69,8 @@ class PlaceExplainer {
     Call first = kNoCall;
     for (const Call after : calls_.after(call))
       if (first == kNoCall || places_[after] < places_[first]) first = after;
-    if (first == kNoCall) return ": no call needs it";
-    return fmt::format(": {} needs it", name(first));
+    if (first == kNoCall) return ": no call depends on it";
+    return fmt::format(": {} depends on it", name(first));
   }
 
   const Graph& graph_;

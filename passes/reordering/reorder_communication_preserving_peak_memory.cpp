@@ -94,9 +94,9 @@ class Raiser final : public GroupMover {
 
   bool take_along(Call candidate) {
     if (!raise_.group_collectives && calls_.is_asynchronous(candidate))
-      return stop(fmt::format("it needs {}, a collective", name(candidate)));
+      return stop(fmt::format("it depends on {}, a collective", name(candidate)));
     if (!options_.use_runtimes && calls_.is_gemm_like(candidate))
-      return stop(fmt::format("it needs {}, a long-running call", name(candidate)));
+      return stop(fmt::format("it depends on {}, a long-running call", name(candidate)));
     join(candidate);
     if (options_.use_runtimes) {
       if (calls_.is_wait(candidate)) group_waits_.push_back(overlap_of_wait(candidate));
@@ -167,7 +167,7 @@ std::vector<Parameter> parameters() {
            "Collectives of one process group may change their order. Ranks that decide "
            "differently then hang."),
       flag("reorder_iterative_group_with_collectives", false,
-           "A collective that another one needs moves with it."),
+           "A collective that another one depends on moves with it."),
       optional_count("reorder_prefetch_limit",
                      "Maximum number of calls that a collective may pass; none: any number."),
       optional_count("reorder_iterative_debug_limit_to_reorder",

@@ -429,7 +429,7 @@ class Scheduler {
               [&](NodeId a, NodeId b) { return places_[a.index()] < places_[b.index()]; });
     for (const NodeId id : nodes) program_.move_before(id, output);
     context_.decide(graph_, comm.wait, "sunk",
-                    "Nothing but the output needs it: it is waited for at the end.");
+                    "Nothing but the output depends on it: it is waited for at the end.");
     return {};
   }
 
@@ -452,7 +452,7 @@ class Scheduler {
       if (place(id) >= place(move.before)) return false;
       for (const NodeId user : program_.users(id))
         if (!is_movable(user) && place(user) < place(move.before)) {
-          why = fmt::format("{} needs {} before that", graph_.name(user), graph_.name(id));
+          why = fmt::format("{} uses {} before that", graph_.name(user), graph_.name(id));
           return true;
         }
       return false;

@@ -96,7 +96,7 @@ class Sinker final : public GroupMover {
         group_ns_ += estimate_.ns(candidate);
         return true;
       }
-      if (needs) return stop(fmt::format("{} needs it and is {}", name(candidate), bar));
+      if (needs) return stop(fmt::format("{} depends on it and is {}", name(candidate), bar));
       if (!options_.unsafe)
         return stop(fmt::format("{} is a collective on the same stream", name(candidate)));
     }

@@ -29,7 +29,7 @@ void decide_by_plan(const Partition& made, PassContext& context) {
                    reason.text);
   }
   if (context.decisions().empty())
-    context.decide("kept", "Nothing is saved: the backward needs nothing from the forward.");
+    context.decide("kept", "Nothing is saved: the backward reads nothing from the forward.");
 }
 
 namespace {

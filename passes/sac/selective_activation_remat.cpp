@@ -16,7 +16,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
     return {};
   }
   return apply_changes(graph, edit, context,
-                       {.inserted = "the backward needs it, and it is tagged for recompute",
+                       {.inserted = "the backward depends on it, and it is tagged for recompute",
                         .moved = "it moves to the value that it is a part of, or to its reader",
                         .replaced = "it reads the recomputed value",
                         .removed = "only the backward read it, and now reads its copy"});

@@ -49,7 +49,7 @@ Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& c
     const NodeId before = graph.order()[range.last + 1];
     graph.move(std::span(&call, 1), before);
     context.decide(graph, call, "moved",
-                   fmt::format("{} is the first that needs it.", graph.name(before)));
+                   fmt::format("{} is the first call that reads it.", graph.name(before)));
     --left;
   }
   return {};

@@ -47,5 +47,5 @@ def sink_calls(
             jointer.decide(node, "kept", "Enough calls were moved.")
         else:
             users[0].prepend(node)
-            jointer.decide(node, "moved", f"{users[0].name} is the first that needs it.")
+            jointer.decide(node, "moved", f"{users[0].name} is the first call that reads it.")
     return gm

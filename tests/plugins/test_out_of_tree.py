@@ -90,7 +90,7 @@ def test_the_cpp_example_runs(plugin: Path, graph: Path, tmp_path: Path) -> None
         )
     )
     assert answer["passes"][0]["moved"] == 1
-    assert answer["decisions"][0]["reason"] == "c is the first that needs it."
+    assert answer["decisions"][0]["reason"] == "c is the first call that reads it."
     assert order(out) == LATE
     # Its changes form a recipe like any other.
     again = tmp_path / "again.json"

@@ -18,7 +18,7 @@ namespace {
 // The call of the backward that a reason names, or empty.
 std::string reader_in(const std::string& text) {
   static const std::regex kReader(
-      R"(and (\w+), which needs it|for (\w+): saving it|and (\w+) in the backward|^(\w+) needs it)");
+      R"(and (\w+), which depends on it|for (\w+): saving it|and (\w+) in the backward|^(\w+) depends on it)");
   std::smatch found;
   if (!std::regex_search(text, found, kReader)) return {};
   for (std::size_t i = 1; i < found.size(); ++i)

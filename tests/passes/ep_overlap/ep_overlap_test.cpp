@@ -76,7 +76,8 @@ TEST(EpOverlapSchedule, ComputeOfOneChunkOverlapsExchangesOfTheOther) {
                                               "w1", "e1", "c1", "v0", "o0", "v1", "o1", "y"));
   EXPECT_THAT(reason_of(step, "s0", "scheduled"), HasSubstr("Ready during dispatch 1"));
   EXPECT_THAT(reason_of(step, "d1", "scheduled"), HasSubstr("chunk 1"));
-  EXPECT_THAT(reason_of(step, "e1", "scheduled"), HasSubstr("combine 2 of layers.1.moe needs it"));
+  EXPECT_THAT(reason_of(step, "e1", "scheduled"),
+              HasSubstr("combine 2 of layers.1.moe depends on it"));
 }
 
 TEST(EpOverlapSchedule, TheBackwardStartsWithChunkOne) {

@@ -38,7 +38,7 @@ TEST(ReorderingTest, RaiseCommsStartsCollectivesEarly) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "raise_comms");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g1", "g2", "a", "v1", "b", "y1", "v2", "y2"));
-  EXPECT_EQ(reason_of(steps[0], "g1"), "1 call earlier: it needs no other call.");
+  EXPECT_EQ(reason_of(steps[0], "g1"), "1 call earlier: it depends on no other call.");
   EXPECT_EQ(reason_of(steps[0], "g2"),
             "4 calls earlier: after g1, as collectives keep their order.");
 }
@@ -47,7 +47,7 @@ TEST(ReorderingTest, SinkWaitsPutsWaitsRightBeforeTheirReaders) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "sink_waits");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("a", "g1", "b", "g2", "v1", "y1", "v2", "y2"));
-  EXPECT_EQ(reason_of(steps[0], "v1"), "2 calls later: y1 needs it.");
+  EXPECT_EQ(reason_of(steps[0], "v1"), "2 calls later: y1 depends on it.");
 }
 
 TEST(ReorderingTest, ComputeMovesIntoACollectiveUntilItIsCovered) {
@@ -197,7 +197,7 @@ TEST(ReorderingTest, AProductMovesWithACollectiveOnlyByEstimates) {
   const std::string pass = "reorder_communication_preserving_peak_memory";
   const auto plain = run_pipeline_text(graph, pass);
   EXPECT_EQ(calls_of(*plain[0].graph).front(), "a");
-  EXPECT_THAT(reason_of(plain[0], "r"), HasSubstr("it needs b, a long-running call"));
+  EXPECT_THAT(reason_of(plain[0], "r"), HasSubstr("it depends on b, a long-running call"));
   const auto estimated =
       run_pipeline_text(graph, pass +
                                    "{reorder_iterative_use_runtime_estimations=true,"
@@ -230,7 +230,7 @@ TEST(ReorderingTest, WaitsSinkUntilTheNextCollective) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "sink_waits_iterative");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("a", "g1", "b", "v1", "y1", "g2", "v2", "y2"));
-  EXPECT_THAT(reason_of(steps[0], "v1"), HasSubstr("y1 needs it and is a long-running call"));
+  EXPECT_THAT(reason_of(steps[0], "v1"), HasSubstr("y1 depends on it and is a long-running call"));
 }
 
 // A view that reads the wait moves with it, so the next collective may or may not block it.
