@@ -377,7 +377,7 @@ void PartReader::read_modules(json::array modules) {
       std::vector<StringId> texts;
       for (json::value text : frame.get_array()) texts.push_back(graph_.intern(get_text(text)));
       if (texts.size() != 2)
-        give_up("modules {}: a frame is not [path, class]", tables_.modules.count);
+        give_up("modules {}: expected frames of the form [path, class]", tables_.modules.count);
       frames.push_back({.path = texts[0], .type = texts[1]});
     }
     graph_.add_module_stack(part_, frames);

@@ -77,10 +77,11 @@ Carried carry(const Graph& graph, const Users& users, NodeId node, Direction dir
   const std::string_view does = direction == Direction::earlier ? one ? "feeds" : "feed"
                                 : one                           ? "reads"
                                                                 : "read";
-  carried.sentence = others.size() > kNamed
-                         ? fmt::format("Also moved {} and {} more nodes, which {} it.",
-                                       graph.name(others.front()), others.size() - 1, does)
-                         : fmt::format("Also moved {}, which {} it.", join(graph, others), does);
+  carried.sentence =
+      others.size() > kNamed
+          ? fmt::format("Also moved {} and {} more nodes, which {} the moved node.",
+                        graph.name(others.front()), others.size() - 1, does)
+          : fmt::format("Also moved {}, which {} the moved node.", join(graph, others), does);
   return carried;
 }
 

@@ -21,7 +21,7 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
 struct Carried {
   std::vector<NodeId> block;
   std::string
-      sentence;  // "Also moved convert_9 and view_31, which feed it."; empty if no other node moves
+      sentence;  // "Also moved convert_9 and view_31, which feed the moved node."; empty if no other node moves
 };
 enum class Direction : std::uint8_t { earlier, later };
 // A move to an earlier position includes the chain that feeds the node; a move to a later position,

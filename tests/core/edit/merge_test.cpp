@@ -221,10 +221,10 @@ TEST(Carry, TheChainsBeforeAStartAndAfterAWait) {
   )");
   const Carried feeds = carry(graph, graph.find("ag"), Direction::earlier);
   EXPECT_EQ(feeds.block, nodes(graph, {"c", "v", "ag"}));
-  EXPECT_EQ(feeds.sentence, "Also moved c and v, which feed it.");
+  EXPECT_EQ(feeds.sentence, "Also moved c and v, which feed the moved node.");
   const Carried reads = carry(graph, graph.find("wt"), Direction::later);
   EXPECT_EQ(reads.block, nodes(graph, {"wt", "u", "t"}));
-  EXPECT_EQ(reads.sentence, "Also moved u and t, which read it.");
+  EXPECT_EQ(reads.sentence, "Also moved u and t, which read the moved node.");
   EXPECT_TRUE(carry(graph, graph.find("r"), Direction::earlier).sentence.empty());
   const auto edit = move_edit(graph, reads.block, graph.find("mm"));
   ASSERT_TRUE(edit);
