@@ -20,8 +20,8 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
 // A node and the nodes that move with it, in program order.
 struct Carried {
   std::vector<NodeId> block;
-  std::string
-      sentence;  // "Also moved convert_9 and view_31, which feed the moved node."; empty if no other node moves
+  // "Also moved convert_9 and view_31, which feed the moved node."; empty if no other node moves.
+  std::string sentence;
 };
 enum class Direction : std::uint8_t { earlier, later };
 // A move to an earlier position includes the chain that feeds the node; a move to a later position,

@@ -61,7 +61,8 @@ Result<ChangeList> find_changes(const Graph& joint, const PlanWhatIf& what_if, c
                                 const PlanTarget& target);
 
 // Why the target is not reached, in one or two sentences; empty if it is: "With 3 tensors, at most
-// 672 MiB can be freed: the largest takes 224 MiB. 5.00 GiB takes at least 23 tensors."
+// 672 MiB can be freed: the largest occupies 224 MiB. Freeing 5.00 GiB requires at least 23
+// tensors."
 std::string why_not_reached(const ChangeList& list, const PlanTarget& target);
 
 }  // namespace jointer

@@ -82,7 +82,7 @@ Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gat
   const auto readers = users.of(gather);
   if (readers.size() != 1 || !calls(graph, readers[0], "_c10d_functional.wait_tensor.default"))
     return fail(Error::Kind::usage,
-                "FSDP all-gather {}: expected its wait as the only user, but it has {}{}",
+                "FSDP all-gather {}: expected the wait as the only user, but found {}{}",
                 graph.name(gather), counted(readers.size(), "user"), names_of(graph, readers));
   NodeId id = end_of_chain(graph, users, readers[0]);
   while (graph.node(id).kind == NodeKind::call && graph.op(graph.node(id)).is_view() &&

@@ -157,8 +157,8 @@ void HistoryPane::fill_steps() {
     const EditStep& step = editing_.step(i);
     QStringList notes = step.notes;
     if (const std::size_t replaced = replaced_edits(step); replaced > 0)
-      notes << (replaced == 1 ? tr("Replaces the edit before it; undo returns to that edit.")
-                              : tr("Replaces the %1 edits before it; undo returns to them.")
+      notes << (replaced == 1 ? tr("Replaces the previous edit; undo returns to that edit.")
+                              : tr("Replaces the previous %1 edits; undo returns to them.")
                                     .arg(count_text(replaced)));
     HistoryModel::Row row{.place = QString::number(i + 1),
                           .title = step.title,

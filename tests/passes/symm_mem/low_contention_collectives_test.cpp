@@ -73,7 +73,8 @@ TEST(LowContention, RefusesUnknownGroups) {
       [] { run_pass(parse(kText), "low_contention_collectives{groups=[tp,dpp]}"); },
       Throws<std::runtime_error>(Property(
           &std::runtime_error::what,
-          HasSubstr("groups: expected a process group of the graph, got `dpp`; it has dp, tp"))));
+          HasSubstr(
+              "groups: expected a process group of the graph, got `dpp`; the graph has dp, tp"))));
 }
 
 TEST(LowContention, KeepsCollectivesThatShareTheirLinks) {

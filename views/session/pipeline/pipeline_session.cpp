@@ -445,10 +445,9 @@ void PipelineSession::apply(const QString& message, bool is_error) {
   if (run_->outcomes.empty()) return end_run(message, is_error);
   Editing& editing = document_.editing();
   if (editing.edit_history() != run_->history || !editing.is_settled())
-    return end_run(
-        tr("The graph was edited while the pipeline ran, so the result was discarded. Run it "
-           "again."),
-        true);
+    return end_run(tr("The graph was edited while the pipeline ran, so the result was discarded. "
+                      "Run the pipeline again."),
+                   true);
   run_->is_applying = true;
   const EditHistory base = history_after(run_->first);
   bool is_elsewhere =
@@ -485,8 +484,8 @@ void PipelineSession::apply(const QString& message, bool is_error) {
   const auto place = goes_back ? place_of(base) : std::optional(editing.place());
   if (!place) {
     applying_.reset();
-    return end_run(tr("The state in which the pipeline began is no longer in the history. Run it "
-                      "again."),
+    return end_run(tr("The state in which the pipeline began is no longer in the history. Run the "
+                      "pipeline again."),
                    true);
   }
   if (edits.empty())
