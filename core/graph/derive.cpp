@@ -265,7 +265,7 @@ void derive_roles(Graph& graph) {
     graph.add_fact(
         Fact::Kind::derived,
         fmt::format(
-            "{}: the graph returns a gradient of each, and the file gives no roles",
+            "{}: the graph returns a gradient of each, and the file records no roles",
             counted(derived, "primal counts as a parameter", "primals count as parameters")));
 }
 

@@ -130,9 +130,9 @@ class Corrector {
          "have the storages of other calls' results in the file, which their operators cannot "
          "return: they count as separate memory");
     tell(followed_, first_followed_,
-         "aliases an argument, although the file gives it another storage: it counts with the "
-         "argument",
-         "alias arguments, although the file gives them other storages: they count with the "
+         "aliases an argument, although the file assigns it a different storage: it counts with "
+         "the argument",
+         "alias arguments, although the file assigns them different storages: they count with the "
          "arguments");
   }
 

@@ -33,7 +33,7 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   const auto storages = memory.storages(place);
   if (storages.empty()) return fmt::format("{} uses no device memory", graph.name(id));
   if (memory.is_held(storages.front()))
-    return fmt::format("{} is in memory that the step holds anyway", graph.name(id));
+    return fmt::format("{} is in memory that the step occupies anyway", graph.name(id));
   return {};
 }
 

@@ -157,7 +157,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 std::vector<Parameter> parameters() {
   std::vector<Parameter> made{
       flag("reorder_iterative_use_runtime_estimations", false,
-           "Stop once the estimate says that a collective is hidden."),
+           "Stop once a collective is estimated to be hidden."),
       number("reorder_iterative_extra_comm_comp_overlap", 0.5,
              "With estimates: a collective is hidden if overlapping compute is longer than it by "
              "this share."),

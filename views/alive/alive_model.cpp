@@ -47,8 +47,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
       {.title = tr("category")},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
       {.title = tr("module"),
-       .meaning =
-           tr("Module that allocated the storage, or that owns it if it holds a parameter.")},
+       .meaning = tr("Module that allocated the storage, or that owns the parameter in it.")},
       {.title = tr("from"),
        .unit = Unit::step,
        .meaning = tr("Number of the call that allocates the storage; empty if the storage exists "

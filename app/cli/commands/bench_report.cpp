@@ -180,8 +180,9 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
     parts.add({signed_bytes(e.rounding), "blocks of the allocator that are larger than requested"});
   if (e.first_difference != 0)
     parts.add({signed_bytes(e.first_difference),
-               e.first_different ? fmt::format("first at {}", graph.name(e.first_different))
-                                 : std::string("from the start")});
+               e.first_different
+                   ? fmt::format("first difference, at {}", graph.name(e.first_different))
+                   : std::string("difference from the start")});
   text += parts.text();
   text += blocks_text(e);
   if (e.operators.empty()) return text;

@@ -89,7 +89,7 @@ TEST(TaskTest, CancelledJobIsNotifiedAndNotDelivered) {
         saw_it.release();
         return true;
       },
-      [](const Result<bool>&) { ADD_FAILURE() << "cancelled"; });
+      [](const Result<bool>&) { ADD_FAILURE() << "it was cancelled"; });
   started.acquire();
   task.cancel();
   EXPECT_FALSE(task.is_running());
@@ -171,7 +171,7 @@ TEST(TaskTest, ReportsArriveInOrderBeforeTheResult) {
   received.clear();
   test::HeldPool pool;
   task.start(
-      work, [](const Result<int>&) { ADD_FAILURE() << "cancelled"; },
+      work, [](const Result<int>&) { ADD_FAILURE() << "it was cancelled"; },
       [&](const std::string& report) {
         received.push_back(report);
         task.cancel();
