@@ -107,7 +107,8 @@ TEST(PlanWhatIf, ImpossibleChangesAreRefusedInOneSentence) {
   EXPECT_EQ(p.refusal(plan, "x", Keep::save), "x is an input, which is always available");
   EXPECT_EQ(p.refusal(plan, "gc", Keep::save), "gc is not a value of the forward");
   EXPECT_EQ(p.refusal(plan, "b", Keep::save), "the backward does not need b under this plan");
-  EXPECT_THAT(p.refusal(plan, "c", Keep::offload), HasSubstr("is in memory that the step holds"));
+  EXPECT_THAT(p.refusal(plan, "c", Keep::offload),
+              HasSubstr("is in memory that the step occupies"));
 }
 
 TEST(PlanWhatIf, ManyChangesApplyAsFarAsPossible) {
