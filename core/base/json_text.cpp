@@ -55,7 +55,7 @@ OrderedJson tree_of(const dom::element& element) {
     case dom::element_type::OBJECT:
       return tree_of(dom::object(element));
     case dom::element_type::INT64: {
-      // Like nlohmann's parser, tells signed from unsigned numbers (is_number_unsigned).
+      // Like nlohmann's parser, distinguishes signed from unsigned numbers (is_number_unsigned).
       const std::int64_t number(element);
       return number < 0 ? OrderedJson(number) : OrderedJson(static_cast<std::uint64_t>(number));
     }

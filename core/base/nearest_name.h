@@ -7,8 +7,8 @@
 namespace jointer {
 
 // The name most likely meant by a mistyped one: the candidate with the fewest inserted, removed or
-// replaced letters, or the first of several. A candidate differs in at most a third of the letters,
-// or contains `name`. Empty if there is no candidate.
+// replaced letters, or the first of these if several have as few. A candidate differs in at most a
+// third of the letters, or contains `name`. Empty if there is no candidate.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
 
 // Lists some of the names, those most similar to `name` first: "tp, dp and 12 more".

@@ -12,7 +12,8 @@ struct RangeText {
 };
 
 // Both ends in the unit of the larger one, with three significant digits, and more if the ends would
-// look the same: "334.12 ms" and "334.15 ms". Nanoseconds; equal ends have equal texts.
+// look the same: "334.12 ms" and "334.15 ms". `begin` and `end` are in nanoseconds; equal ends have
+// equal texts.
 RangeText format_ns_range(std::int64_t begin, std::int64_t end);
 
 }  // namespace jointer

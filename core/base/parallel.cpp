@@ -12,7 +12,7 @@ namespace jointer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Several times what it takes to start a thread.
+// Several times as long as starting a thread takes.
 constexpr std::chrono::microseconds kAlone{300};
 
 }  // namespace

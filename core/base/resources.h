@@ -6,7 +6,7 @@
 namespace jointer {
 
 // Path of a file or folder of `resources/`: the installed one (share/jointer) if it exists, else
-// the one in the source tree that the program was built from. Empty if neither exists.
+// the one in the source tree from which the program was built. Empty if neither exists.
 std::string find_resource(std::string_view name);
 
 }  // namespace jointer

@@ -1,7 +1,7 @@
 #pragma once
 
-// Formats numbers for the user: three significant digits, binary units for bytes. Times of a second
-// or more keep their milliseconds, in which two plans or schedules differ.
+// Formats numbers for the user: three significant digits, binary units for bytes. Times from 1 to
+// 1000 s are shown to the millisecond, because plans and schedules may differ by only a few.
 
 #include <cstdint>
 #include <string>
