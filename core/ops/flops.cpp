@@ -2,11 +2,13 @@
 //
 // Source: torch/utils/flop_counter.py of torch 2.11 to 2.15. The registry's entries are reproduced
 // exactly: attention counts the whole square, causal or not; a convolution ignores padding; biases
-// and softmax do not count; attention over ragged sequences counts each as the longest.
+// and softmax do not count; attention over ragged sequences counts each sequence as if it were the
+// longest.
 //
 // The registry's history: 2.12 added attention with fewer key heads than query heads and attention
 // of variable length; 2.13 added flex attention; 2.14 corrected the layout of flash attention
-// without offsets, and values whose size differs from the query's; 2.15 added attention on the CPU.
+// without offsets, and values whose last dimension differs from the query's; 2.15 added attention
+// on the CPU.
 //
 // Deviations: the result is 0 where the registry's function would raise because shapes do not fit;
 // sparsity hints are ignored.

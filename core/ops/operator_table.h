@@ -49,7 +49,7 @@ struct SchemaArgument {
   std::string_view name;
   std::string_view type;           // "Tensor", "Tensor?[]", "SymInt[]", "ScalarType?", ...
   std::string_view default_value;  // as registered; empty if the argument must be given
-  char alias_set = 0;              // 'a' in Tensor(a), 0 without one
+  char alias_set = 0;              // 'a' in Tensor(a); 0 if there is none
   bool alias_is_wildcard = false;  // Tensor(a -> *)
   bool writes = false;             // Tensor(a!)
   bool keyword_only = false;
@@ -86,8 +86,8 @@ struct OperatorInfo {
   // argument.
   [[nodiscard]] bool is_view() const;
   [[nodiscard]] bool mutates() const;
-  // True if neither the table nor the capture has a schema, so that arguments, results and writes
-  // are unknown.
+  // True if neither the table nor the capture has a schema. Arguments, results and writes are then
+  // unknown.
   [[nodiscard]] bool is_opaque() const { return !known && !has_schema; }
   // True if a result may share an argument's memory, according to the schema or because there is no
   // schema.
