@@ -1,4 +1,4 @@
-// The order that every reordering must keep.
+// Finds the order that every reordering must preserve.
 //
 // Rules
 //   data     A node runs after the producers of its inputs.
@@ -9,23 +9,23 @@
 //   control  - Nodes that draw from a random generator, or set its state, keep their order.
 //            - Nodes that act on something outside the graph keep their order: operators that
 //              return nothing, tokens, calls of subgraphs whose contents are unknown.
-//            - A node whose sizes name a symbol (u0) runs after the node that defines the symbol
+//            - A node whose sizes contain a symbol (u0) runs after the node that defines the symbol
 //              (.item(), nonzero), even if it does not read that node.
 //            - A check of symbols (_assert_scalar, sym_constrain_range) runs before every later
-//              node that names them. It may move earlier, not later. A check of anything else
-//              counts as an act.
-//            - Nothing moves across an operator on streams.
+//              node whose sizes contain them. It may move earlier, not later. A check of anything
+//              else counts as an act.
+//            - Nothing moves across a stream operator.
 //   walls    Placeholders, get_attrs and outputs do not move. Nothing moves across a placeholder or
 //            an output, so the halves of a pair stay apart. Nodes may move across a get_attr, which
 //            costs nothing wherever it is.
 //   There are no dependencies between the halves of a pair.
 //
-// Steps. A single pass in program order. Memory: memory_order.cpp. Draws form one chain, acts
-// another. For each symbol, the pass knows the node that defines it and the last check. A node
-// depends on both, unless one of its inputs names the same expression and therefore depends on them
-// already.
+// Steps. A single pass in program order. Memory: memory_order.cpp. Random draws form one chain, and
+// acts form another. For each symbol, keep the node that defines it and its last check. A node that
+// uses the symbol depends on both, unless one of its inputs uses the same expression and therefore
+// depends on them already.
 //
-// Cost: linear in nodes, inputs and tensors and, for symbols, in the names in expressions.
+// Cost: linear in nodes, inputs and tensors, plus the occurrences of symbols in expressions.
 
 #include "core/graph/dependencies.h"
 

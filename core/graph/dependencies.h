@@ -1,6 +1,6 @@
 #pragma once
 
-// Dependencies: the pairs of nodes whose order every legal reordering keeps. dependencies.cpp
+// Dependencies: the pairs of nodes whose order every legal reordering preserves. dependencies.cpp
 // states the rules. Valid as long as the graph's arguments do not change, even if its order does.
 
 #include <cstdint>

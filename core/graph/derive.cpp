@@ -224,7 +224,7 @@ void derive_roles(Graph& graph) {
     graph.part(part).outputs = derive_outputs(graph, part);
     std::vector<NodeId> unknown_primals;
     std::size_t primals = 0;
-    bool names_parameters = false;  // if not, a `PlainAOTInput` may be one
+    bool names_parameters = false;  // if false, a `PlainAOTInput` may be a parameter
     for (const NodeId id : graph.order()) {
       Node& n = graph.node(id);
       if (n.part != part || n.kind != NodeKind::placeholder) continue;

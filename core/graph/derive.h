@@ -14,7 +14,7 @@ namespace jointer {
 void derive_phases(Graph& graph);
 
 // Sets the role and the target (parameter name) of every placeholder and of every element of the
-// output (Part::outputs). Takes them from `desc`. If there is none, derives them from FX's names
+// output (Part::outputs). Reads them from `desc`. If there is none, derives them from FX's names
 // (primals_*, tangents_*) and from which primals have gradients.
 void derive_roles(Graph& graph);
 

@@ -1,16 +1,17 @@
-// Derives the parameters of a training step from its gradients.
+// Derives the parameters of a flat training step from its gradients.
 //
-// A step returns its loss and one gradient per trained parameter, in the order of the parameters,
-// which are the first of its inputs (torchtitan's graph_trainer traces it this way, with a device
-// mesh after each distributed tensor). A gradient has the shape and dtype of its parameter.
+// A training step returns its loss and one gradient per trained parameter, in the order of the
+// parameters. The parameters are the first inputs of the graph (torchtitan's graph_trainer traces
+// it this way, with a device mesh after each distributed tensor). A gradient has the shape and
+// dtype of its parameter.
 //
 // Steps
-//   1. Gradients: the tensors that the step returns from its backward.
-//   2. Match each gradient with the next input, after the one matched last, that has its shape and
-//      dtype. If a gradient has no match, derive nothing.
-//   3. Name, as `named_parameters` would: `path.weight`, with the path of the parameter's module
-//      (core/graph/parameter_modules.h). If several parameters have the same path, they are named
-//      `path.parameter_0`, `path.parameter_1`, ...
+//   1. Gradients: the tensors that the graph returns from its backward.
+//   2. Match each gradient with the next input, after the last matched one, that has the same shape
+//      and dtype. If a gradient has no match, derive nothing.
+//   3. Name each parameter as `named_parameters` would: `path.weight`, with the path of the
+//      parameter's module (core/graph/parameter_modules.h). If several parameters have the same
+//      path, they are named `path.parameter_0`, `path.parameter_1`, ...
 //
 // Cost: linear in inputs, outputs and uses.
 

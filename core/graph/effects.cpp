@@ -70,7 +70,8 @@ void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() ||
         !entry[1].is_boolean() || !entry[1].get<bool>())
       continue;
-    // Past the positional arguments, only the schema tells which keyword has the index: assume any.
+    // Only the schema says which keyword argument has an index past the positional ones: assume
+    // any.
     if (const auto index = entry[0].get<std::size_t>(); index < positional.size())
       collect_nodes(graph, positional[index], written);
     else

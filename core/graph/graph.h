@@ -110,7 +110,7 @@ class Graph {
   [[nodiscard]] std::int64_t numel(const Tensor& t) const;
   // The number of elements times the element size: the size of a separate storage for the tensor.
   [[nodiscard]] std::int64_t bytes(const Tensor& t) const;
-  // The sum over the tensors that a node returns; views count in full.
+  // The sum of `bytes` over the tensors that a node returns; views count in full.
   [[nodiscard]] std::int64_t output_bytes(const Node& node) const;
 
   [[nodiscard]] std::size_t storage_count() const { return storages_.size(); }
@@ -268,8 +268,8 @@ class Graph {
   // Places the nodes consecutively, in this order, directly before `before`. Cost: linear in the
   // distance.
   void move(std::span<const NodeId> nodes, NodeId before);
-  // Like add_node, but inserts the node directly before `before`. Cost, also of `erase` and
-  // `restore`: linear in the distance to the end.
+  // Like add_node, but inserts the node directly before `before`. The cost is linear in the
+  // distance to the end, as is that of `erase` and `restore`.
   NodeId insert(Node node, NodeId before);
   // Erases a node that no live node reads. Its name becomes free.
   void erase(NodeId id);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Names of process groups: the argument of a call that gives one, and the twins of groups. The
-// Python package follows the same rules (groups.py). Also determines where the ranks of groups run
-// that the capture does not describe.
+// Finds the argument of a call that names a process group, and the twins of a group. The Python
+// package follows the same rules (groups.py). Also determines where the ranks of a group run if the
+// capture does not describe the group.
 
 #include <cstdint>
 #include <string>
@@ -20,8 +20,8 @@ bool names_group(std::string_view argument);
 const Argument* group_argument(const Graph& graph, const Node& call);
 
 // The group of a part that `name` is derived from, if it has `size` ranks: passes that copy a group
-// append to its name, so that `0_fsdp_extra` is a twin of `0`. If there are several, returns the one
-// with the longest name; if there is none, null.
+// append to its name, so that `0_fsdp_extra` is a twin of `0`. If there are several, returns the
+// one with the longest name; if there is none, returns null.
 const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_view name,
                             std::int64_t size);
 
@@ -34,14 +34,14 @@ const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);
 
 // The distance between the ranks of such a group is an assumption, `stride:fsdp=8`. These functions
-// return the name of the assumption for a group, the distance (1 by default; that of the original
-// for a twin), and the assumptions without and with only the distances.
+// return the name of the assumption for a group; the distance (1 by default; that of the original
+// for a twin); the assumptions without the distances, and the distances alone.
 std::string stride_name(std::string_view group);
 std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group);
 Assumptions without_strides(Assumptions assumptions);
 Assumptions only_strides(const Assumptions& assumptions);
 
-// Error (usage): a stride is out of range, or for a group that the graph lacks or knows the ranks of.
+// Error (usage): a stride is out of range, or its group is not in the graph or has known ranks.
 Result<void> check_strides(const Graph& graph, const Assumptions& assumptions);
 
 }  // namespace jointer

@@ -24,9 +24,9 @@ class LayerCounterparts {
 
   // The layer of a call; Layers::kNone for other nodes, and for calls outside of layers.
   [[nodiscard]] std::int64_t layer_of(NodeId node) const;
-  // The call and its counterparts, by layer. Empty for other nodes.
+  // The call and its counterparts, by layer. Empty if `node` is not a call in a layer.
   [[nodiscard]] std::span<const NodeId> of(NodeId node) const;
-  // The one of them in that layer, or none.
+  // The element of `of(node)` in that layer, or none.
   [[nodiscard]] NodeId in_layer(NodeId node, std::int64_t layer) const;
   // The numbers of all layers, in ascending order.
   [[nodiscard]] const std::vector<std::int64_t>& layers() const { return layers_; }

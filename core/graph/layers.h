@@ -33,10 +33,11 @@ class Layers {
 
 // The layer number in the path; kNone if the path contains no layer.
 std::int64_t layer_of_path(std::string_view path);
-// The path with `*` for the layer number: "layers.*.attention". A path without a layer stays as it
-// is.
+// The path with `*` for the layer number: "layers.*.attention". A path without a layer is returned
+// unchanged.
 std::string path_in_any_layer(std::string_view path);
-// Numbers such paths, by module: corresponding modules of different layers have the same number.
+// Returns a number per module that identifies its path in any layer: corresponding modules of
+// different layers have the same number.
 std::vector<std::uint32_t> number_paths_in_any_layer(const ModuleTree& modules);
 
 }  // namespace jointer

@@ -9,14 +9,15 @@
 //     and calls without a schema.
 //
 // Terms. Part: a region of a storage that some tensor covers. A storage has one part for each of up
-// to 64 distinct regions, and one for all of it, which further tensors use.
+// to 64 distinct regions, and one part for the whole storage, which stands for the regions of all
+// further tensors.
 //
-// Steps. Each part knows its last writer and the nodes that have read it since. A reader comes
-// after the last writers of all parts that overlap its own; a writer comes after those and after
-// their readers. It then replaces the writers and readers of the parts that its own part covers: a
-// later node that conflicts with them also conflicts with it. Writers and readers of other parts
-// remain, but nodes that use the part list only those after the last write to all of it: that write
-// comes after the rest.
+// Steps. For each part, keep the last writer and the nodes that have read the part since. A reader
+// comes after the last writers of all parts that overlap its own; a writer comes after those and
+// after their readers. It then replaces the writers and readers of the parts that its own part
+// covers: a later node that conflicts with them also conflicts with it. Writers and readers of
+// other parts remain, but a node that uses such a part depends only on those after the last write
+// to the whole part, because that write depends on the rest.
 //
 // Cost: linear in nodes and inputs; for memory that is written to, times the number of overlapping
 // parts.

@@ -13,7 +13,7 @@ namespace jointer {
 
 class MemoryOrder {
  public:
-  // The graph must outlive it.
+  // The graph must outlive this object.
   explicit MemoryOrder(const Graph& graph);
 
   // Calls `must_come_before(other)` for each node that must stay before `id`; possibly several

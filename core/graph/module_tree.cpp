@@ -61,7 +61,7 @@ ModuleTree::ModuleTree(const Graph& graph) {
       if (!module) module = intern_stack(graph, graph.module_stack(n.module));
       by_node_[id.index()] = module;
     } else if (n.custom) {
-      // In traces of a whole step, `custom` has the module's name instead.
+      // In traces of a whole training step, `custom` has the module's name instead.
       const auto [it, is_new] = by_custom.try_emplace(n.custom, root());
       if (is_new) {
         const auto json = nlohmann::json::parse(graph.text(n.custom), nullptr, false);

@@ -1,17 +1,17 @@
 // Finds the modules of parameters from the calls that read them.
 //
-// A bucket reads several parameters as one list and is in the module of one of them, as are the
-// calls that unpack it, so the parameter's module is that of the first call of another module that
-// reads its member.
+// A bucket reads several parameters as one list. It and the calls that unpack it are in the module
+// of one of these parameters. The module of a parameter is therefore that of the first call in a
+// different module that reads the parameter's member of the bucket.
 //
 // Steps
-//   1. The first call in a module that reads a parameter decides, unless it reads it in a list with
-//      others.
+//   1. The first call in a module that reads a parameter decides, unless it reads the parameter in
+//      a list with others.
 //   2. From such a bucket, follow the first reader until a call returns as many tensors as the
-//      bucket has members, or writes to a list of as many. The parameter's member has the same index:
-//      a getitem of the result, or the storage of an element of the list.
-//   3. Visit the calls after it in program order. A view or copy of a member that is in the bucket's
-//      module may be part of the bucket. Any other call that reads the member decides.
+//      bucket has members, or writes to a list of as many. The parameter's member is at the
+//      parameter's index: a getitem of the result, or the storage of an element of the list.
+//   3. Visit the calls after that call in program order. A view or copy of a member that is in the
+//      bucket's module may be part of the bucket. Any other call that reads the member decides.
 //   4. If none decides, the parameter belongs to the bucket's module.
 //
 // Cost: linear in uses, plus kMaxSteps per bucketed parameter.

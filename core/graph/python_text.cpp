@@ -411,7 +411,7 @@ std::string PythonText::quoted() {
   return text;
 }
 
-// Resolves an escape sequence in Python's `repr`, of which the backslash has been read.
+// Resolves an escape sequence in Python's `repr`. Its backslash has already been read.
 void PythonText::escape(std::string& text) {
   const char kind = text_[at_++];
   constexpr std::string_view kSimple = "ntr\\'\"0abfv";

@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// In a flat training step, the end of the name of a call that runs again: mm_1_recomputed.
+// The suffix of the names of recomputed calls in a flat training step: mm_1_recomputed.
 inline constexpr std::string_view kRecomputedSuffix = "_recomputed";
 
 }  // namespace jointer

@@ -18,7 +18,7 @@
 //      storage that its schema implies. Passes that replace a producer leave the values of its
 //      views unchanged.
 //   3. No earlier call has the captured storage: keep it.
-//   4. Otherwise another call made it, and this one cannot return it: use a new storage.
+//   4. Otherwise another call allocated it, and this one cannot return it: use a new storage.
 //
 // An edit that replaces a call leaves its value unchanged. The same steps then apply to the
 // replaced calls and to calls that read one whose storage changed. The storage before the edit
@@ -348,7 +348,7 @@ class Corrector {
   const Replaced* edit_;  // null: the graph comes from a file
   std::size_t captured_count_;
   std::vector<bool> met_;     // by captured storage: an earlier node has it
-  std::vector<Renamed> own_;  // storages that the current node made
+  std::vector<Renamed> own_;  // storages added for the current node
   std::unordered_map<NodeId, std::vector<StorageId>> captured_;    // by node that the edit changed
   std::unordered_map<NodeId, std::optional<std::int64_t>> shift_;  // of their offsets
   std::unordered_map<NodeId, Value> value_before_;                 // the edit

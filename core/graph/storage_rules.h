@@ -1,6 +1,6 @@
 #pragma once
 
-// Determines from its operator which memory a call's results may be in.
+// Determines from a call's operator in which memory the results of the call may be.
 
 #include <functional>
 #include <unordered_map>

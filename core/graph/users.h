@@ -7,8 +7,8 @@
 
 namespace jointer {
 
-// The readers of each node, in program order. Valid as long as the graph's arguments and order do
-// not change.
+// The readers of each node, in program order. Valid as long as neither the graph's arguments nor
+// its order change.
 class Users {
  public:
   explicit Users(const Graph& graph);

@@ -86,7 +86,7 @@ class Validator {
     return {};
   }
 
-  // Checks all producers first: it is slow to find the name of the argument, and rarely needed.
+  // Checks all producers first: finding the name of the argument is slow and rarely needed.
   Result<void> check_inputs(NodeId id, const Node& n) {
     const auto inputs = graph_.inputs(n);
     if (std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
