@@ -67,7 +67,7 @@ struct Listing {
   std::size_t ignored = 0;    // number of files of a folder that hold no graph
 };
 
-constexpr std::size_t kStart = 4096;  // bytes that suffice to tell other JSON from captures
+constexpr std::size_t kStart = 4096;  // bytes; enough to tell other JSON from captures
 
 // Classifies a file in a folder by its first bytes.
 NativeStart look_at_start(const std::string& path) {

@@ -25,8 +25,8 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 // (input): same as list_graphs, or the graph is invalid.
 Result<Graph> open_graph(const OpenRequest& request);
 
-// The request for the graph from which a pass made the graph that `request` opens. Error (usage):
-// the file does not record which graph that is.
+// Returns the request for the input of the pass that produced the graph that `request` opens. Error
+// (usage): the file does not record which graph that is.
 Result<OpenRequest> request_before(const OpenRequest& request);
 
 }  // namespace jointer

@@ -7,9 +7,10 @@
 //   mark    an environment variable with a value unique to the child, by which descendants that
 //           left the group are found.
 //
-// A process that has ended keeps its PID, and therefore its group ID, until it is reaped. So the
-// end is detected without reaping (WNOWAIT), then the rest of the group is killed, and the child is
-// reaped last. A signal can therefore never reach an unrelated process that reuses the PID.
+// A process that has ended keeps its PID, and therefore its group ID, until it is reaped. The end
+// is therefore detected without reaping (WNOWAIT), then the rest of the group is killed, and the
+// child is reaped last. This way, a signal can never reach an unrelated process that reuses the
+// PID.
 
 #include "core/process/child.h"
 

@@ -4,8 +4,8 @@
 // destroyed.
 //
 // A Child may be used by one thread at a time. The kernel kills the child when the thread that
-// started it exits, so that no child survives a killed program: start it on the thread that pumps
-// it, or on one that lives at least as long as the child.
+// started it exits, so that no child survives a killed program: start the child on the thread that
+// pumps it, or on one that lives at least as long as the child.
 
 #include <chrono>
 #include <cstdint>
@@ -29,7 +29,8 @@ struct ChildOptions {
   // Added to the environment of this process; replaces variables with the same name.
   std::vector<std::pair<std::string, std::string>> environment;
   std::string directory;  // working directory; empty: this process's
-  // If true, standard input receives what `write` sends until `close_input`. If false, it is empty.
+  // If true, standard input receives the texts passed to `write` until `close_input` is called. If
+  // false, it is empty.
   bool has_input = false;
   // Called with each line of standard output, without its line break, including an unterminated
   // last line. Runs on the thread that calls `pump` or `wait`.
@@ -87,9 +88,9 @@ class Child {
   void kill();
 
   // Waits up to `timeout` until one of `children` produces output, ends or reaches its deadline,
-  // and handles that. Returns early if a signal handler ran. Callbacks must not destroy a child.
-  // Once a child has ended, all of its output has been reported, and no process that it started is
-  // still running.
+  // and handles that. Returns early if a signal handler has run. Callbacks must not destroy a
+  // child. Once a child has ended, all of its output has been reported, and no process that it
+  // started is still running.
   static void pump(std::span<Child* const> children, std::chrono::milliseconds timeout);
   // Calls `pump` until the child has ended.
   ChildEnd wait();

@@ -13,7 +13,7 @@ namespace jointer {
 std::int64_t free_memory(const std::string& root = "/");
 
 // The bytes of tensors that each of `ranks` processes may allocate if they share the free memory. A
-// tenth of it is left for everything else in them. 0 if unknown.
+// tenth of that memory is left for everything else in these processes. 0 if unknown.
 std::int64_t memory_share(std::int64_t free_bytes, int ranks);
 
 }  // namespace jointer

@@ -7,9 +7,9 @@
 
 namespace jointer {
 
-// The number of NVIDIA GPUs that a CUDA program started from this process would see, by the driver's
-// files in `root`/dev and by CUDA_VISIBLE_DEVICES. Under WSL, which has one file for all GPUs, 1
-// unless the variable names more.
+// The number of NVIDIA GPUs that a CUDA program started from this process would see, according to
+// the driver's files in `root`/dev and CUDA_VISIBLE_DEVICES. Under WSL, where all GPUs share one
+// file, 1 unless the variable names more.
 int visible_gpus(const std::string& root = "/");
 
 // The number of devices that a value of CUDA_VISIBLE_DEVICES names: the entries before the first one

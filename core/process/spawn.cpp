@@ -25,7 +25,7 @@
 #include <iterator>
 #include <sstream>
 
-extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
+extern char** environ;  // NOLINT(readability-redundant-declaration): required by POSIX
 
 namespace jointer {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Starts a process with pipes for its standard streams. Child is based on it.
+// Starts a process with pipes for its standard streams. Child is based on this.
 
 #include <sys/types.h>
 
@@ -22,13 +22,13 @@ struct SpawnRequest {
 
 struct Spawned {
   pid_t pid = -1;
-  FileDescriptor input;           // write end; closed without has_input
+  FileDescriptor input;           // write end; closed if !has_input
   FileDescriptor output, errors;  // read ends; all three are non-blocking
 };
 
-// Starts a process in a new process group. It is killed when the thread that started it exits. It
-// inherits no other open files, blocked signals or signal handlers. Error (run): the program cannot
-// be started; the message names it and says why.
+// Starts a process in a new process group. It is killed when the thread that started it exits. The
+// process inherits no other open files, blocked signals or signal handlers. Error (run): the
+// program cannot be started; the message names it and says why.
 Result<Spawned> spawn(const SpawnRequest& request);
 
 // The path of the program `name`: `name` itself if it contains a slash, else the first executable
