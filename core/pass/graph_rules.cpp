@@ -45,7 +45,7 @@ struct ShapeRule {
   bool needs_joint = false;      // refuses everything but a joint graph
   bool needs_whole = false;      // refuses a pair
   bool needs_pair = false;       // refuses everything but a pair
-  Shape makes = Shape::unknown;  // unknown: the shape stays
+  Shape makes = Shape::unknown;  // unknown: the same shape
 };
 constexpr std::array kShapeRules{
     ShapeRule{.pass = "min_cut_partition", .needs_joint = true, .makes = Shape::pair},
@@ -73,7 +73,7 @@ std::string_view need_of(const ShapeRule& rule, Shape shape) {
   return {};
 }
 
-// True if a pass without a rule may make a graph of a different shape.
+// True if a pass without a rule may return a graph of a different shape.
 bool may_reshape(const PassRegistry& registry, std::string_view name) {
   const Pass* pass = registry.find(name);
   if (pass == nullptr) return true;
@@ -88,8 +88,8 @@ bool exchanges_tokens(const Graph& graph) {
   });
 }
 
-// True if the pass only works on modules that exchange tokens, as by default. A pattern without `*`
-// names one module, for which the pass itself reports a better error.
+// True if the pass works only on modules that exchange tokens, which is the default. A pattern
+// without `*` names one module, for which the pass itself reports a better error.
 bool needs_experts(const PipelineStep& step) {
   if (step.pass != "ep_overlap_chunk") return false;
   return std::ranges::none_of(step.given, [](const auto& argument) {
@@ -108,7 +108,7 @@ std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline
                                               const PassRegistry& registry) {
   std::vector<GraphMistake> found;
   Shape shape = shape_of(graph);
-  std::string made_by;  // the step that made the shape; empty: the graph itself has it
+  std::string made_by;  // the step that produced the shape; empty: it is the graph's own
   for (std::size_t i = 0; i < pipeline.size(); ++i) {
     const PipelineStep& step = pipeline[i];
     if (!step.is_enabled) continue;

@@ -9,16 +9,16 @@
 
 namespace jointer {
 
-// A step that cannot apply to a graph.
+// A pipeline step that cannot be applied to a graph.
 struct GraphMistake {
   std::size_t step = 0;  // its index in the pipeline
   std::string message;   // one sentence
 };
 
-// The enabled steps that must fail on this graph, whatever the other passes of the pipeline do: a
+// Returns the enabled pipeline steps that must fail on this graph, whatever the other passes do: a
 // partitioner whose input is not, or no longer, a joint graph; a pass that splits experts in a
-// model without experts. Runs nothing; linear in nodes. Passes that are not built in may make any
-// graph, so steps after them are not judged by its kind.
+// model without experts. Runs no pass. The cost is linear in nodes. Passes that are not built in
+// may return any kind of graph, so steps after them are not checked for the kind of graph.
 std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline& pipeline,
                                               const PassRegistry& registry);
 // Error (usage): the message of the first mistake.

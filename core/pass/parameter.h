@@ -27,7 +27,7 @@ struct Parameter {
   };
   std::string name;
   Type type = Type::text;
-  PassValue default_value;           // if it is none, none is also allowed as a value
+  PassValue default_value;           // if this is none, none is also an allowed value
   bool may_be_none = false;          // none is allowed although the default is something else
   bool is_of_texts = false;          // for a list: all elements are strings
   std::optional<double> min, max;    // inclusive limits of numbers and bytes

@@ -1,7 +1,7 @@
 #pragma once
 
 // The interface of a pass: its description, its parameters, and a function that changes a graph.
-// Built-in passes, plugins and Python passes all have it.
+// Built-in passes, plugins and Python passes all have this interface.
 
 #include <array>
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class PassStage : std::uint8_t {
   bucketing,   // merges several collectives into one
   reordering,  // changes the order of nodes
   check,       // changes nothing
-  compile,     // decides how the runner executes it
+  compile,     // decides how the runner executes the graph
   search,      // searches for the best pipeline of other passes
 };
 std::string_view to_string(PassStage stage);
@@ -68,7 +68,7 @@ struct RanSteps {
   std::optional<std::int64_t> peak_limit;  // bytes; the limit under which they ran
 };
 
-// The context of a running pass: its options and its report.
+// The context of a running pass: the options of the run, and the report of the pass.
 class PassContext {
  public:
   struct Options {

@@ -18,22 +18,22 @@ struct PipelineFile {
 };
 
 // Parses the steps in a text file, which are separated by commas or line breaks; `#` starts a
-// comment. Error (usage): same as parse_pipeline, with the line number. `wrong_at` receives the
-// byte offset of the error.
+// comment. Error (usage): same as parse_pipeline, with the line number. On an error, `*wrong_at` is
+// set to its byte offset.
 Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at = nullptr);
 
 // True if the file at `path` is a pipeline, judging by its name (`.jointer-passes`) or the
 // beginning of its JSON.
 bool is_pipeline_file(const std::string& path);
 
-// Reads either form; the first character decides which. `path` is only for messages. Error (input):
-// the file is damaged (says what is wrong and where) or has a newer version.
+// Reads either form; the first character shows which one it is. `path` is only for messages. Error
+// (input): the file is damaged (the message says what is wrong and where) or has a newer version.
 Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path);
 
-// Writes one step per line, with the name and the summary in comments above. Reading the text gives
-// the same steps.
+// Writes one step per line, with the name and the summary in comments above. Reading the text
+// yields the same steps.
 std::string write_pipeline_text(const PipelineFile& file);
-// Writes the JSON form. Reading it gives an equal file.
+// Writes the JSON form. Reading it yields an equal file.
 std::string write_pipeline_json(const PipelineFile& file);
 // Writes JSON if the path ends in `.json`, else text. Error (run): the file cannot be written.
 Result<void> write_pipeline_file(const std::string& path, const PipelineFile& file);

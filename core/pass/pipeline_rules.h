@@ -15,7 +15,7 @@ struct OrderMistake {
 };
 
 // Checks upstream's rules about the order of the enabled steps: cudagraph must be last; the two
-// bucketings are mutually exclusive; full Inductor requires inductor_decomposition before it.
+// bucketing passes are mutually exclusive; inductor_decomposition must precede full Inductor.
 // Returns one mistake per broken rule. Source: torchtitan's validate_pass_names.
 std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline);
 // Error (usage): the message of the first mistake.

@@ -23,7 +23,7 @@ struct StepFigures {
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options);
-// The same with a given estimator instead of the one that `options` names.
+// As above, with this estimator instead of the one that `options` names.
 StepFigures step_figures(const Graph& graph, const Estimator& estimator,
                          const AnalysisOptions& options);
 
@@ -40,10 +40,10 @@ struct StepResult {
   std::vector<PassTable> tables;
   StepFigures before, after;
   // The step as one edit, titled after the step. It has no changes if no edit leads to the graph
-  // that the step made (such as a pair from a joint graph); `edit_refusal` then says why.
+  // that the step returned (such as a pair from a joint graph); `edit_refusal` then says why.
   Edit edit;
   // The parts of this edit that the pass reported with PassContext::add_edit. If it reported none,
-  // `edit` alone, or nothing if `edit` has no changes.
+  // contains only `edit`, or nothing if `edit` has no changes.
   std::vector<Edit> edits;
   std::string edit_refusal;
   RanSteps ran;
@@ -68,12 +68,14 @@ Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});
-// The same, for callers that need the result of the whole pipeline. Also an error: a step failed.
+// The same, for callers that need the result of the whole pipeline. A step that fails is also an
+// error.
 Result<PipelineRun> run_whole_pipeline(const Graph& graph, const Pipeline& pipeline,
                                        const PassRegistry& registry,
                                        const PassContext::Options& options);
 
-// An unused path for a reproducer of this pass in `folder`; if empty, in the current folder.
+// An unused path for a reproducer of this pass in `folder`, or in the current folder if `folder` is
+// empty.
 std::string unused_reproducer_path(const std::string& folder, const std::string& pass);
 
 // Settings of a run that are not part of the pipeline.
@@ -89,8 +91,8 @@ struct RunSettings {
 Result<void> write_reproducer(const std::string& path, const Graph& graph,
                               const PipelineStep& failed, const Error& error,
                               const RunSettings& settings = {});
-// The contents of a reproducer other than its graph. The paths in `settings` name third-party code,
-// which reading a reproducer never runs.
+// The contents of a reproducer other than its graph. The paths in `settings` name third-party code.
+// Reading a reproducer never runs this code.
 struct Reproduced {
   std::string pipeline, error;
   RunSettings settings;

@@ -23,8 +23,8 @@ class PassRegistry {
   // Null if there is no such pass.
   [[nodiscard]] const Pass* find(std::string_view name) const;
 
-  // Checks all steps, including disabled ones. Error (usage): an unknown pass (the message suggests
-  // the most similar name), or invalid arguments.
+  // Checks all steps, including disabled ones. Error (usage): a pass is unknown (the message
+  // suggests the most similar name), or its arguments are invalid.
   [[nodiscard]] Result<void> check(const Pipeline& pipeline) const;
 
  private:
