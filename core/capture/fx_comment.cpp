@@ -103,7 +103,7 @@ bool take_part(std::string_view& text, Comment& comment) {
   return false;
 }
 
-// Reads the keys it knows of `seq_nr: 5, partitioner_tag: is_backward`.
+// Reads the known keys in text such as `seq_nr: 5, partitioner_tag: is_backward`.
 void read_additional(std::string_view text, Comment& comment) {
   while (!text.empty()) {
     skip_blanks(text);

@@ -1,7 +1,7 @@
 // Computes the strides and the storage offset of an operator's output.
 //
 // Terms: the base is the tensor that an output is a view of, the operator's first tensor argument.
-// Steps: (1) an operator that does not return a view makes a dense tensor at offset 0; (2) the
+// Steps: (1) an operator that does not return a view returns a dense tensor at offset 0; (2) the
 // layout of a view follows from the base's by the operator's definition, with one rule per family
 // below; (3) a view without a rule or with symbolic arguments is assumed dense, at an unknown
 // offset. Cost: the tensor's rank.

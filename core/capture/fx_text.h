@@ -42,8 +42,8 @@ struct FxTextOptions {
   Progress progress;
 };
 
-// Adds one graph as a new part. Call `complete` afterwards. Error (input): the message names the
-// file, the line, and what is wrong there.
+// Adds one graph as a new part. Call `complete` afterwards. Error (input): the text is not a valid
+// graph; the message gives the file, the line, and what is wrong there.
 Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOptions& options);
 
 }  // namespace jointer

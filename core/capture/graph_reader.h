@@ -27,9 +27,9 @@ struct GraphEntry {
   std::string name;  // "rank 0, 0/0, aot_joint_graph"
   std::optional<CaptureKind> kind;
   std::optional<std::int64_t> rank;
-  std::size_t nodes = 0;  // 0 if counting would require reading
+  std::size_t nodes = 0;  // 0 if counting requires reading the file
   std::string file;       // the file within a folder
-  // If known, the index in the same list of the graph from which a pass made this one.
+  // If known, the graph from which a pass made this one, as an index in the same list.
   std::optional<std::size_t> before = std::nullopt;
 };
 

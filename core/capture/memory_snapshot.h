@@ -19,13 +19,13 @@ struct MemorySnapshot {
   Measurement measurement;
   std::vector<MeasuredBytes> reserved;  // bytes that the allocator holds from the device
   std::int64_t peak_bytes = 0, reserved_peak_bytes = 0;
-  std::int64_t device = 0;     // index of the GPU that the trace is of
+  std::int64_t device = 0;     // index of the GPU that was traced
   std::size_t entries = 0;     // number of entries in that trace
   bool begins_before = false;  // memory was in use when the trace began, or its ring overflowed
 };
 
-// Reads the trace of `device`; without one, the longest trace of any GPU. Error (input): the file
-// is not a pickle of a snapshot (see Pickle), or has no trace of allocations with times.
+// Reads the trace of `device` or, if none is given, the longest trace of any GPU. Error (input):
+// the file is not a pickle of a snapshot (see Pickle), or has no trace of allocations with times.
 // memory_snapshot.cpp describes the steps.
 Result<MemorySnapshot> read_memory_snapshot(std::string_view name, const PaddedBytes& bytes,
                                             std::optional<std::int64_t> device = std::nullopt);

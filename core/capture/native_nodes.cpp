@@ -10,7 +10,7 @@
 namespace jointer::native {
 namespace {
 
-constexpr int kMaxDepth = 64;  // of nested arguments; real ones have 3
+constexpr int kMaxDepth = 64;  // of nested arguments; real captures reach 3
 constexpr std::size_t kMaxRank = 64;
 
 NodeKind node_kind(std::string_view op) {

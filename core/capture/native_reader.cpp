@@ -1,6 +1,6 @@
 // Reads with simdjson's on-demand parser. One pass is enough if the tables precede the nodes, as in
 // files that Jointer writes. Nodes point into the tables, so a file that begins with the nodes
-// takes a second pass. Cost: linear in the bytes; 25 MB (55,000 nodes) take about 0.1 s.
+// requires a second pass. Cost: linear in the bytes; 25 MB (55,000 nodes) take about 0.1 s.
 
 #include "core/capture/native_reader.h"
 

@@ -38,7 +38,7 @@ struct ProfilerEvents {
   std::vector<ProfilerEvent> events;  // in the file's order
   StringTable names;
   std::string gpu;          // name of the first GPU; empty if there is none
-  bool has_shapes = false;  // true if any op has
+  bool has_shapes = false;  // true if any op has `shapes`
   bool has_kernels = false;
 };
 

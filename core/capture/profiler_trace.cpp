@@ -10,12 +10,12 @@
 //      id of the driver's call that launched them (profiler_calls.cpp).
 //   2. In each pass, align the nodes, in program order, with the calls, ordered by start, as two
 //      sequences of (operator, shapes): a longest common subsequence. A call that is not in the
-//      graph, or a node that did not run, costs no other match.
-//   3. A node's own time is the median over the passes; for a collective the minimum.
+//      graph, or a node that did not run, does not prevent other matches.
+//   3. A node's own time is the median over the passes; for a collective, it is the minimum.
 //
 // On a CPU, the call of a collective only starts it, on threads that the profiler does not record.
-// Its time is then from its start to the end of its wait, if the wait had to block; if it did not,
-// the end is unknown.
+// If the wait had to block, the collective's time then lasts from the start of the call to the end
+// of the wait. If it did not block, the end is unknown.
 //
 // Cost: linear if the trace is of this graph; otherwise see core/base/alignment.h.
 

@@ -13,7 +13,7 @@
 namespace jointer {
 
 struct TraceOptions {
-  std::string device;  // its name, if the trace lacks it or has a wrong one; may be empty
+  std::string device;  // the GPU's name, if it is missing or wrong in the trace; may be empty
 };
 
 // The measurement, and counts of what matched in the trace and in the graph.
@@ -28,9 +28,10 @@ struct TraceMatch {
 
 // Reads a trace (Chrome JSON as torch.profiler exports it) and matches its calls to nodes. A node's
 // own time is the total time of its kernels, or the time of its call if the trace has no GPU. It is
-// the median over the passes; for a collective the minimum, because waiting for a late rank only
-// adds time. Lanes come from one pass. The notes count what has no match. Described in
-// profiler_trace.cpp. Error (input): not such a trace, damaged, or nothing matches the graph.
+// the median over the passes; for a collective, it is the minimum, because waiting for a late rank
+// only adds time. Lanes come from one pass. The notes count calls and nodes without a match.
+// profiler_trace.cpp describes the steps. Error (input): the file is not such a trace or is
+// damaged, or nothing in it matches the graph.
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
                                         const PaddedBytes& json, const TraceOptions& options = {});
 

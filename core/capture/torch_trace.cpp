@@ -74,7 +74,7 @@ constexpr std::array<Known, 5> kKnown{{
     {"dynamo_output_graph", CaptureKind::forward},
 }};
 
-// The name of an entry: its only key that entries do not have in common or, for an artifact, its
+// The name of an entry: the only key that is not common to all entries or, for an artifact, its
 // `name`.
 std::string name_of(const Json& json) {
   static constexpr std::array<std::string_view, 9> kCommon{
@@ -133,7 +133,7 @@ bool may_be_graph(std::string_view name) {
                                   name.find("cache") == std::string_view::npos);
 }
 
-// The kind of a graph logged around a pass: a training step if it contains backward nodes.
+// The kind of a graph logged around a pass: a flat training step if it contains backward nodes.
 CaptureKind kind_around_pass(CaptureKind guessed, std::string_view text) {
   const bool has_backward = text.find("autograd_backward: True") != std::string_view::npos;
   return guessed == CaptureKind::forward && has_backward ? CaptureKind::train_step : guessed;
