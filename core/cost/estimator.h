@@ -62,18 +62,18 @@ class Estimator {
 
   // The description shown with the estimates: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs per node".
   [[nodiscard]] virtual std::string description() const = 0;
-  // The description, plus facts about `costs`, the estimates it made, such as how many are
-  // measured.
+  // The description, plus facts about `costs`, the estimates that this object made, such as how
+  // many are measured.
   [[nodiscard]] virtual std::string description_of(std::span<const NodeCost> /*costs*/) const {
     return description();
   }
   [[nodiscard]] virtual const DeviceDescription& device() const = 0;
   [[nodiscard]] virtual NodeCost estimate(const Graph& graph, NodeId node) const = 0;
-  // Duration of the collective with no bytes, in nanoseconds: the time saved by merging it into a
-  // bucket. Default: 0.
+  // The duration of the collective if it moved no bytes, in nanoseconds: the time saved by merging
+  // it into a bucket. Default: 0.
   [[nodiscard]] virtual std::int64_t latency_ns(const Graph& graph, NodeId collective) const;
-  // The costs of ao.offload, ao.reload and of waiting for them. Default: computed from the device's
-  // host link, without CPU time.
+  // The costs of ao.offload and ao.reload, and of waiting for them. Default: computed from the
+  // device's host link, without CPU time.
   [[nodiscard]] virtual TransferCosts transfer_costs() const;
 };
 

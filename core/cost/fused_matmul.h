@@ -28,7 +28,8 @@ struct FusedMatmul {
 // Empty for any other operator, or if the sizes do not match.
 std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& node);
 
-// The placement of its ranks: as by place_group, or all on one node if the group is unknown.
+// The placement of the group's ranks: that of place_group, or all on one node if the group is
+// unknown.
 GroupPlacement place_fused(const Graph& graph, const Node& node, const FusedMatmul& fused,
                            std::int64_t gpus_per_node);
 

@@ -8,11 +8,11 @@
 
 namespace jointer {
 
-// Uses times measured on a device: of nodes by their work (append_work), of collectives by the
-// bytes that they move. A collective of a size that was not measured is interpolated between the
-// two nearest measured sizes of the same kind, backend and spread of ranks. Everything else is left
-// to another estimator, the device's roofline. All costs are read on construction, so several
-// threads may call it.
+// Uses times measured on a device. Looks up nodes by their work (append_work), and collectives by
+// the bytes that they move. A collective of a size that was not measured is interpolated between
+// the two nearest measured sizes of the same kind, backend and spread of ranks. Everything else is
+// left to another estimator, the device's roofline. All costs are read on construction, so several
+// threads may use the estimator.
 class MeasuredEstimator final : public Estimator {
  public:
   MeasuredEstimator(DeviceCosts costs, std::unique_ptr<Estimator> rest,

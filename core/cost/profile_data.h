@@ -39,9 +39,9 @@ class ProfileData {
 
   // Milliseconds of a collective. Uses the measurement with the same number of elements; else
   // interpolates between the nearest two in log-log space, or scales the nearest one. Above twice
-  // the largest measured size, uses the highest bandwidth of the group's five largest. A group
-  // without measurements uses those of the only measured group of the same size and stride. `call`
-  // and `type` are names: "all_gather_into_tensor", "BFloat16".
+  // the largest measured size, uses the highest bandwidth of the group's five largest messages. A
+  // group without measurements uses those of the only measured group of the same size and stride.
+  // `call` and `type` are names: "all_gather_into_tensor", "BFloat16".
   [[nodiscard]] std::optional<double> collective_ms(std::string_view call, const Ranks& ranks,
                                                     std::int64_t elements,
                                                     std::string_view type) const;

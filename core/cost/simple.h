@@ -5,7 +5,7 @@
 namespace jointer {
 
 // A deliberately simple model, for comparing results with torch's scheduler under the same costs.
-// Milliseconds; 1 GB/s = 1e9 B/s:
+// Times in milliseconds; 1 GB/s = 1e9 B/s:
 //   collective              coll_us + B / coll_gbs, B the larger of input and output bytes; 0 in a
 //                           group of one
 //   operator with an entry in torch's FLOP registry      FLOPs / tflops

@@ -51,7 +51,7 @@ bool is_in_memory_of_inputs(const Graph& graph, const Node& node, const Tensor& 
 }
 
 // True if the operator returns its input or a view of it unless the strides require a copy. The
-// storage of its output shows which.
+// storage of its output shows whether it copied.
 bool may_copy(std::string_view packet) {
   return packet == "aten.reshape" || packet == "prims.inductor_force_stride_order";
 }

@@ -8,8 +8,8 @@
 namespace jointer {
 namespace {
 
-// The members of a capture's `info` that the FLOPs of a token need, without those that were found or
-// derived.
+// The members of a capture's `info` that are required to compute the FLOPs per token, but were
+// neither found nor derived.
 std::vector<std::string_view> missing_members(const Graph& graph, const ModelFacts& facts) {
   std::vector<std::string_view> names;
   if (!facts.parameters)

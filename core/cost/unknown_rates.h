@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// Forward, backward or subgraph if the graph is less than a training step.
+// Forward, backward or subgraph if the graph is only a part of a training step; else nullopt.
 std::optional<CaptureKind> part_of_step(const Graph& graph);
 // Returns true if only some parameters are active for a token.
 bool is_mixture_of_experts(const Graph& graph);
