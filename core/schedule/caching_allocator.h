@@ -17,7 +17,8 @@ struct ReservedProfile {
 // Replays the lifetimes through a model of torch's CUDACachingAllocator with its default settings.
 // On devices other than cuda, which have no caching allocator, reserved bytes equal live bytes.
 ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType device);
-// The peak of reserved bytes, on the device that `memory` names or, without one, the graph's.
+// The peak of reserved bytes, on the device that `memory` names or, if it names none, on the
+// graph's device.
 std::int64_t reserved_peak_bytes(const Graph& graph, const MemoryOptions& memory);
 
 }  // namespace jointer

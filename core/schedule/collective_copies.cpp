@@ -4,7 +4,7 @@
 //                    bytes as its output
 //   the others       none: they work in the given tensors
 // The memory is live from the start to the wait. Gloo's own thread allocates it at some time
-// between the two, so this is an upper bound. Without a wait it stays until the end.
+// between the two, so this is an upper bound. If there is no wait, it stays until the end.
 //
 // Cost: linear in nodes.
 

@@ -9,9 +9,10 @@
 //             the wait cannot be moved after it.
 //   window    kernel time between start and wait, which hides the collective now.
 //   range     kernel time between producer and user, which could hide the collective if all of it
-//             were independent. It is, except for chains of the producer and of other inputs.
+//             were independent. All of it is independent, except for chains of the producer and of
+//             other inputs.
 //
-// Rules; the first that holds
+// Rules. The first that holds gives the reason.
 //   tail         it ends after the last kernel.
 //   stream_busy  it was queued behind another collective of its stream for at least half of the
 //                exposed time.

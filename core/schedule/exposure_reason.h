@@ -19,8 +19,9 @@ using NodeText = std::function<std::string(NodeId)>;
 
 // Like the reason_text of simulation.h.
 std::string reason_text(const CollectiveTiming& collective, const NodeText& text);
-// The same, after the kernel time between its start and its wait: "compute between start and wait
-// takes 1.20 ms, the collective 3.40 ms; held by mm_3, ...". Cost: the nodes between them.
+// The same, preceded by the kernel time between the collective's start and its wait: "compute
+// between start and wait takes 1.20 ms, the collective 3.40 ms; held by mm_3, ...". Cost: linear in
+// the nodes between them.
 std::string exposure_text(const Graph& graph, const Simulation& simulation,
                           const CollectiveTiming& collective, const NodeText& text);
 

@@ -29,8 +29,8 @@ struct LegalRange {
 };
 
 // Error (usage), in one sentence: a node is a placeholder, a constant or an output, or is removed;
-// the nodes are in different halves of a pair; or a node between them must stay there. Cost: the
-// number of dependencies of the block, whatever the graph's size.
+// the nodes are in different halves of a pair; or a node between them must stay there. Cost: linear
+// in the dependencies of the block, regardless of the graph's size.
 Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
                                std::span<const NodeId> block);
 // The same in an order other than the graph's. `positions`: the positions in that order, indexed by

@@ -14,10 +14,10 @@
 //      freed after their last use. Constants live throughout. Outputs live to the end; in a pair,
 //      values that the forward returns only for the backward do not.
 //   4. The inputs of a collective stay until its wait, because the communication stream may still
-//      read them. Without a wait they stay to the end. If the backward recomputes a wait for a
-//      start that the forward has already waited for, the collective is complete there
+//      read them. If there is no wait, they stay to the end. If the backward recomputes a wait for
+//      a start that the forward has already waited for, the collective is complete there
 //      (memory_walk.h). The same holds for the inputs of copies to and from the host.
-//   5. On cuda, bytes are rounded up to 512, as in the caching allocator; not on the CPU.
+//   5. On cuda, but not on the CPU, bytes are rounded up to 512, as in the caching allocator.
 //   6. Storages on other devices (constants on the CPU of a cuda graph) do not count. If a graph
 //      runs on a device other than the one it was captured on, storages on its main device count as
 //      being on that device.

@@ -28,7 +28,7 @@ inline constexpr std::size_t kMemoryCategories = 12;
 std::string_view to_string(MemoryCategory category);
 
 enum class MemoryRules : std::uint8_t {
-  runtime,  // the memory that running the graph takes
+  runtime,  // the memory used by running the graph
   torch,    // the rules of torch 2.11's build_memory_profile
 };
 

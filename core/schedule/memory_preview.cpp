@@ -14,7 +14,8 @@
 // three sums, each computed from its changes at the ends of intervals, and from a running maximum
 // from the left (block after) and from the right (block before).
 //
-// Cost: the window, times the nodes of the block, plus the users of items that the block touches.
+// Cost: linear in the window times the nodes of the block, plus the users of the items that the
+// block touches.
 
 #include <algorithm>
 #include <limits>

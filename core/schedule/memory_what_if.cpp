@@ -8,9 +8,9 @@
 //           tangent begins with the backward. Nothing moves over placeholders and outputs, so these
 //           stay at their position in the order of calls.
 //
-// The bytes at a position are a sum over fixed ends before it, which never changes, and over the
-// calls before it: the items that begin and end with each. A move changes these only for items that
-// the moved calls touch; all others move with their call.
+// The bytes at a position are the sum over the fixed ends before it, which never changes, plus, for
+// each call before it, the items that begin and end with that call. A move changes these only for
+// items that the moved calls touch; all others move with their call.
 //
 // A move
 //   1. Subtracts the items that the block touches from the sums of the calls where they begin and
@@ -18,7 +18,7 @@
 //   2. Finds their new first makers and last users.
 //   3. Recomputes the sums over the stretch in which calls moved. After the stretch, everything
 //      that it allocates and frees is the same, so nothing changes.
-//   Cost: the stretch, and for an item that the block was the last to use, its users.
+//   Cost: linear in the stretch and, for each item that the block was the last to use, its users.
 
 #include "core/schedule/memory_what_if.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // An order of nodes in which blocks can be moved, and the position of every node. The cost of a
-// move is its distance.
+// move is linear in its distance.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Measures how much the step depends on a guess: where the ranks of process groups run. A capture
-// that does not describe its groups, such as FX text, contains only their sizes.
+// Measures how much the step time depends on a guess: where the ranks of process groups run. A
+// capture that does not describe its groups, such as FX text, contains only their sizes.
 
 #include <cstdint>
 #include <optional>
@@ -16,11 +16,11 @@ namespace jointer {
 struct PlacementGuess {
   // Groups of several ranks that neither the capture nor an assumption (stride_name) places.
   std::vector<GroupId> groups;
-  // The step with their ranks next to each other, as in the estimate, and with each rank on a
-  // separate node.
+  // The step time if the ranks of these groups are next to each other, as in the estimate, and if
+  // each rank is on a separate machine.
   std::int64_t neighbors_ns = 0, spread_ns = 0;
 
-  // True if the guess changes the step by more than 1 %.
+  // True if the guess changes the step time by more than 1 %.
   [[nodiscard]] bool matters() const;
 };
 

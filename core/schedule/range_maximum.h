@@ -1,7 +1,7 @@
 #pragma once
 
 // Finds the maximum of any stretch of numbers that change, with a tree of maxima over blocks of 64.
-// Cost: the length of the stretch for an update; 64 plus the height of the tree for a query.
+// An update costs the length of the stretch; a query costs 64 plus the height of the tree.
 
 #include <cstddef>
 #include <cstdint>

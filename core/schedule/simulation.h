@@ -1,7 +1,8 @@
 #pragma once
 
 // Simulates one rank's training step: a CPU that launches, one compute stream, and one stream per
-// process group, by the rules of clocks.h. Times are in nanoseconds from the start of the step.
+// process group, according to the rules of clocks.h. Times are in nanoseconds from the start of the
+// step.
 
 #include <cstdint>
 #include <span>
@@ -33,8 +34,8 @@ struct ExposureReason {
     tail,         // it ends after the last kernel
   };
   Kind kind = Kind::none;
-  NodeId node;          // what it was queued behind; else its producer
-  NodeId user;          // the first that needs its result
+  NodeId node;          // what it was queued behind, or its producer
+  NodeId user;          // the first node that needs its result
   bool before = false;  // order: the unused compute is before its start, not after its wait
   std::int64_t ns = 0;  // time queued, or of the unused compute
 };
@@ -42,7 +43,7 @@ std::string_view to_string(ExposureReason::Kind kind);
 
 // Timing of an operation that a wait_tensor waits for: a collective, or a copy to or from the host.
 struct CollectiveTiming {
-  NodeId start, wait;  // none without a wait
+  NodeId start, wait;  // `wait` is none if nothing waits
   GroupId group;       // none for a copy
   bool is_transfer = false;
   std::int64_t ready_ns = 0;  // launched, with inputs available
@@ -72,7 +73,7 @@ class Simulation {
   [[nodiscard]] std::int64_t transfer_ns() const { return transfer_ns_; }
   // Exposed time of collectives and copies.
   [[nodiscard]] std::int64_t exposed_ns() const { return exposed_ns_; }
-  // Time in which the compute stream waits for the CPU. With compute_ns and exposed_ns: step_ns.
+  // Time in which the compute stream waits for the CPU: step_ns - compute_ns - exposed_ns.
   [[nodiscard]] std::int64_t host_bound_ns() const { return host_bound_ns_; }
   // The number of collectives, without copies, and the number of hidden collectives.
   [[nodiscard]] std::size_t collective_count() const;

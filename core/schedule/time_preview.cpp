@@ -31,8 +31,8 @@
 //   Step 3 may consider an event awake that is not; the event is then simulated unnecessarily. The
 //   result is the same as if all events were simulated.
 //
-// Cost: one run of the rest per model; per gap, the events until it is back in step with the model
-// or with the next gap.
+// Cost: one run of the rest per model and, for each gap, the events until its run is back in step
+// with the model or with the run of the next gap.
 
 #include "core/schedule/time_preview.h"
 

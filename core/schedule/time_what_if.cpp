@@ -11,12 +11,13 @@
 //        - A stream's clock that neither was nor is ahead of the host and the compute stream: the
 //          next collective on that stream starts later anyway. The same holds for a pending
 //          collective, which ends no later than its stream's clock.
-//        - The host's, if the compute stream stays behind it by enough until the host waits for it.
+//        - The host's clock, if the compute stream stays far enough behind it until the host waits
+//          for that stream.
 //   3. Everything after that is as before, only later by the shift, and so are the stored states. A
 //      collective's end is stored relative to the chunk that starts it, so it moves with the chunk.
 //
 // Cost: the calls until the streams are back in step, plus a few additions per chunk if there is a
-// shift. If the streams are never back in step, all calls after the move.
+// shift. If the streams are never back in step, the cost is all calls after the move.
 
 #include "core/schedule/time_what_if.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Simulates the memory of a training loop around a forward-backward pair or a flat training step.
+// Simulates the memory of a training loop around a forward/backward pair or a flat training step.
 // In addition to the graph's memory, it includes the loss between a pair's halves, gradients until
 // they are cleared, and optimizer state. Several steps run through the same allocator. The
 // additions are described at the top of training_run.cpp.
@@ -55,14 +55,14 @@ struct TrainingRun {
   NodeId peak_node;         // none if the peak is outside the graph
   std::vector<Part> parts;  // sum to the peak; parts of 0 bytes are left out
   std::int64_t logits_fp32_bytes =
-      0;  // the logits that the loss is computed from; 0 without a loss
+      0;  // the logits that the loss is computed from; 0 if there is no loss
   // Peak live bytes in each phase of the last step.
   std::int64_t forward_peak_bytes = 0, loss_peak_bytes = 0, backward_peak_bytes = 0;
 };
 
-// `graph`: a forward and a backward in one graph, or a training step. Error (usage): the graph is
-// neither; a loss or unboxed arguments are requested for a training step; or a loss is requested
-// but the forward returns no floating-point tensor with a tangent.
+// `graph`: a forward/backward pair or a flat training step. Error (usage): the graph is neither; a
+// loss or unboxed arguments are requested for a flat training step; or a loss is requested but the
+// forward returns no floating-point tensor with a tangent.
 Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop);
 
 // The size of the cuBLAS workspace in torch 2.11 on this architecture ("hopper", "blackwell", ...).

@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// The nodes in the order, sorted by it, each with its index there. Cost: the order.
+// The nodes in the order, sorted by it, each with its index there. Cost: linear in the order.
 struct PlacedNode {
   NodeId node;
   std::size_t place = 0;
@@ -23,7 +23,7 @@ class TrialMoves {
 
   // Like WhatIf::move.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
-  // Restores the order before the first move. Cost: that of the moves, one node at a time.
+  // Restores the order before the first move. The cost is that of the moves, one node at a time.
   void undo();
 
  private:
