@@ -17,7 +17,7 @@ struct ArgumentRecord {
   using Kind = Argument::Kind;
 
   Kind kind = Kind::none;
-  std::int64_t integer = 0;  // a boolean's is 0 or 1, a float's are its bits
+  std::int64_t integer = 0;  // for a boolean, 0 or 1; for a float, its bits
   // A node's name, a symbol's expression, or the text as in Argument.
   std::string text = {};
   std::string detail = {};  // an opaque's repr, or empty

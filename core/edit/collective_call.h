@@ -17,7 +17,7 @@ struct CollectiveCall {
   std::string target, group_name, reduce_op;  // reduce_op is empty for an all-gather
   std::int64_t group_size = 1;
 
-  // The arguments of this call, but with another input.
+  // The arguments of this call, but with a different input.
   [[nodiscard]] ArgumentRecords args_with(std::string_view input_name) const;
 };
 

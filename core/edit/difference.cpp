@@ -3,13 +3,13 @@
 // Nodes are matched by name, unless a match is given (core/edit/node_match.h). Among the common
 // nodes, those of a longest increasing subsequence of positions (in `before`, listed in the order
 // of `after`) stay; the others move, neighbors together. Placeholders, constants and outputs always
-// stay. A call can belong to the subsequence only if it has the same number of them before it in
-// both graphs.
+// stay. A call can belong to the subsequence only if the same number of these fixed nodes precede
+// it in both graphs.
 //
-// The edit has moves first, each to before the next node that stays; then insertions and
-// replacements, in the order of `after`, with each insertion before the next common node; then
-// removals, readers first. The storage of an added node is named by a node that holds it in
-// `after`. If a call differs only in its inputs from its previous form, or from the call that it
+// The edit lists moves first, each to the position right before the next node that stays; then
+// insertions and replacements, in the order of `after`, with each insertion before the next common
+// node; then removals, readers first. The storage of an added node is named by a node that holds it
+// in `after`. If a call differs only in its inputs from its previous form, or from the call that it
 // was made from, the edit names just these inputs, so that the other arguments stay those of the
 // graph that the edit is replayed on. If a common node is a view of a different storage than
 // before, or has a new storage, its replacement records that (core/edit/storage_changes.h).

@@ -12,16 +12,17 @@
 //     output.
 // If the edit is not legal, the inverses of the applied changes are applied in reverse.
 //
-// A replaced call keeps its value unless the edit gives one; only its storages may change
+// A replaced call keeps its value unless the edit specifies one; only its storages may change
 // (core/graph/storage_rules.h).
 //
 // The inverse of a move puts the nodes back run by run, where a run is a sequence of nodes that
 // were next to each other: first those that came from the left, from left to right, then those
-// that came from the right, from right to left. In this order, no node ever precedes what it
+// that came from the right, from right to left. In this order, no node ever precedes a node that it
 // reads.
 //
-// Cost: a move, the distance and the dependencies of the moved nodes; a removal, the distance to
-// the end; a run of insertions, the graph; an edit that does more than move, the graph once.
+// Cost: for a move, the distance and the dependencies of the moved nodes; for a removal, the
+// distance to the end; for a run of insertions, the graph. An edit that does more than move nodes
+// also costs one scan of the graph.
 
 #include "core/edit/edit.h"
 
@@ -573,7 +574,7 @@ Result<void> Editor::State::check_kept_orders(NodeId id) {
   return check_kept_orders(id, false);
 }
 
-// True if both nodes come after an inserted or restored node whose sizes name a symbol.
+// True if both nodes come after an inserted or restored node whose sizes contain a symbol.
 bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   const std::size_t both = std::min(graph.position(a), graph.position(b));
   return std::any_of(added.begin(), added.end(), [&](NodeId id) {

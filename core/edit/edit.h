@@ -78,12 +78,12 @@ struct RemoveNode {
 };
 
 // Replaces inputs of a call, or its operator, its arguments, or both. The value that it returns
-// stays the same unless `val` is given. `inputs` pairs each node that the call reads with the one
-// that it reads instead, in every argument, all at once; the rest of the arguments stays as it is
-// in the graph. It excludes `target`, `args` and `kwargs`. Nodes in arguments have their names in
-// their half, without `backward:`. An output accepts only `inputs` and `args`. `custom` replaces
-// all annotations by a JSON object, and removes them if it is `null`; any node except the output
-// accepts it.
+// stays the same unless `val` is given. `inputs` pairs a node that the call reads with the node
+// that it reads instead. All pairs apply at once and to every argument; everything else in the
+// arguments stays the same. `inputs` excludes `target`, `args` and `kwargs`. Nodes in arguments
+// have their names in their half, without `backward:`. An output accepts only `inputs` and `args`.
+// `custom` replaces all annotations with a JSON object, or removes them if it is `null`; any node
+// except the output accepts `custom`.
 struct ReplaceCall {
   // True if this changes what the node computes, not only its annotations.
   [[nodiscard]] bool is_of_call() const {
@@ -139,9 +139,9 @@ std::string edit_name(const Graph& graph, NodeId id);
 // --- Applying edits ---
 
 // Applies the edit to the graph. Returns the inverse, which restores the graph so that its hash and
-// its capture are the same as before. Error (usage), in one sentence: a change is not legal; says
-// why and leaves the graph unchanged. edit.cpp states what is legal. To apply several edits in a
-// row, use Editor, which is faster.
+// its capture are the same as before. Error (usage), in one sentence: a change is not legal. The
+// error says why, and the graph is unchanged. edit.cpp states what is legal. To apply several edits
+// in a row, use Editor, which is faster.
 Result<Edit> apply(Graph& graph, const Edit& edit);
 // The same with given dependencies of the graph: computing them takes longer than a move.
 Result<Edit> apply(Graph& graph, const Edit& edit, const Dependencies& dependencies);

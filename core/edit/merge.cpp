@@ -27,7 +27,7 @@
 // viewed as its dtype again. Calls that feed a member (a cast) stay; torch casts while it packs.
 // Source: torch/_inductor/fx_passes/bucketing.py.
 //
-// Cost: the members and their readers; the graph once, to find readers.
+// Cost: linear in the members and their readers, plus one scan of the graph to find readers.
 
 #include "core/edit/merge.h"
 

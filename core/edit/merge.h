@@ -24,7 +24,7 @@ struct MergeOptions {
 struct MergedBucket {
   NodeId start, wait;                         // of the bucket
   std::vector<NodeId> ahead, behind;          // new nodes, in order: up to its start; after it
-  std::vector<NodeId> old_starts, old_waits;  // removed; now views of the result
+  std::vector<NodeId> old_starts, old_waits;  // removed; turned into views
 };
 // Merges several buckets at once, for passes that place them. A bucket that merge_collectives would
 // refuse is refused alone, and its members stay unchanged. All members of a bucket belong to one

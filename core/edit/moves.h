@@ -27,7 +27,8 @@ enum class Direction : std::uint8_t { earlier, later };
 // A move to an earlier position includes the chain that feeds the node; a move to a later position,
 // the chain that reads it, up to the first user that computes. A chain consists of cheap nodes that
 // read one node each: views, casts, copies. Without its chain, a collective's start could hardly
-// move earlier, or a wait later. Cost: the chain; for later moves also the graph once.
+// move earlier, or a wait later. Cost: linear in the chain; for a move to a later position, also
+// one scan of the graph.
 Carried carry(const Graph& graph, NodeId node, Direction direction);
 Carried carry(const Graph& graph, const Users& users, NodeId node, Direction direction);
 

@@ -30,7 +30,7 @@ class NodeComparer {
 
   [[nodiscard]] bool same_target(NodeId a, NodeId b) const;
   [[nodiscard]] bool same_args(NodeId a, NodeId b) const;
-  // In any order of keywords.
+  // Ignores the order of keywords.
   [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const;
   // Pairs of names: an input of `a`, and the node that `b` reads in its place. nullopt if the
   // arguments differ in any other way, or if `b` reads several nodes in place of one. Ignores the

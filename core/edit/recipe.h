@@ -47,7 +47,8 @@ Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> ed
 // Writes readable text that can be compared line by line. The edits must not contain RestoreNode or
 // RestoreCall.
 std::string write_recipe(const Recipe& recipe);
-// Error (input): one line that gives the location in the document. Rejects newer versions.
+// Error (input): the text is not a valid recipe, or has a newer version. The message is one line
+// that gives the location in the document.
 Result<Recipe> read_recipe(std::string_view text);
 
 // The same for a single edit, as in workspaces and other files.

@@ -1,7 +1,7 @@
 // Repeats an edit in identical layers.
 //
 // Steps
-//   1. Find the nodes that the edit names. They must be of one layer, its home.
+//   1. Find the nodes that the edit names. They must belong to one layer, the edit's home.
 //   2. Translate the changes to each other layer: nodes become their counterparts. The neighbor of
 //      a moved block may be in another layer than the block; its counterpart has the same distance
 //      in layers from the counterpart of the block.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Repeats an edit in the layers that are identical to the one that it was made in.
+// Repeats an edit in the layers that are identical to the edited one.
 
 #include <string>
 #include <vector>
@@ -19,18 +19,20 @@ struct RepeatedEdit {
   std::vector<std::string> left_out;  // why each of the others is left out, in one sentence
 };
 
-// `edit`: moves nodes of one layer, or sets their policies. `counterparts`: those in the graph before it.
-// `after`: the graph with it, to which the result applies. `dependencies`: of that graph.
+// `edit`: moves nodes of one layer, or sets their policies. `counterparts`: those in the graph
+// before the edit. `after`: the graph after the edit, to which the result applies. `dependencies`:
+// those of `after`.
 //
-// A block moves to the counterpart of its new neighbor: of the node after it, or of the one before
-// it if only that one is in a layer. If neither is, it moves before the same node in every layer.
+// A block moves to the counterpart of its new neighbor: the node after the block or, if only the
+// node before the block is in a layer, that node. If neither is in a layer, the block moves before
+// the same node in every layer.
 //
 // Error (usage), in one sentence: the edit does something else, its nodes belong to several layers,
 // or every other layer is left out. Cost: a copy of the graph, and the moves.
 Result<RepeatedEdit> repeat_in_layers(const LayerCounterparts& counterparts, const Edit& edit,
                                       Graph after, const Dependencies& dependencies);
 
-// Both as one edit: "Move all_gather_7 to the best position in 32 layers".
+// `edit` and `repeated` as one edit: "Move all_gather_7 to the best position in 32 layers".
 Edit in_all_layers(Edit edit, const RepeatedEdit& repeated);
 
 }  // namespace jointer

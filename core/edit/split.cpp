@@ -6,7 +6,7 @@
 // of waits if nodes outside the bucket flattened the member's input. A member starts where the
 // bucket started.
 //
-// Cost: the bucket; the graph once, to find readers.
+// Cost: linear in the bucket, plus one scan of the graph to find readers.
 
 #include <algorithm>
 
