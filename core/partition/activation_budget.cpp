@@ -7,7 +7,7 @@
 //   bans     the values that the cut may not recompute, and why (ban_rules.cpp).
 //
 // Steps
-//   1. Compute the whole. If it takes no more bytes than the inputs, it is the result for every
+//   1. Compute the whole. If it has no more bytes than the inputs, it is the result for every
 //      budget.
 //   2. More aggressive: solve without the bans of values used far apart, of long fusible chains,
 //      and of values that the backward materializes. This is the result if its ratio is below the
@@ -16,8 +16,8 @@
 //      stay banned. This is the result if its ratio is below the budget.
 //   4. Collect the items: values that step 3 bans, that the backward needs, that share no storage
 //      with an input and are not tagged MUST_SAVE; by bytes, largest first. The weight of an item
-//      is its bytes as a ratio, its value the cost of recomputing it. Without items, the result is
-//      that of step 3; before torch 2.14, it was the inputs and the tagged values.
+//      is its bytes as a ratio, its value the cost of recomputing it. If there are no items, the
+//      result is that of step 3; before torch 2.14, it was the inputs and the tagged values.
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //
@@ -25,8 +25,8 @@
 // the saved items. It may also save more: collectives that the knapsack rejected stay saved, and so
 // may values that no item stands for.
 //
-// Deviation: without items, torch before 2.14 saves a tagged tuple as a whole, which autograd
-// cannot. Here its elements are saved.
+// Deviation: if there are no items, torch before 2.14 saves a tagged tuple as a whole, which
+// autograd cannot do. Here the tuple's elements are saved.
 //
 // Cost: three cuts and a knapsack table once; a cut and a walk through the table per budget.
 

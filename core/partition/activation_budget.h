@@ -31,9 +31,9 @@ class ActivationBudget {
                    const PartitionOptions& options);
 
   // Ignores the budget in PartitionOptions. Error (usage): `budget` is not in 0..1, or
-  // MinCut::solve or solve_knapsack fails. Error (cancelled): reported by `watcher`, which is also
-  // polled within each cut. Cost: one cut; the first call also solves three cuts and fills the
-  // knapsack's table.
+  // MinCut::solve or solve_knapsack fails. Error (cancelled): `watcher` reports that the user has
+  // cancelled; it is also polled within each cut. Cost: one cut; the first call also solves three
+  // cuts and fills the knapsack's table.
   Result<BudgetedCut> choose(double budget, const Watcher& watcher = {});
 
  private:

@@ -43,7 +43,7 @@ struct Ban {
   NodeId by;
 };
 
-// The data that the rules read.
+// The data that the rules use.
 struct BanContext {
   const Graph& graph;
   const JointParts& parts;

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Returns the smallest n in 1..count for which `holds(n)` is true, or nullopt. If true for one n, it
-// must be true for all larger n. Doubles n, then bisects.
+// Returns the smallest n in 1..count for which `holds(n)` is true, or nullopt. If it is true for
+// one n, it must be true for all larger n. Doubles n, then bisects.
 template <class Holds>
 std::optional<std::size_t> first_that_holds(std::size_t count, const Holds& holds) {
   if (count == 0) return std::nullopt;
@@ -24,8 +24,8 @@ std::optional<std::size_t> first_that_holds(std::size_t count, const Holds& hold
   return high;
 }
 
-// Returns the largest n in 1..count for which `holds(n)` is true, or 0. If true for one n, it must
-// be true for all smaller n.
+// Returns the largest n in 1..count for which `holds(n)` is true, or 0. If it is true for one n, it
+// must be true for all smaller n.
 template <class Holds>
 std::size_t last_that_holds(std::size_t count, const Holds& holds) {
   const auto first = first_that_holds(count, [&](std::size_t n) { return !holds(n); });

@@ -1,7 +1,7 @@
 // Solves plans under many activation budgets and chooses the budgets.
 //
 // torch bisects the budgets in order of position, down to 1/1000 (visualize_memory_budget_pareto),
-// which takes up to a thousand cuts. Here the next gap is the most promising one: that with the
+// which takes up to a thousand cuts. Here the next gap is the most promising one: the one with the
 // largest area between its two points in peak and step time, each relative to the whole. As in
 // torch, a gap whose ends have the same estimates is not divided. The curve thus exists after a few
 // cuts and becomes finer, and a cancelled search still leaves a complete curve.

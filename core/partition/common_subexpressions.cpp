@@ -2,10 +2,10 @@
 //
 // In program order, a call is replaced by an earlier one if both call the same operator with the
 // same arguments (after replacement), with the same nesting and no write between them (torch's
-// mutation regions, which are numbered by the writing calls before a node). Never merged are
-// placeholders, constants and the output; random operators and aten.empty (`unmerged` in the
-// operator table); and values that share a storage with a returned tensor, since eager mode returns
-// separate tensors.
+// mutation regions, which are numbered by the writing calls before a node). Some nodes are never
+// merged: placeholders, constants and the output; random operators and aten.empty (`unmerged` in
+// the operator table); and values that share a storage with a returned tensor, since eager mode
+// returns separate tensors.
 //
 // Since torch 2.14, these are not merged either:
 //  - a call that the backward depends on with one that it does not: the value would have to be
@@ -216,7 +216,7 @@ class Merger {
     }
   }
 
-  // Replaces the node's inputs by their twins.
+  // Replaces the node's inputs with their twins.
   void rewire(NodeId id) {
     const auto inputs = graph_.inputs(id);
     const bool changes = std::any_of(inputs.begin(), inputs.end(), [&](NodeId input) {

@@ -1,11 +1,11 @@
 // Finds the cut-off of a plan.
 //
 // A plan that only weighs bytes against cost recomputes the densest values, and switches at one
-// density. Other plans nearly do: bans, chains and the remaining room for one more value put some
+// density. Other plans come close: bans, chains and the remaining room for one more value put some
 // values on the other side. The cut-off is the density that misplaces the fewest bytes; among equal
-// ones, the highest. Values of the same density are never misplaced: the plan
-// may save some of them and recompute others. A cut-off that is no better than one above or below
-// all values does not describe the plan, and does not count.
+// ones, the highest. Values whose density is the cut-off are never misplaced: the plan may save
+// some of them and recompute others. A cut-off that is no better than one above or below all values
+// does not describe the plan, and does not count.
 
 #include "core/partition/cut_off.h"
 
@@ -20,7 +20,8 @@ std::optional<CutOff> cut_off(std::vector<WeighedValue> values) {
   std::int64_t all_saved = 0;
   for (const WeighedValue& value : values) (value.is_recomputed ? below : all_saved) += value.bytes;
   std::int64_t above = 0;  // saved, with a higher density
-  // A cut-off above all values misplaces those that are recomputed, one below them the others.
+  // A cut-off above all values misplaces those that are recomputed, one below all values misplaces
+  // the others.
   std::int64_t fewest = all_saved == 0 ? below : std::min(below, all_saved);
   std::optional<CutOff> best;
   for (std::size_t first = 0, last = 0; first < values.size(); first = last) {

@@ -18,7 +18,7 @@ class EqualValues {
   EqualValues(const PairOrders& orders, const PlanTime& time);
 
   // Equal values have the same number; calls that are not of the forward have the number 0, which
-  // no other has.
+  // no other call has.
   [[nodiscard]] std::uint32_t group(Place place) const { return group_[place]; }
 
  private:

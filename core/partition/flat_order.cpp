@@ -3,9 +3,9 @@
 // Terms
 //   item    a node of the step, by its position, or a call inserted for an offloaded value
 //           (step_offload.h).
-//   region  the part of the backward that recomputes (remat_order.h): of its runs, the one that
-//           reads most values of the forward. Values that the rest of the backward reads stay saved,
-//           since upstream's pass recomputes in one region only.
+//   region  the part of the backward that recomputes (remat_order.h): the run that reads the most
+//           values of the forward. Values that the rest of the backward reads stay saved, since
+//           upstream's pass recomputes in one region only.
 //
 // Steps
 //   1. Insert the copies of offloaded values and move them, as apply_cpu_offload does.
@@ -165,7 +165,7 @@ FlatOrders::FlatOrders(const PairOrders& orders)
 std::string FlatOrders::why_not_offloaded(Place value) const {
   const Graph& graph = orders_.graph();
   const NodeId id = orders_.node(value);
-  // Several copies of one storage would not free it earlier.
+  // Several copies of parts of one storage would not free it earlier.
   if (!owns_storage_[value])
     return fmt::format("{} is a view; offload the tensor it is a view of", graph.name(id));
   const StepOffload& offload = readers_[value];

@@ -1,8 +1,8 @@
 #pragma once
 
 // Determines the order of a flat training step under a save plan, without changing the graph: the
-// order that apply_step_tags (core/policy/apply_step_tags.h) gives it with the tags of the plan. The
-// top of flat_order.cpp describes the algorithm.
+// order that apply_step_tags (core/policy/apply_step_tags.h) gives it with the tags of the plan.
+// The top of flat_order.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -19,7 +19,7 @@ namespace jointer {
 
 class FlatOrders {
  public:
-  // `orders` is of a flat step and must outlive this object.
+  // `orders` belongs to a flat training step and must outlive this object.
   explicit FlatOrders(const PairOrders& orders);
 
   // `given`: indexed by position; the values that are not recomputed, besides those that cannot be.
@@ -58,7 +58,7 @@ class FlatOrders {
   StepOffloads offloads_;
   Recomputable recomputable_;
   std::vector<StepOffload> readers_;  // by position; empty for values that cannot be offloaded
-  std::vector<bool> owns_storage_;    // by position: it, or the call whose element it is, does
+  std::vector<bool> owns_storage_;    // by position; an element counts as its call
   std::vector<OffloadOrder::Node> offload_nodes_;
   std::vector<std::uint32_t>
       back_;  // by position: the copy of the value that the graph uses instead

@@ -7,7 +7,7 @@
 // Steps
 //   1. Vertices reachable from the source along infinite arcs are on its side in every finite cut;
 //      vertices that reach the sink along infinite arcs are on the sink's side. In the networks of
-//      a partitioner these are nearly all. If a vertex is both, no cut is finite.
+//      a partitioner these are nearly all. If a vertex is on both sides, no cut is finite.
 //   2. Contract both sides. The arcs between them are in every cut. Pass the remaining network to
 //      push_relabel_max_flow of the Boost Graph Library, with infinity replaced by more than the
 //      sum of all capacities.

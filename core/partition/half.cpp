@@ -6,7 +6,7 @@
 // reach that nothing needs are dropped, unless they are impure (half_order.h).
 //
 // An output out of reach may still be provided by an input: the result of a copy_ that runs in the
-// backward by the tensor that it copies into; the result of a higher-order operator that runs in
+// backward, by the tensor that it copies into; the result of a higher-order operator that runs in
 // the backward, or a view of that result, by the operator's input under the same key.
 //
 // Cost: linear in the edges.

@@ -29,7 +29,7 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
 NodeId stand_in(const Graph& joint, const NodePlaces& places, NodeId output,
                 const std::vector<bool>& is_within);
 
-// The first ancestor of `id`, including itself, that is out of reach although all its inputs are
+// Among `id` and its ancestors, the first node that is out of reach although all its inputs are
 // within reach. `is_within`: indexed by node id.
 NodeId missing_ancestor(const Graph& graph, NodeId id, const std::vector<bool>& is_within);
 

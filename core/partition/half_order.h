@@ -130,7 +130,7 @@ void mimic_autograd(const Nodes& nodes, std::span<const NodeOf<Nodes>> outputs,
   calls = std::move(order);
 }
 
-// True if each getitem follows the call that it reads, or another getitem of that call.
+// True if each getitem directly follows the call that it reads, or another getitem of that call.
 template <class Nodes>
 bool has_raised_getitems(const Nodes& nodes, std::span<const NodeOf<Nodes>> calls) {
   for (std::size_t i = 0; i < calls.size(); ++i) {

@@ -5,10 +5,10 @@
 //   2. Calls of the model's forward that run only in the backward, and have no effect, come right
 //      after what they read, where a trace has them.
 //   3. Calls tagged is_backward that run in both halves, because they need no tangent, stay where
-//      the backward runs them. This holds for those at the end of the forward, and if the two orders
-//      agree.
-//   4. Copies into inputs at the end of the forward come last, as in a trace, unless they would pass
-//      a call that reads their result, uses what they write, or writes what they use.
+//      the backward runs them. This applies only to calls at the end of the forward, and only if
+//      the two orders agree.
+//   4. Copies into inputs at the end of the forward come last, as in a trace, unless they would
+//      pass a call that reads their result, uses what they write, or writes what they use.
 // If anything else writes, only 1 and 4 apply.
 //
 // A pair does not show where the joint graph had the calls of rule 2, or those of the backward that
@@ -84,7 +84,8 @@ class Sorter {
     backward_ = std::move(fixed);
   }
 
-  // The first calls of the forward, and the given ones.
+  // The first `count` calls of the forward and the calls in `others`, in the order of rules 1 and
+  // 2.
   [[nodiscard]] std::vector<NodeId> in_turn(std::size_t count,
                                             std::span<const NodeId> others) const {
     std::vector<NodeId> order = moved_.front();

@@ -42,7 +42,8 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
         keep(input, Keep::save);
     }
   }
-  // In a flat step, only its wait reads the offloaded copy; the backward reads the reloaded copy.
+  // In a flat training step, only the wait reads the offloaded copy; the backward reads the
+  // reloaded copy.
   if (!graph.is_pair())
     for (const NodeId id : graph.order())
       if (const Node& n = graph.node(id); graph.is_transfer(n) && n.phase == Phase::forward)
@@ -50,8 +51,8 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
   return kept;
 }
 
-// Indexed by storage id: true if the step holds it anyway, as an input, a constant or a result of its
-// forward.
+// Indexed by storage id: true if the step holds it anyway, as an input, a constant or a result of
+// its forward.
 std::vector<std::uint8_t> held_storages(const Graph& graph) {
   std::vector<std::uint8_t> is_held(graph.storage_count(), 0);
   const auto hold = [&](NodeId id) {

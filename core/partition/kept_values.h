@@ -1,12 +1,12 @@
 #pragma once
 
-// Lists the values that a partitioned graph saves and recomputes: a pair, or a flat training step.
+// Lists the values that a partitioned graph (a pair or a flat training step) saves and recomputes.
 //
 // The graph shows the values that the backward reads from the forward, their storages, and the
 // calls that run a second time with their cost. It does not show the alternatives: a pair lacks the
 // calls that computed its saved values, and its author may have decided by tags, by budgets or by
 // hand. The rows are therefore read-only; `chain` is 0 for a saved value and 1 for a recomputed
-// call, which counts for itself alone.
+// call, which counts only its own cost.
 
 #include <span>
 #include <vector>

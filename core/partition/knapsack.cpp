@@ -22,12 +22,12 @@
 //                       the origin. torch calls it dynamic_memory_budget_dp.
 //
 // Cost: dp is items x capacity in time and bytes; Hirschberg takes twice the time and one row;
-// greedy is n log n; knee_point takes one table, where torch computes a hundred: the table for the
-// largest capacity contains the answers for all smaller ones.
+// greedy is n log n; knee_point computes one table, where torch computes a hundred: the table for
+// the largest capacity contains the answers for all smaller ones.
 //
 // Deviations:
-//   - greedy raises ZeroDivisionError in torch if a weight is zero. Here such items come first:
-//     saving them takes nothing.
+//   - greedy raises ZeroDivisionError in torch if a weight is zero. Here such items come first,
+//     since saving them costs nothing.
 //   - knee_point divides by zero in torch if the items have no weight or no value. Here it uses the
 //     given budget, as torch does if all budgets give the same result.
 //   - torch's sets can exceed the budget: by rounding; in Hirschberg because the second half gets

@@ -35,7 +35,7 @@ class LastWrites {
   [[nodiscard]] bool follow(NodeId id, StorageId storage) const {
     return last_[storage.index()] > graph_.position(id) + 1;
   }
-  // The last call that writes to `storage`, which must be a real one; none if none does.
+  // The last call that writes to `storage`, which must be a real one; none if no call does.
   [[nodiscard]] NodeId of(StorageId storage) const {
     const std::size_t end = last_[storage.index()];
     return end == 0 ? NodeId{} : graph_.order()[end - 1];

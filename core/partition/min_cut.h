@@ -22,7 +22,7 @@ struct CutSolution {
   std::vector<NodeId> saved;  // in program order, symbols included
   Bans bans;
   std::int64_t capacity = 0;
-  std::vector<bool> sink_in, sink_out;  // by node: its entry, its exit is on the backward's side
+  std::vector<bool> sink_in, sink_out;  // by node: entry or exit is on the backward's side
 };
 
 // The cut problem of one graph, which can be solved under different rules. `joint` and `parts` must
@@ -32,9 +32,9 @@ class MinCut {
   MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSource> tags = {});
 
   // `allowed`: indexed by node id, true if no heuristic may ban recomputing the node (torch's
-  // dont_ban); may be empty. Error (cancelled): reported by `watcher`. Error (usage): the backward
-  // needs a value that can be neither saved nor recomputed; the message names both ends of the path
-  // that no cut can break.
+  // dont_ban); may be empty. Error (cancelled): `watcher` reports that the user has cancelled.
+  // Error (usage): the backward needs a value that can be neither saved nor recomputed; the message
+  // names both ends of the path that no cut can break.
   [[nodiscard]] Result<CutSolution> solve(const BanOptions& options = {},
                                           const std::vector<bool>& allowed = {},
                                           const Watcher& watcher = {}) const;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A lower bound of the step for every peak, in whatever order a plan's graph runs: that of compute
-// and copies alone, since an order may hide all communication.
+// A lower bound of the step time for every peak, whatever the order in which a plan's graph runs.
+// It counts compute and copies alone, since an order may hide all communication.
 
 #include <cstdint>
 #include <functional>

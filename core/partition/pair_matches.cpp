@@ -1,9 +1,9 @@
 // Finds what the nodes of a pair's backward stand for: the values of its forward that they have.
 //
 // Steps
-//   1. The forward's outputs that the backward receives are saved; the others are the model's. With
-//      descriptors, each output's descriptor shows whether it is saved. Without, the last ones are
-//      saved: as many as the backward receives.
+//   1. The forward's outputs that the backward receives are saved; the others are the model's. If
+//      there are descriptors, each output's descriptor shows whether the output is saved. If there
+//      are none, the last outputs are saved: as many as the backward receives.
 //   2. Random states: a call of the backward through run_with_rng_state stands for the call of the
 //      forward that has left the state, or through a generator, for the one with the same number.
 //   3. A placeholder stands for the value that the forward saved.
@@ -11,7 +11,7 @@
 //      device, placeholder and copies stand for the value that was copied.
 //   5. Recomputed calls. Extraction keeps names, so a call of the backward recomputes the call of
 //      that name in the forward if operator and arguments are the same, too. It does not if it
-//      draws other numbers, has an effect, or if a write to its memory comes in between.
+//      draws different numbers, has an effect, or if a write to its memory comes in between.
 //
 // Calls that are equal but have different names do not match, such as two collectives on the same
 // input: a partitioner has made neither of the other.
@@ -226,8 +226,8 @@ bool PairMatches::is_plain_copy(NodeId id) const {
          pair_.single_tensor(pair_.node(pair_.inputs(n).front())) != nullptr;
 }
 
-// The calls that copy a value to the host, of which `saved` is the last; empty if it is not on the
-// host for the backward alone.
+// The calls that copy a value to the host, ending with `saved`; empty if there are none, or if
+// anything but the backward uses the copy.
 std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
   const Node& n = pair_.node(saved);
   std::vector<NodeId> calls;
@@ -339,14 +339,14 @@ bool PairMatches::is_bound(NodeId id) const {
          effects.has(Effects::separates);
 }
 
-// True if a call between the two writes to memory that they use.
+// True if a call between these two writes to memory that they use.
 bool PairMatches::is_overwritten(NodeId first, NodeId again) const {
   if (!writes_.any() || !is_call(first)) return false;
   const NodeId write = writes_.next_write(first, [](NodeId) { return true; });
   return write && pair_.position(write) < pair_.position(again);
 }
 
-// The call of the forward of which this is a copy; none if there is no such call.
+// The call of the forward that this call repeats; none if there is no such call.
 NodeId PairMatches::first_of(NodeId id) const {
   const Node& n = pair_.node(id);
   const NodeId first = pair_.find(kForward, pair_.name(id));

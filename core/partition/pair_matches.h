@@ -29,14 +29,14 @@ class PairMatches {
     NodeId again;   // the call in the backward that draws the same numbers; none if none does
   };
 
-  // `pair` must outlive this object, and be a pair.
+  // `pair` must be a pair and outlive this object.
   explicit PairMatches(const Graph& pair);
   // Error (usage): see join_with_plan.
   Result<void> find();
 
   // The number of the model's outputs, which come before the saved ones.
   [[nodiscard]] std::size_t own_outputs() const { return own_outputs_; }
-  // The node of which `id` has the value; usually itself.
+  // The node whose value `id` has; usually `id` itself.
   [[nodiscard]] NodeId now(NodeId id) const;
   // Random states and transfers, which a joint graph lacks.
   [[nodiscard]] bool is_dropped(NodeId id) const { return is_dropped_[id.index()]; }
@@ -95,7 +95,7 @@ class PairMatches {
   Users users_;
   WriteOrder writes_;
   std::size_t own_outputs_ = 0;
-  std::vector<NodeId> stands_for_;          // by node: itself if it has no counterpart
+  std::vector<NodeId> stands_for_;          // by node: the node itself if it has no counterpart
   std::vector<bool> is_dropped_, is_late_;  // by node
   std::vector<Random> random_;
   std::map<std::string, std::size_t, std::less<>> by_generator_;  // by its number

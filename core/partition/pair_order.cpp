@@ -156,7 +156,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
 
 PairOrders::~PairOrders() = default;
 
-// The run of the backward that reads most values of the forward.
+// Finds the run of the backward that reads the most values of the forward.
 void PairOrders::find_region() {
   std::vector<NodeId> region;
   std::size_t most = 0;

@@ -32,7 +32,7 @@ struct StepCall {
   enum class Kind : std::uint8_t {
     original,
     copy,     // a recomputed call
-    repeat,   // a view of an offloaded value, taken again of the reloaded one
+    repeat,   // a view of an offloaded value, repeated for the reloaded one
     to_host,  // copies of an offloaded value, and their waits
     to_host_wait,
     to_device,
@@ -46,7 +46,7 @@ struct StepCall {
   [[nodiscard]] bool is_transfer() const { return kind >= Kind::to_host; }
 };
 
-// The value that a call of a flat step reads.
+// The value that a call of a flat training step reads.
 struct StepInput {
   enum class Kind : std::uint8_t { original, copy, repeat, reloaded };
   Place place = 0;
@@ -81,8 +81,8 @@ struct PairOrder {
   // backward; `saved` the values that the backward reads from the forward, and those offloaded.
   static constexpr std::uint32_t kNever = ~std::uint32_t{0};
   std::vector<StepCall> step;  // all calls, in order
-  // Indexed by position: that of the call before which a recomputed call runs again, as in
-  // StepCall; else kNever.
+  // Indexed by position: for a recomputed call, the position of the call before which its copy
+  // runs, as in StepCall; else kNever.
   std::vector<std::uint32_t> copied_before;
   // Indexed by position: the index in `offloaded`, or kNever; true for views that are repeated.
   std::vector<std::uint32_t> value_of;
@@ -114,8 +114,8 @@ class PairOrders {
     is_constant = 1 << 13,  // read from the module
     is_functional_collective = 1 << 14,
     is_overtaken = 1 << 15,  // uses memory that the forward writes to later
-    in_region = 1 << 16,     // of a flat step: a call of the part of the backward that recomputes
-    read_outside = 1 << 17,  // of a flat step: a value that another part of the backward reads
+    in_region = 1 << 16,     // flat training step: a call in the recomputing part of the backward
+    read_outside = 1 << 17,  // flat training step: a value that another part of the backward reads
   };
 
   // `joint` must outlive this object.

@@ -12,10 +12,10 @@
 // search for another finds. There, the search for a limit begins with short ones for the peaks of
 // the curve.
 //
-// A limit of reserved memory: the bytes that the caching allocator reserves follow from the order of
-// all requests, so no search can aim at them. Instead, the search limits allocated memory, at first
-// to the same number of bytes. The best plans found are judged by their reserved bytes. If even the
-// best exceeds the limit, the limit of the next search is lowered by the excess.
+// A limit on reserved memory: the bytes that the caching allocator reserves follow from the order
+// of all requests, so no search can aim at them. Instead, the search limits allocated memory, at
+// first to the same number of bytes. The best plans found are judged by their reserved bytes. If
+// even the best exceeds the limit, the limit of the next search is lowered by the excess.
 //
 // Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The search is
 // Jointer's. Deviation: torch's curve shows its budgets, and is not monotone where the bytes of
@@ -33,10 +33,10 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kLimits = 10;      // searches for the curve
-constexpr std::size_t kSmall = 1500;     // nodes of a graph for which a limit takes these searches
+constexpr std::size_t kSmall = 1500;     // maximum nodes of a graph that gets them for limits too
 constexpr std::size_t kStartPart = 3;    // of the effort, for each of them
 constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one plan found in each
-constexpr int kReservedRounds = 4;       // searches for a limit of reserved memory
+constexpr int kReservedRounds = 4;       // searches for a limit on reserved memory
 constexpr std::size_t kJudged = 16;      // plans whose reserved bytes are computed after each
 
 const Figures& figures(const ParetoPoint& point) {
@@ -186,7 +186,7 @@ class Search {
     return {.point = point_of(*best), .fits = asked.holds(counted(*best))};
   }
 
-  // Known plans keep their bytes by plan of the frontier.
+  // The bytes that the allocator reserves for the plan, computed once for each plan.
   [[nodiscard]] std::int64_t reserved(const EvaluatedPlan& plan) {
     const auto known = std::ranges::find(reserved_, plan.plan, &Reserved::plan);
     if (known != reserved_.end()) return known->bytes;

@@ -72,19 +72,20 @@ struct ParetoCurve {
 // time never increases: points that no other point beats in both metrics. `joint`: the graph of
 // `what_if` (Partition::joint), possibly with other tags.
 // Deterministic. Error (usage): same as partition, unless only some budgets have no legal plan.
-// Error (cancelled): cancelled before any point was found.
+// Error (cancelled): the search was cancelled before any point was found.
 Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
                            const ParetoRequest& request);
 
 struct Fit {
   ParetoPoint point;  // the best that fits; if none does, the nearest
   bool fits = false;
-  // For a limit of the peak: no plan within the limit has a shorter step. 0 for other limits.
+  // For a limit on the peak: no plan within the limit has a shorter step. 0 for other limits.
   std::int64_t bound_ns = 0;
 };
 
-// The fastest plan found whose peak of the requested memory is at most `peak_bytes`. If Fit::fits is
-// true, the peak that `what_if` computes never exceeds the limit. The point has its reserved bytes.
+// The fastest plan found whose peak, in the memory that the request limits, is at most
+// `peak_bytes`. If Fit::fits is true, the peak that `what_if` computes never exceeds the limit. The
+// point has its reserved bytes.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 

@@ -73,16 +73,17 @@ struct Partition {
 };
 
 // Error (usage): the graph is not a joint graph, it writes in place, or it has no legal cut or
-// pair; the message names the nodes. Error (cancelled): reported by `watcher`.
+// pair; the message names the nodes. Error (cancelled): `watcher` reports that the user has
+// cancelled.
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
 // Emits the pair of a plan: named, ordered and described as by torch's extraction, ready to run and
 // to write; origin and partner are set. `joint`: Partition::joint. Offloaded values go to the host
-// after their last use in the forward and return in the backward. `partitioner`: the one whose
-// rules apply; default_partition leaves some dead compute in the backward, and keeps the joint
-// graph's order if nothing is tagged for recomputation. Error (usage): the backward needs a value
-// that can be neither saved nor recomputed (the message names it), or a call would run after a
-// write that it must precede.
+// after their last use in the forward and return in the backward. `partitioner`: the partitioner
+// whose rules apply; default_partition leaves some dead compute in the backward, and keeps the
+// joint graph's order if nothing is tagged for recomputation. Error (usage): the backward needs a
+// value that can be neither saved nor recomputed (the message names it), or a call would run after
+// a write that it must precede.
 Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
                         Partitioner partitioner = Partitioner::min_cut);
 

@@ -4,8 +4,8 @@
 //   change   another decision for one value: save, recompute or offload it.
 //   group    the changes of one kind to values of one operator and size: in a graph of equal
 //            layers, one per layer. Their effects are alike, except where the peak is.
-//   outcome  of a change: it is impossible, makes the step longer, or the peak higher than the
-//            limit, is no better, or is better.
+//   outcome  of a change: it is impossible, makes the step longer, raises the peak above the limit,
+//            is no better, or is better.
 //
 // Steps
 //   1. Try the groups by kind (save recomputed values, save offloaded values, offload recomputed
@@ -17,8 +17,8 @@
 //      try each change of the groups in which one exceeded the limit: how much a change adds at the
 //      peak depends on its position. If there are few changes, try each change of all groups.
 //
-// In the end no change is better, except for changes that differ from the similar ones around them,
-// if there are many.
+// In the end, no change makes the plan better, with one possible exception: among many similar
+// changes, some that differ from those around them.
 //
 // Changes that are likely to be tried next are judged on other threads at the same time. Their
 // outcomes are used in order, so the result does not depend on the number of threads.

@@ -43,8 +43,8 @@ class PlanDescent {
   };
   // Similar changes, in program order.
   using Group = std::vector<Change>;
-  // Changes to try in each group. `some`: its ends, and between those that differ. `most`: also all
-  // of a group in which a change exceeded the limit.
+  // Changes to try in each group. `some`: both ends of the group, and changes between those whose
+  // outcomes differ. `most`: also all changes of a group in which one exceeded the limit.
   enum class Tried : std::uint8_t { some, most, all };
   enum class Outcome : std::uint8_t { unknown, impossible, longer, higher, no_better, better };
 

@@ -42,7 +42,7 @@ class Places {
   Layers layers_;
 };
 
-// Bytes and time that a plan takes for a value.
+// The bytes and the time that a plan spends on a value.
 PlanAmounts amounts(const PlanRow* row) {
   if (row == nullptr) return {};
   return {.saved_bytes = row->saved_bytes,

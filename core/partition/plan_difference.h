@@ -49,7 +49,7 @@ struct PlanTransition {
 struct PlanChangeGroup {
   std::string name;               // "layer 3", "outside of layers", or an operator
   std::size_t moved = 0;          // values whose policy changed
-  PlanAmounts change;             // the sum over all rows, also those that only changed in cost
+  PlanAmounts change;             // the sum over all rows; some changed only in cost
   std::vector<std::size_t> rows;  // indices in PlanDifference::rows
 };
 
@@ -65,8 +65,8 @@ struct PlanChangeLayers {
 struct PlanDifference {
   // The values whose policy, bytes or time changed, in program order of the second graph. The sums
   // over these rows are the differences between the plans' estimates. Values of one storage, such
-  // as a tensor and its views, are one row: that of the first that a plan saves or offloads. Values
-  // that are free and that neither plan saves, and free views of inputs, are left out.
+  // as a tensor and its views, are one row: that of the first value that a plan saves or offloads.
+  // Values that are free and that neither plan saves, and free views of inputs, are left out.
   std::vector<PlanChangeRow> rows;
 
   [[nodiscard]] bool empty() const { return rows.empty(); }

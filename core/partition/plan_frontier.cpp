@@ -1,5 +1,5 @@
-// Searches for the plan with the shortest step whose peak is within a limit, or with the lowest
-// peak whose step is.
+// Searches for the plan with the shortest step whose peak is within a limit, or for the plan with
+// the lowest peak whose step is within a limit.
 //
 // Terms
 //   price     of a byte between the halves, and of a nanosecond of copies (plan_relaxation.cpp).
@@ -25,13 +25,13 @@
 //        and continue from it if it is not worse: where a few large values decide, no single change
 //        may be better while several together are.
 //   5. Try all changes of the best plan, including those that the descent leaves out to save time.
-//   6. Tighten the bound: with prices at the moment of the plan's peak (plan_moment.cpp).
+//   6. Tighten the bound with prices at the moment of the plan's peak (plan_moment.cpp).
 //
-// The effort is counted in evaluated plans, not in time, so the result is the same on every machine.
-// A descent runs to its end even if it exceeds the effort.
+// The effort is counted in evaluated plans, not in time, so the result is the same on every
+// machine. A descent runs to its end even if it exceeds the effort.
 //
-// Cost: 7 * 14 minimum cuts once, at most 56 for each limit, and `effort` evaluations of a plan plus
-// those of the last descent and of step 5: on Llama3-8B, 2,000 and 1,500.
+// Cost: 7 * 14 minimum cuts once, at most 56 for each limit, and `effort` evaluations of a plan
+// plus those of the last descent and of step 5: on Llama3-8B, 2,000 and 1,500.
 
 #include "core/partition/plan_frontier.h"
 

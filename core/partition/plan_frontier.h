@@ -27,7 +27,7 @@ class PlanFrontier {
   struct Options {
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
     bool offload = true;                 // values may be offloaded
-    std::size_t effort = kEffort;        // for one limit; see plan_frontier.cpp
+    std::size_t effort = kEffort;        // plans to evaluate for one limit; see plan_frontier.cpp
     std::function<bool()> go_on;         // called before each plan; false ends the search
   };
 
@@ -36,14 +36,14 @@ class PlanFrontier {
   static Result<std::unique_ptr<PlanFrontier>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                     Options options);
 
-  // Solves the relaxation for a range of prices, which bounds the step for every peak. The first
-  // `best` does this by itself. Error (usage): same as `best`.
+  // Solves the relaxation for a range of prices, which bounds the step time for every peak. The
+  // first `best` does this by itself. Error (usage): same as `best`.
   Result<void> find_samples();
   // Seeds the search with an already evaluated plan.
   void add(const EvaluatedPlan& plan);
   // The best plan found within the limit or, if none was found, the nearest one. Deterministic:
   // depends only on the plans and limits before it. Error (usage): the tags leave no legal plan.
-  // Error (cancelled): it ended before there was a plan.
+  // Error (cancelled): the search was cancelled before there was a plan.
   Result<EvaluatedPlan> best(const PlanLimit& limit) { return best(limit, options_.effort); }
   // The same with a different effort. With less effort than in the options, also leaves out step 5.
   Result<EvaluatedPlan> best(const PlanLimit& limit, std::size_t effort);

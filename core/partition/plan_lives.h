@@ -1,6 +1,7 @@
 #pragma once
 
-// The lifetimes of a plan's storages, shared by the source files of PlanMemory. Not a public header.
+// The lifetimes of a plan's storages, shared by the source files of PlanMemory. Not a public
+// header.
 
 #include <algorithm>
 #include <cstdint>

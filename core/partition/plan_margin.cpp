@@ -5,9 +5,9 @@
 //   cut-off   the density from which the plan recomputes (cut_off.cpp).
 //
 // The density and the cut-off give the reason: a search weighs them. The effect of a decision on
-// the step is not estimated from them: each requested value alone gets the other decisions, and the
-// complete step is evaluated; so is the step in which it and an equal value swap their decisions.
-// Values that share a storage are counted once, as in PlanWhatIf::candidates.
+// the step is not estimated from them: for each requested value, the complete step is evaluated
+// with each other decision for that value alone, and once with its decision and that of an equal
+// value swapped. Values that share a storage are counted once, as in PlanWhatIf::candidates.
 //
 // A saved value can depend on others: if one more value of its chain were saved, its chain would be
 // shorter, and the value may pass the cut-off. The smallest such value is named.

@@ -23,13 +23,13 @@ struct ValueMargin {
   // The bytes that recomputing the value frees for each microsecond. nullopt: it cannot be
   // recomputed, or its memory is saved anyway.
   std::optional<double> bytes_per_us;
-  // The density from which the plan recomputes. nullopt: it does not decide by density.
+  // The density from which the plan recomputes. nullopt: the plan does not decide by density.
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 
   // The estimates if the value had another policy and nothing else changed.
   struct Choice {
-    std::optional<Figures> figures;  // nullopt: `why_not`
+    std::optional<Figures> figures;  // nullopt: see `why_not`
     std::string why_not;
   };
   std::array<Choice, 3> choices;  // by Keep
@@ -48,8 +48,8 @@ struct ValueMargin {
   };
   std::optional<Exchange> exchange;  // nullopt: all equal values are kept in the same way
 
-  // For a saved value below the cut-off: if the plan saved this one too, recomputing the value would
-  // free enough for its time.
+  // For a saved value below the cut-off: if the plan saved this node too, recomputing the value
+  // would free enough for its time.
   NodeId if_saved_too;
   // For a recomputed value: the only value that is recomputed from it. If that value were saved,
   // this one would not be needed.
@@ -59,12 +59,14 @@ struct ValueMargin {
 // The margins of one plan.
 class PlanMargins {
  public:
-  // `what_if` must outlive this object. Error (usage): see emit_pair. Cost: the plan's candidates.
+  // `what_if` must outlive this object. Error (usage): same as emit_pair. Cost: that of finding the
+  // plan's candidates.
   static Result<PlanMargins> make(const PlanWhatIf& what_if, SavePlan plan);
 
   // nullopt: the plan does not decide by density.
   [[nodiscard]] const std::optional<CutOff>& cut_off() const { return cut_off_; }
-  // Error (usage): the backward does not need the value under this plan. Cost: four plans.
+  // Error (usage): the backward does not need the value under this plan. Cost: that of evaluating
+  // four plans.
   [[nodiscard]] Result<ValueMargin> of(NodeId node) const;
 
  private:

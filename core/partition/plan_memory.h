@@ -1,9 +1,8 @@
 #pragma once
 
 // Computes the live bytes of a pair without building it. The result equals what MemoryTimeline
-// computes for the graph that emit_pair returns; for a flat training step, for the graph that
-// apply_step_tags makes. The top of plan_memory.cpp describes the
-// algorithm.
+// computes for the graph that emit_pair returns or, for a flat training step, for the graph that
+// apply_step_tags returns. The top of plan_memory.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -37,7 +36,7 @@ class PlanMemory {
   // storages that the step holds anyway. Cost: linear in the values.
   [[nodiscard]] std::int64_t bytes_between(std::span<const Place> saved,
                                            std::span<const Place> offloaded) const;
-  // The bytes that torch's caching allocator reserves; on devices without one, the peak. Cost:
+  // The bytes that torch's caching allocator reserves; on devices that have none, the peak. Cost:
   // linear, plus O(log b) for each request, for b free blocks.
   [[nodiscard]] std::int64_t reserved_bytes(const PairOrder& order) const;
   // The lifetimes of the saved values, except inputs: one per storage, attributed to the first
@@ -49,7 +48,7 @@ class PlanMemory {
     Place value = 0;
     // recompute: the bytes of the generator's state with which the call runs again.
     Keep keep = Keep::save;
-    std::int64_t bytes = 0;  // on the host if offloaded; a storage counts for its first value
+    std::int64_t bytes = 0;  // on the host if offloaded; a storage counts only for its first value
   };
   [[nodiscard]] std::vector<Kept> kept(const PairOrder& order) const;
 

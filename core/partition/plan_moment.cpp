@@ -2,11 +2,11 @@
 // plan.
 //
 // In the forward, a value is live at a call if it was computed before and either a call from there
-// on reads it, or it is saved. In the backward, there is
-//   - values that the backward's own calls computed and still read;
-//   - each value that own calls read both before and after, however the backward got it;
-//   - each saved value that an own call reads later;
-//   - each value that an own call reads later and that a recomputed call has already read: a call is
+// on reads it, or it is saved. In the backward, the live values are
+//   - those that the backward's own calls computed and still read;
+//   - those that own calls read both before and after, however the backward got them;
+//   - saved values that an own call reads later;
+//   - those that an own call reads later and that a recomputed call has already read: a call is
 //     recomputed when its result is first needed.
 // The last two may be the same bytes, so a value counts for the recomputed call, if there is one
 // that has run, and otherwise if it is saved. The bound thus leaves out values that are saved next

@@ -16,10 +16,10 @@ namespace jointer {
 
 // The values that change together.
 enum class MoveUnit : std::uint8_t {
-  tensor,      // one
-  all_layers,  // the same one in all layers: equal path in the layer, operator, and bytes
+  tensor,      // one tensor
+  all_layers,  // the same tensor in all layers: equal path in the layer, operator and bytes
   op,          // all results of an operator
-  layer,       // all of a layer
+  layer,       // all tensors of a layer
 };
 // "tensor", "operator", "layer"; several of them: "tensors".
 std::string_view noun_of(MoveUnit unit, std::size_t count);
@@ -42,7 +42,8 @@ struct PlanMove {
 
   [[nodiscard]] std::vector<NodeId> nodes() const;
   [[nodiscard]] std::int64_t bytes() const;
-  // The values' recompute_ns, if they become recomputed; chains that they share count each time.
+  // The sum of the values' recompute_ns if the move recomputes them; chains that they share count
+  // each time.
   [[nodiscard]] std::int64_t recompute_ns() const;
 };
 
@@ -51,7 +52,7 @@ std::string to_text(const PlanMove& move, const Graph& joint);
 
 struct MoveOptions {
   MoveUnit unit = MoveUnit::tensor;
-  bool recompute = true, offload = true;  // values may become so
+  bool recompute = true, offload = true;  // values may become recomputed, offloaded
 };
 
 // True if a node's tag leaves this choice to the plan, as preferences do.
@@ -59,7 +60,7 @@ bool may_become(const Node& node, Keep keep);
 
 // The moves of a plan that may lower its peak: saved values to recomputed or offloaded ones,
 // recomputed values to offloaded ones, and the reverse. `candidates` are the plan's. Leaves out
-// those that take no memory, that cannot change, or that a tag decides about. In program order.
+// values that need no memory, that cannot change, or that a tag decides about. In program order.
 std::vector<PlanMove> moves_of(const Graph& joint, std::span<const SaveCandidate> candidates,
                                const MoveOptions& options);
 

@@ -4,7 +4,8 @@
 //   item    a storage that a call of the forward allocates. All values in it are available in the
 //           backward if one is: a view costs nothing.
 //   work    the time by which a call delays the step wherever it runs (PlanTime::serial_ns). If the
-//           CPU takes longer to launch the whole step than the device to run it, the CPU's time.
+//           CPU takes longer to launch the whole step than the device takes to run it, the work is
+//           the CPU's time.
 //   prices  b per byte that is live between the halves; c per nanosecond of copies to the host.
 //
 // For given prices, the plan with the lowest cost
@@ -17,9 +18,10 @@
 //     item -> sink     infinite, if a call reads it that only the backward can run
 //
 // The bound. Terms: F, the time of the calls that every forward runs; B, the work of the backward's
-// own calls; X, the cost of the cut; C, the copies to the host; Q, the bytes between the halves that
-// the step holds anyway. A peak of at most P leaves P - Q bytes for saved items. The forward waits
-// for all its copies, and the backward copies the same bytes in the other direction, so for every d in 0..1
+// own calls; X, the cost of the cut; C, the copies to the host; Q, the bytes between the halves
+// that the step holds anyway. A peak of at most P leaves P - Q bytes for saved items. The forward
+// waits for all its copies, and the backward copies the same bytes in the other direction, so for
+// every d in 0..1
 //     forward >= (1-c) F + c C,    backward >= (1-d) (B + recomputed work) + d C
 // Their sum, with X for the cheapest choice of saved items, is linear in d; at its ends,
 //     step >= (1-c) F + B + X - b (P - Q)

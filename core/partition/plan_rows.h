@@ -19,8 +19,8 @@ struct PlanRow {
   Keep keep = Keep::recompute;
   // Bytes on the device and on the host. A storage counts for the first saved value in it.
   std::int64_t saved_bytes = 0, offloaded_bytes = 0;
-  // Time of the value's call if it runs a second time. If a call returns several values, it counts
-  // for the first of them that is recomputed.
+  // Time of the value's call if it runs a second time. If a call returns several values, its time
+  // counts for the first of them that is recomputed.
   std::int64_t recompute_ns = 0;
   friend bool operator==(const PlanRow&, const PlanRow&) = default;
 };
@@ -29,8 +29,8 @@ struct PlanRow {
 Result<std::vector<PlanRow>> plan_rows(const PlanWhatIf& what_if, const SavePlan& plan);
 
 // The rows of a pair or a flat training step in program order, from its kept_values. A recomputed
-// call has the node of the forward's call that it repeats. `tagged`: the graph that has the nodes of
-// the rows; for a step whose tags were applied, the graph before that, with the same ids.
+// call has the node of the forward's call that it repeats. `tagged`: the graph that has the nodes
+// of the rows; for a step whose tags were applied, the graph before that, with the same ids.
 std::vector<PlanRow> plan_rows(const Graph& graph, std::span<const SaveCandidate> kept,
                                const Graph& tagged);
 

@@ -7,8 +7,8 @@
 //            its values at once, so it does not depend on the order of the list.
 //   excess   the bytes of the peak above the limit.
 //   relief   of a move: the bytes that it frees at the call where the peak is now, or, if
-//            evaluating it is not worthwhile, the bytes that its values take there. A choice whose
-//            reliefs do not add up to the excess cannot reach the limit.
+//            evaluating it is not worthwhile, the bytes that its values occupy there. A choice
+//            whose reliefs do not add up to the excess cannot reach the limit.
 //
 // Every choice is judged by its complete step (PlanWhatIf); reliefs only rule choices out.
 //
@@ -19,9 +19,9 @@
 //      the effort). If a size has more choices, evaluate those that the reliefs do not rule out
 //      (half of the effort). The first size that has a solution is the answer, with its shortest
 //      step.
-//   3. Otherwise grow one choice: evaluate a few of the moves with most relief at its current
-//      peak, and take the best, until the limit holds. Where many moves are needed,
-//      take several at a time.
+//   3. Otherwise grow one choice: evaluate a few of the moves with the most relief at its current
+//      peak, and add the best one, until the limit holds. If many moves are needed, add several at
+//      a time.
 //   4. Polish it: drop each unnecessary move, then replace one or two moves with a random one, as
 //      long as this helps, for the rest of the effort.
 //   5. Order the list by relief, and evaluate the plan after each line.
@@ -31,7 +31,7 @@
 // reliefs, if one shortens the chain of another. Recomputed values have no relief where the peak is
 // in the forward, although offloading one may free what its chain reads.
 //
-// Cost: `effort` plans at most, and one for each line.
+// Cost: at most `effort` plans, plus one for each line of the list.
 
 #include "core/partition/plan_target.h"
 
@@ -89,8 +89,8 @@ struct Steps {
     const std::size_t step = (point - 1) / 2;
     return CallPoint{outcome.steps[step], step >= backward, (point - 1) % 2};
   }
-  // The fewest bytes live at such a point. There may be several, since a copy to the host has the
-  // node of its value.
+  // The minimum of live bytes at such a point. There may be several such points, since a copy to
+  // the host has the node of its value.
   [[nodiscard]] std::optional<std::int64_t> live_at(const CallPoint& call) const {
     std::optional<std::int64_t> live;
     const std::size_t end = call.is_backward ? outcome.steps.size() : backward;
@@ -185,7 +185,7 @@ class Search {
     return plan;
   }
 
-  // None if the choice is refused or the search is over. Remembers the best.
+  // nullopt if the choice is refused or the search is over. Remembers the best choice.
   std::optional<JudgedChoice> judge(Choice choice) {
     is_cancelled_ = is_cancelled_ || (target_.go_on && !target_.go_on());
     if (is_over()) return std::nullopt;
@@ -198,7 +198,7 @@ class Search {
     return *std::move(found);
   }
 
-  // Indexed by move: the bytes that its values take at the choice's peak.
+  // For each move, the bytes that its values occupy at the choice's peak.
   [[nodiscard]] Result<std::vector<std::int64_t>> reliefs(const JudgedChoice& at) const {
     JOINTER_TRY(const auto alive, what_if_.saved_at(at.plan, at.peak_point));
     std::set<NodeId> is_alive;
@@ -266,7 +266,7 @@ class Search {
   }
 
   // Calls `use` with each choice of `size` moves, except those that the reliefs rule out if
-  // `by_relief`; false ends it.
+  // `by_relief`. `use` returns false to stop.
   template <class Use>
   bool each_choice(std::size_t size, bool by_relief, const Use& use) const {
     Choice choice;
@@ -289,7 +289,7 @@ class Search {
     return extend(extend, 0, excess_);
   }
 
-  // Evaluates these choices; false if that takes more than `effort` in all.
+  // Evaluates these choices; returns false if that needs more than `effort` plans in all.
   bool try_all(std::size_t size, bool by_relief, std::size_t effort) {
     std::size_t quota = effort - std::min(effort, evaluated_);
     if (!each_choice(size, by_relief, [&](const Choice&) { return quota-- > 0; })) return false;
@@ -417,7 +417,7 @@ class Search {
         return now != keep.end() && now->second != move.to;
       });
       if (!changed.empty()) move.values = std::move(changed);
-      // A change may depend on those below it, and is then refused alone.
+      // A change may depend on changes below it; without those, it is refused.
       if (auto next =
               plan_of({choice.begin(), choice.begin() + static_cast<std::ptrdiff_t>(n) + 1}))
         plan = *std::move(next);

@@ -40,7 +40,7 @@ struct ChangeList {
   SavePlan plan;                // after all changes
   PlanFigures before, figures;  // of the plan before any change, and of `plan`
 
-  // Counted at the peak before any change. A change frees at most the memory that its values take
+  // Counted at the peak before any change. A change frees at most the memory that its values occupy
   // there.
   struct Count {
     // The bytes freed by the most effective changes, each in a different unit, in descending order.

@@ -1,7 +1,7 @@
-// Computes the step time of a plan directly from positions in the joint graph, or in the flat step. The backward may
-// wait for a collective that the forward has started, so the end times of collectives are kept for
-// each half. Copies to the host and back run between the calls, as offload_transfers.h places them,
-// on the last stream.
+// Computes the step time of a plan directly from positions in the joint graph or the flat training
+// step. The backward may wait for a collective that the forward has started, so the end times of
+// collectives are kept for each half. Copies to the host and back run between the calls, as
+// offload_transfers.h places them, on the last stream.
 
 #include "core/partition/plan_time.h"
 

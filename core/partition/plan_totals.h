@@ -22,7 +22,7 @@ class PlanTotals {
                                                         const SavePlan& plan);
 
   struct Sum {
-    // The storages that saving the values takes. A storage of saved values belongs to the first of
+    // The storages needed to save the values. A storage of saved values belongs to the first of
     // them, as in SaveCandidate::bytes.
     std::int64_t bytes = 0;
     // The calls that recompute the values, all of them together, from the values that the plan
@@ -32,8 +32,9 @@ class PlanTotals {
     std::size_t calls = 0;
     friend bool operator==(const Sum&, const Sum&) = default;
   };
-  // `candidates`: nodes of candidates of the plan, each at most once. For one candidate, its own
-  // estimates. Cost: linear in the calls of their chains, and in the nodes to clear a mark.
+  // `candidates`: nodes of candidates of the plan, each at most once. For one candidate, the sum is
+  // the candidate's own estimates. Cost: linear in the calls of the chains, plus the nodes of the
+  // graph, whose marks are cleared.
   [[nodiscard]] Sum of(std::span<const NodeId> candidates) const;
 
  private:

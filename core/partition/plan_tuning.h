@@ -28,12 +28,12 @@ class PlanTuning {
 
   using Holds = std::function<bool(const Figures&)>;
 
-  // Recompute or offload saved values that are live at the peak, the best candidates first: until
+  // Recomputes or offloads saved values that are live at the peak, the best candidates first: until
   // `enough` returns true or nothing helps, or as long as `allowed` returns true.
   [[nodiscard]] EvaluatedPlan lower_peak_until(EvaluatedPlan from, const Holds& enough);
   [[nodiscard]] EvaluatedPlan lower_peak_while(EvaluatedPlan from, const Holds& allowed);
-  // Save recomputed and offloaded values, or offload recomputed ones, the best candidates first,
-  // and end under the same conditions.
+  // Saves recomputed and offloaded values, or offloads recomputed ones, the best candidates first,
+  // under the same conditions.
   [[nodiscard]] EvaluatedPlan speed_up_until(EvaluatedPlan from, const Holds& enough);
   [[nodiscard]] EvaluatedPlan speed_up_while(EvaluatedPlan from, const Holds& allowed);
 

@@ -37,7 +37,7 @@ void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
             [&](const TransferCall& call) { add(order.offloaded[call.value]); });
 }
 
-// The estimates without those of the recomputed calls.
+// The plan's estimates, except those about recomputed calls.
 PlanFigures figures_of(const PlanMemory::Result& memory, const StepTime& time) {
   return {.figures = {.peak_bytes = memory.peak_bytes,
                       .step_ns = time.step_ns,
@@ -56,7 +56,7 @@ void add_recomputed(const PlanWhatIf::State& s, const PairOrder& order, PlanFigu
     figures.recompute_flops += s.time.flops(p);
     visit(p);
   };
-  // Count the calls of a flat step as kept_values does.
+  // Count the calls of a flat training step as kept_values does.
   for (const StepCall& call : order.step) {
     const Node& node = s.graph.node(s.orders.node(call.place));
     if (call.kind == StepCall::Kind::copy || call.kind == StepCall::Kind::repeat ||
@@ -121,12 +121,12 @@ Result<PlanFigures> PlanWhatIf::figures(const SavePlan& plan) const {
   return figures;
 }
 
-// Rejects a plan by the cheapest of the three: the bytes that are live between the halves, the
-// time, the peak.
+// Rejects a plan at the lowest cost possible: checks first the bytes that are live between the
+// halves, then the time, then the peak.
 Result<PlanWhatIf::Bounded> PlanWhatIf::figures_within(const SavePlan& plan,
                                                        const Figures& most) const {
   const State& s = *state_;
-  if (!s.orders.is_flat()) {  // a flat step has no moment at which all its saved values are live
+  if (!s.orders.is_flat()) {  // in a flat training step, saved values are not all live at once
     std::vector<Place> saved, offloaded;
     for (const NodeId id : plan.saved) saved.push_back(s.orders.place(id));
     for (const NodeId id : plan.offloaded) offloaded.push_back(s.orders.place(id));

@@ -51,7 +51,7 @@ struct SaveCandidate {
   // The cost of recomputing the value from the values that the plan saves, including its chain.
   std::int64_t recompute_ns = 0;
   std::int64_t recompute_flops = 0;
-  std::size_t chain = 0;  // calls that run again, itself included; 0: it cannot be recomputed
+  std::size_t chain = 0;  // calls that run again, including its own; 0: not recomputable
   Keep keep = Keep::recompute;
 };
 
@@ -92,7 +92,7 @@ class PlanWhatIf {
   // Error (usage): same as emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
   // The estimates of a plan if its step and peak are at most those of `most`; otherwise the bound
-  // that it exceeds, in a fraction of the time. Error (usage): same as emit_pair.
+  // that the plan exceeds, in a fraction of the time. Error (usage): same as emit_pair.
   enum class Exceeds : std::uint8_t { nothing, step, peak };
   struct Bounded {
     Exceeds exceeds = Exceeds::nothing;
@@ -103,7 +103,7 @@ class PlanWhatIf {
   // returns. Error (usage): same as emit_pair.
   [[nodiscard]] Result<std::vector<std::int64_t>> profile(const SavePlan& plan) const;
   // The bytes that torch's caching allocator reserves for the pair (simulate_reserved); on devices
-  // without one, its peak. Error (usage): same as emit_pair.
+  // that have none, the peak. Error (usage): same as emit_pair.
   [[nodiscard]] Result<std::int64_t> reserved_bytes(const SavePlan& plan) const;
   // Estimates and profile, for little more than the cost of one. Error (usage): same as emit_pair.
   struct Outcome {

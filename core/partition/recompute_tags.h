@@ -31,7 +31,7 @@ enum class TagSource : std::uint8_t {
   collective,    // ranks must agree on the collectives they call
   effect,        // it has an effect outside the graph
   mutation,      // forward and backward write to the same input
-  written,       // recomputed, it would read or write different values
+  written,       // if recomputed, it would read or write different values
 };
 
 // Sets Node::policy to the tags that the partitioner follows. Returns their sources, indexed by

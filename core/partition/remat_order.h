@@ -80,7 +80,7 @@ class RematOrder {
   // The recomputed calls, in program order.
   [[nodiscard]] const std::vector<Node>& gathered() const { return gathered_; }
   [[nodiscard]] bool is_gathered(Node node) const { return before_[nodes_.index(node)] != kNever; }
-  // The position of the call before which the copy of a recomputed call is inserted; else kNever.
+  // For a recomputed call, the position of the call before which its copy is inserted; else kNever.
   [[nodiscard]] std::size_t before(Node node) const { return before_[nodes_.index(node)]; }
 
   // Moves the copy, and the copies that it reads, before the call at this position. Returns true if
@@ -180,7 +180,7 @@ class RematOrder {
   // --- Step 6: getitems ---
 
   // Elements to move, by index in an order: those in `parts` go right before `next`, after `whole`
-  // and the elements that follow it already. From the last `whole` to the first.
+  // and the elements that follow it already. Sorted from the last `whole` to the first.
   struct Raise {
     std::size_t whole = 0, next = 0;
     std::vector<std::size_t> parts;

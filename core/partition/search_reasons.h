@@ -1,6 +1,6 @@
 #pragma once
 
-// Gives the reasons for a plan that a search within a limit found.
+// Explains the decisions of a plan that a search within a limit found.
 
 #include <span>
 #include <string>
@@ -13,9 +13,9 @@
 namespace jointer {
 
 // The reasons, indexed by node id: the search decided about every value that `policies` leave to
-// it. `policies`: the user's, indexed by node id; may be empty. `found_by`: what chose the plan, in
-// a sentence: "the search for a peak of at most 40GiB", "torch's budget 0.5". Error (usage): same
-// as emit_pair.
+// it. `policies`: the user's, indexed by node id; may be empty. `found_by`: a phrase for what chose
+// the plan: "the search for a peak of at most 40GiB", "torch's budget 0.5". Error (usage): same as
+// emit_pair.
 Result<std::vector<PlanReason>> search_reasons(const PlanWhatIf& what_if, const SavePlan& plan,
                                                std::span<const MemoryPolicy> policies,
                                                const std::string& found_by);

@@ -2,15 +2,16 @@
 //
 // The limit
 //   A plan of a torch budget is compared at that budget, with each of torch's solvers. Any other
-//   plan is compared at its peak: torch's solvers get the largest budget whose plan stays within it.
-//   The relaxation (plan_relaxation.cpp) gets the lowest price of a byte whose plan does. Its prices
-//   of a copy are those below; without copies, if the plan offloads nothing. Among those within the
-//   limit, the fastest plan counts.
+//   plan is compared at its peak: torch's solvers get the largest budget whose plan stays within
+//   it. The relaxation (plan_relaxation.cpp) gets the lowest price of a byte whose plan stays
+//   within it. It is solved for each of the copy prices below or, if the plan offloads nothing,
+//   without copies. The fastest of its plans within the limit counts.
 //
-// The peak that flips the relaxation's decision: the price of a byte is raised, or lowered if the value
-// is recomputed, until the decision flips; the interval is halved, and the peak of the last plan
-// that saves or offloads the value is the answer. The same for torch's budgets. Decisions need not
-// be monotone in a price or a budget; the change that bisection finds is one of possibly several.
+// The peak that flips the relaxation's decision: the price of a byte is raised, or lowered if the
+// value is recomputed, until the decision flips; the interval is halved, and the peak of the last
+// plan that saves or offloads the value is the answer. The same is done for torch's budgets.
+// Decisions need not be monotone in a price or a budget; bisection finds one flip of possibly
+// several.
 //
 // A value counts as saved if its memory is: a plan may save a view of it instead.
 //

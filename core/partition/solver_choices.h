@@ -47,7 +47,8 @@ class SolverComparison {
   };
 
   // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`, with its
-  // tags. Error (usage): same as emit_pair; (cancelled). Cost: up to 60 cuts, and as many plans.
+  // tags. Error (usage): same as emit_pair. Error (cancelled): `is_cancelled` returned true. Cost:
+  // up to 60 cuts, and as many plans.
   static Result<std::unique_ptr<SolverComparison>> make(const Graph& joint,
                                                         const PlanWhatIf& what_if, Request request);
 

@@ -1,7 +1,7 @@
 // Chooses the values to save of a flat training step under an activation budget.
 //
 // Terms
-//   whole   the values of the forward that the backward reads as traced: budget 1.
+//   whole   the values of the forward that the backward reads in the step as traced: budget 1.
 //   least   the values that cannot be recomputed, and those that tags save: budget 0. Everything
 //           else is recomputed.
 //   item    a storage of the whole that the least does not save.
@@ -10,9 +10,9 @@
 // knapsack chooses them: the weight of an item is its part of the bytes, its value the cost of
 // recomputing the call that allocates it. An item that a tag recomputes is never saved.
 //
-// Source: choose_saved_values_set (activation_budget.cpp). Deviations: a flat step has no minimum
-// cut, so the items are the values that the backward reads, not the points at which saving is
-// cheapest; PlanFrontier finds those.
+// Source: choose_saved_values_set (activation_budget.cpp). Deviations: a flat training step has no
+// minimum cut, so the items are the values that the backward reads, not the points at which saving
+// is cheapest; PlanFrontier finds those.
 //
 // Cost: linear in the graph and a knapsack table once; a walk through the table and over the graph
 // per budget.

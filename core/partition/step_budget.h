@@ -1,7 +1,7 @@
 #pragma once
 
 // Plans of a flat training step under torch's activation budgets, 0 to 1. No partitioner splits a
-// flat step, so upstream has no budget for it; step_budget.cpp defines its meaning here.
+// flat training step, so upstream has no budget for it; step_budget.cpp defines its meaning here.
 
 #include <vector>
 
@@ -15,8 +15,9 @@ namespace jointer {
 
 class StepBudget {
  public:
-  // `step`: the graph of `what_if`; both must outlive this object. Its MUST_SAVE, MUST_RECOMPUTE,
-  // PREFER_RECOMPUTE and MUST_CPU_OFFLOAD tags are followed. Error (usage): no plan is legal.
+  // `step`: the graph of `what_if`; both must outlive this object. The MUST_SAVE, MUST_RECOMPUTE,
+  // PREFER_RECOMPUTE and MUST_CPU_OFFLOAD tags of `step` are honored. Error (usage): no plan is
+  // legal.
   static Result<StepBudget> make(const Graph& step, const PlanWhatIf& what_if,
                                  const PartitionOptions& options);
 

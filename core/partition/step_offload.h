@@ -1,7 +1,7 @@
 #pragma once
 
 // The rules by which values of a flat training step are copied to the host and back: which values
-// can be, and where the copies run. They are the same for the pass that inserts the copies
+// can be copied, and where the copies run. They are the same for the pass that inserts the copies
 // (core/policy/cpu_offload.h) and for plans that are only evaluated (flat_order.h). The rules are
 // at the top of core/policy/cpu_offload.cpp.
 
@@ -28,18 +28,18 @@ struct CpuOffloadOptions {
 // node.
 bool is_offload_view(const Graph& graph, NodeId node);
 
-// True if the operators that copy take the arguments that they have since torch 2.15.
+// True if the copying operators have the arguments that torch added in 2.15.
 bool has_long_copy_forms(const Graph& graph);
 
-// Indexed by node id: the value that a graph copies back from the host in its place, by
-// F -> ao.offload -> ao.wait_tensor -> ao.reload -> ao.wait_tensor; none for other nodes.
+// Indexed by node id: the value copied back from the host that replaces the node's value, by F ->
+// ao.offload -> ao.wait_tensor -> ao.reload -> ao.wait_tensor; none for other nodes.
 std::vector<NodeId> values_copied_back(const Graph& graph);
 
 // A forward value, and the calls that read it or views of it.
 struct StepOffload {
   NodeId node;
   NodeId last;   // last reader in the forward, or a call that reads one of its tensors
-  NodeId first;  // first reader in the backward; none if it has none
+  NodeId first;  // first reader in the backward, or none
   std::vector<NodeId> direct;                       // readers in the backward
   std::vector<NodeId> views;                        // in program order
   std::vector<std::pair<NodeId, NodeId>> of_views;  // a view, and its reader in the backward
@@ -51,7 +51,7 @@ class StepOffloads {
   enum class Stays : std::uint8_t { written, returned, read_late };
   static constexpr std::size_t kReasons = 3;
 
-  // Both must outlive this object; the graph keeps its order.
+  // Both must outlive this object, and the graph's order must not change.
   StepOffloads(const Graph& graph, const Users& users);
 
   [[nodiscard]] StepOffload readers_of(NodeId id) const;
@@ -103,7 +103,7 @@ class OffloadOrder {
   void link_before(Item next, Item item);
   std::vector<Node> nodes_;
   std::vector<Item> next_, previous_;  // a circle through end_
-  Item end_ = 0;                       // the the number between the nodes and the inserted calls
+  Item end_ = 0;                       // the number between the nodes and the inserted calls
 };
 
 // Indexed by position: the nodes of a graph, for OffloadOrder.

@@ -1,7 +1,7 @@
 // Finds the calls of the forward that must not be recomputed because of writes: a call that writes,
-// and a call that reads or returns memory that a later call writes to. In the backward it would see
-// the result of that write, or lack it. Views and getitem are exempt, as they neither read nor
-// compute.
+// and a call that reads or returns memory that a later call writes to. In the backward, such a call
+// would see the result of that write, or lack it. Views and getitem are exempt, as they neither
+// read nor compute.
 //
 // A functional joint graph writes only to its inputs, by copies at its end, so the rule concerns
 // readers of those inputs. torch has no such rule. Graphs with other writes are not cut at all:

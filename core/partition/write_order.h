@@ -21,7 +21,7 @@ class WriteOrder {
   // True if anything writes. If nothing does, every order is correct.
   [[nodiscard]] bool any() const { return !writes_.empty(); }
   // Among the calls for which `counts` is true, the first after `id` that writes to memory that
-  // `id` uses; none if there is none.
+  // `id` uses; none if there is no such call.
   [[nodiscard]] NodeId next_write(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // True if such a call precedes `id`.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
