@@ -11,8 +11,9 @@
 // Each tag has ac_graph_id 0, so that the forward is one region. Existing tags are replaced;
 // fsdp_reshard_after_fwd runs later, as in upstream.
 //
-// A counter runs over the whole graph, or restarts in each layer (layers.h): when a counted call is
-// in another layer than the one before it. Calls in no layer do not restart it.
+// A counter runs over the whole graph or per layer (layers.h). In the second case, it restarts when
+// a counted call is in a different layer from the previous counted call. Calls in no layer do not
+// restart it.
 //
 // Cost: linear in the nodes and selectors.
 //

@@ -17,11 +17,11 @@ namespace jointer {
 Result<std::vector<Edit>> apply_step_tags(Graph& step);
 
 // Returns the same changes as one edit, without changing the graph; the edit has no changes if no
-// tags are left to apply. Values that are already recomputed or offloaded stay so, and are
-// processed again only if a new tag requires it. Error (usage): same as these passes.
+// tags are left to apply. Values that are already recomputed or offloaded remain so, and are
+// processed a second time only if a new tag requires it. Error (usage): same as these passes.
 Result<Edit> step_tags_edit(const Graph& tagged);
 
-// The step with the tags of this plan applied. Error (usage): same as these passes.
+// The flat training step with the tags of this plan applied. Error (usage): same as these passes.
 Result<Graph> step_of_plan(Graph step, const SavePlan& plan);
 
 // The values that the step saves for backward, as a plan for `before`, the graph whose tags are not

@@ -13,16 +13,16 @@ namespace jointer {
 // The plan after checkpointing groups of calls, such as layers, as torch.utils.checkpoint does:
 // everything that a group computes in the forward is recomputed, and the activations that it reads
 // from elsewhere are saved. Gathered parameters keep their decisions. `graph`: that of `what_if`.
-// PlanChange::refused lists the values that stay as they are. Error (usage): the groups compute no
-// activation, or none that can be recomputed.
+// PlanChange::refused lists the values whose decisions stay the same. Error (usage): the groups
+// compute no activation, or none that can be recomputed.
 Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, const SavePlan& plan,
                               std::span<const std::vector<NodeId>> groups);
 
-// The calls of each module, given by paths such as `layers.3`, with those of the modules in it.
-// Error (usage): a module has no call in the graph.
+// The calls of each module and its submodules. Modules are given by paths such as `layers.3`. Error
+// (usage): a module has no call in the graph.
 Result<std::vector<std::vector<NodeId>>> calls_of_modules(const Graph& graph,
                                                           std::span<const std::string> paths);
-// The calls of each layer that one of these nodes is in.
+// The calls of each layer that contains one of these nodes.
 std::vector<std::vector<NodeId>> calls_of_layers(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace jointer

@@ -233,7 +233,7 @@ std::string sentence(std::string_view noun, const TextEffect& effect) {
                         count(effect.of_plan.activations)));
 }
 
-// Each try solves the graph once: fewer for large graphs.
+// Each try solves the graph once, so large graphs get fewer tries.
 std::size_t tries_for(const Graph& joint) {
   constexpr std::size_t kNodes = 400'000, kMin = 8, kMax = 40;
   return std::clamp(kNodes / std::max<std::size_t>(joint.order().size(), 1), kMin, kMax);

@@ -49,7 +49,7 @@ struct PolicyExport {
   // False if the text produces a plan other than the exported one, or none. True if that was not
   // checked.
   bool gives_plan = true;
-  std::optional<TextEffect> effect = std::nullopt;  // set if it gives another plan
+  std::optional<TextEffect> effect = std::nullopt;  // set if the text produces a different plan
   // Sentences about the differences between the plan and the text. If empty, the imported text
   // (import.h) tags the graph so that the partitioner saves what the plan saves, with the same
   // peak. Otherwise the first sentence describes the result of partitioning with the text, or of

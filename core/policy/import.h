@@ -34,9 +34,9 @@ struct ImportedPolicy {
   std::vector<std::string> notes;  // a sentence for each part left out, with the reason
 };
 
-// An operator that matches no call of the graph causes a note, not an error. `fsdp`: fsdp_policy of
-// the graph as opened; by default, that of this graph. Error (input): the text is not a policy, or
-// is damaged; (usage): nothing in it matches this graph.
+// An operator that matches no call of the graph causes a note, not an error. `fsdp`: the
+// fsdp_policy of the graph as opened; by default, that of `graph`. Error (input): the text is not a
+// policy, or is damaged. Error (usage): nothing in it matches this graph.
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text);
 
@@ -77,7 +77,7 @@ struct PartitionerLog {
   std::vector<double> candidate_runtimes;
 };
 // Reads the partitionings in a log or in a `min_cut_information` payload, in text order. Error
-// (input): the text contains none, or its JSON is invalid (gives the byte offset).
+// (input): the text contains none, or its JSON is invalid (the message gives the byte offset).
 Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text);
 
 }  // namespace jointer

@@ -15,10 +15,10 @@ struct ListDistance {
   friend auto operator<=>(const ListDistance&, const ListDistance&) = default;
 };
 
-// The list that `distance` finds nearest among small changes of a few lists. `distance` solves with a
-// list and fails if it has no plan; it is called at most `max_tries` times. With fewer than two, the
-// list of the rules that are right for the most bytes. The algorithm is at the top of
-// nearest_list.cpp.
+// The list that `distance` finds nearest among small changes of a few lists. `distance` solves with
+// a list and fails if the list has no plan; it is called at most `max_tries` times. If that is
+// fewer than two, returns the list of the rules that are right for the most bytes. The algorithm is
+// at the top of nearest_list.cpp.
 SacOptions nearest_list(const std::vector<OperatorRules>& rules,
                         const std::function<Result<ListDistance>(const SacOptions&)>& distance,
                         std::size_t max_tries);

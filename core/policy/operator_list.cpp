@@ -10,9 +10,9 @@
 //      layer.
 //   2. The first rule that is right for every call that counts comes first.
 //   3. The others are the nearest few: those that save about as many bytes of the operator as the
-//      plan, and of these, those that are right for the most bytes; and the first two, which list it
-//      or leave it out. nearest_list.h chooses among them by the plans that they produce. The
-//      wrongly tagged calls are differences to report.
+//      plan, and of these, those that are right for the most bytes; and the first two, which list
+//      the operator or leave it out. nearest_list.h chooses among them by the plans that they
+//      produce. The wrongly tagged calls are differences to report.
 // If every operator has a rule of step 2 and the partitioner follows the tags, the list is the only
 // one for its operators, and therefore the shortest.
 //

@@ -16,7 +16,8 @@ namespace jointer {
 struct OperatorRule {
   bool save = false;                  // all of them; otherwise none
   std::optional<EveryNth> every_nth;  // if set, all but every nth
-  // Bytes that it saves beyond or short of the plan, and bytes of the calls where the two differ.
+  // Bytes that the rule saves beyond or short of the plan, and bytes of the calls where the two
+  // differ.
   std::int64_t more_bytes = 0, wrong_bytes = 0;
 };
 
@@ -27,9 +28,9 @@ struct OperatorRules {
   std::vector<OperatorRule> rules;
 };
 
-// The rules for each operator of which the plan saves a result. `joint` has its original tags,
-// because FSDP's tags are applied after those of the list, as in upstream. The algorithm is at the
-// top of operator_list.cpp.
+// The rules for each operator that computes a result saved by the plan. `joint` has its original
+// tags, because FSDP's tags are applied after those of the list, as in upstream. The algorithm is
+// at the top of operator_list.cpp.
 std::vector<OperatorRules> operator_rules(const Graph& joint, const SavePlan& plan);
 // The list for apply_sac with these rules; `chosen`: one index per operator.
 SacOptions list_of(const std::vector<OperatorRules>& rules, std::span<const std::size_t> chosen);

@@ -1,5 +1,5 @@
-// Searches for the plan and the order that together give the shortest step within a limit of the
-// peak, or the lowest peak within a limit of the step.
+// Searches for the plan and the order that together give the shortest step within a limit on the
+// peak, or the lowest peak within a limit on the step time.
 //
 // Terms
 //   own order       the order in which the partitioner, or the passes that apply tags to a flat
@@ -7,7 +7,7 @@
 //   order           passes that move or bucket collectives afterwards (FindOrder).
 //   hidden share    the share of the collectives' time that an order is expected to hide.
 //
-// A search for plans judges each in its own order, in which most communication is exposed. It
+// A search for plans judges each plan in its own order, in which most communication is exposed. It
 // therefore saves values whose recomputation needs communication. Once an order hides the
 // communication, other values are worth more of that memory. Finding an order takes far longer than
 // judging a plan, so the search cannot do it for every plan.
@@ -17,9 +17,9 @@
 //   2. If that order hides less than half of the communication, the plan was chosen under a wrong
 //      assumption: search again with the full cost, and find an order for that plan, too.
 //   3. Take the better of the two within the limit.
-// For a limit on the step, the smallest plan with the hidden share gives the lowest peak to expect.
-// If the fastest plan with that peak misses the limit in its order, bisection finds a peak between
-// this one and that of the smallest plan at full cost.
+// For a limit on the step time, the smallest plan with the hidden share gives the lowest peak to
+// expect. If the fastest plan with that peak misses the limit in its order, bisection finds a peak
+// between this one and that of the smallest plan at full cost.
 // Plans that earlier searches found are used with the estimates found then.
 // The curve has the plans of both curves in the orders found. Budgets, presets and the current
 // plan keep their own order: they show what torch does.
@@ -42,7 +42,7 @@ namespace jointer {
 namespace {
 
 constexpr double kHidden = 0.8, kMinHidden = 0.5;
-constexpr int kPeakRounds = 3;  // halvings of the peak for a limit of the step
+constexpr int kPeakRounds = 3;  // halvings of the peak for a limit on the step time
 
 class OrderedSearch {
  public:

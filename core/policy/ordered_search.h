@@ -29,7 +29,7 @@ struct OrderLimit {
 };
 
 // Finds the order of a graph with the shortest step within the limit. Returns the graph's own order
-// if no other is shorter. Error (cancelled): it was cancelled.
+// if no other is shorter. Error (cancelled): the search was cancelled.
 using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const OrderLimit& limit)>;
 
 // TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be reordered. The

@@ -1,8 +1,8 @@
 // Converts a save plan from values to the calls that allocate their memory.
 //
 // Recomputed calls are found from the backward: calls that read a tangent directly or indirectly
-// (in a flat step: calls of the backward phase). Their inputs that the plan does not save are
-// recomputed, and the inputs of those, up to saved values and inputs of the graph.
+// (in a flat training step: calls of the backward phase). Their inputs that the plan does not save
+// are recomputed, and the inputs of those, up to saved values and inputs of the graph.
 
 #include "core/policy/plan_makers.h"
 

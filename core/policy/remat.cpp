@@ -14,8 +14,8 @@
 //      Copies read other copies where they exist. If one reads an offloaded value (cpu_offload.h),
 //      it reads the value copied back, and the copy back moves before it if necessary. Subgraphs
 //      that a call runs (score_mod of attention) are constants; each copy has its own.
-//   4. Backward calls after a copy read the copy instead of the original; views of it lie in the
-//      copy's memory.
+//   4. Backward calls after a copy read the copy instead of the original; views of the original
+//      then use the copy's memory.
 //   5. Originals without readers are removed, last first, except those that write to memory that
 //      stays.
 //   6. Every getitem is placed right after the call whose result it reads, so that the rest of the
@@ -335,8 +335,9 @@ class Rematerializer {
     order_.stand_before(order_.before(id), {id, true});
   }
 
-  // Finds the memory of a copy, or of a call that reads one, whose tensors lie in the memory of what
-  // it reads: that of a copy, that of a value copied back from the host, or the same as before.
+  // Finds the memory of a copy, or of a call that reads a copy, if its tensors are in the memory of
+  // a value that it reads: the memory of a copy, that of a value copied back from the host, or the
+  // same as before.
   template <class ReadsCopy>
   void find_memory(NodeId id, bool is_copy, ReadsCopy reads_copy) {
     for (const Tensor& t : graph_.tensors(id)) {
@@ -361,8 +362,8 @@ class Rematerializer {
       if (!now.empty()) memory_[{id, owner}] = now;
     }
   }
-  // For record_value: the node in whose memory a copied or redirected call's tensors lie, instead of
-  // `owner`.
+  // For record_value: the node in whose memory a copied or redirected call's tensors are, instead
+  // of `owner`.
   [[nodiscard]] std::function<std::string_view(NodeId)> memory_of(NodeId id) const {
     return [this, id](NodeId owner) -> std::string_view {
       const auto known = memory_.find({id, owner});
@@ -480,7 +481,7 @@ class Rematerializer {
   std::vector<NodeId> makers_;  // indexed by node id: the node that first holds its memory
   std::vector<NodeId> region_;
   // For a copied or redirected call and a node in whose memory it has tensors: the node in whose
-  // memory they lie now.
+  // memory these tensors are now.
   std::map<std::pair<NodeId, NodeId>, std::string_view> memory_;
   std::vector<std::string> copies_;            // indexed by node id: the name of its copy, or empty
   std::unordered_set<std::string> subgraphs_;  // targets of constants

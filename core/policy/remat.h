@@ -7,10 +7,10 @@
 namespace jointer {
 
 // Upstream's selective_activation_remat for flat training steps: recomputes values in the backward
-// as tagged, and removes the originals that only the backward read. Without such tags nothing
-// changes. The algorithm and its source are at the top of remat.cpp. Error (usage): a tagged call
-// draws random numbers or writes to memory that stays; more than one region of the backward needs
-// tagged values; the graph is a pair.
+// as tagged, and removes the originals that only the backward read. Without such tags, the edit has
+// no changes. The algorithm and its source are at the top of remat.cpp. Error (usage): a tagged
+// call draws random numbers or writes to memory that stays; more than one region of the backward
+// needs tagged values; the graph is a pair.
 Result<Edit> selective_activation_remat(const Graph& graph);
 
 }  // namespace jointer

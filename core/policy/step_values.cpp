@@ -1,4 +1,4 @@
-// Describes the values of a flat step by the nodes of the step as tagged.
+// Describes the values of a flat training step by the nodes of the tagged step.
 //
 // Terms: a copy is a call inserted into the backward to recompute another one when the tags were
 // applied. The kept values are those that kept_values finds in the resulting step.

@@ -14,7 +14,7 @@ namespace jointer {
 struct TagDifferences {
   std::vector<NodeId> lost;      // saved only by the plan
   std::vector<NodeId> extra;     // saved only by the tags
-  std::vector<NodeId> partly;    // the plan saves some of its results and recomputes others
+  std::vector<NodeId> partly;    // the plan saves some of the call's results and recomputes others
   std::vector<NodeId> untagged;  // left to the partitioner by the tags
   [[nodiscard]] std::vector<std::string> sentences(const Graph& graph) const;
 };

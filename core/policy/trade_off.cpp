@@ -10,9 +10,9 @@
 //     under its tags. If the user has set a policy, searches for a limit leave out the presets,
 //     whose tags differ. On the curve they are shown for comparison.
 //
-// A flat training step has no partitioner: its plans are judged by the step that their tags make
-// (core/partition/flat_order.h), budgets mean what step_budget.cpp says, and presets are applied as
-// upstream's passes apply them.
+// A flat training step has no partitioner: its plans are judged by the step that results from their
+// tags (core/partition/flat_order.h), budgets mean what step_budget.cpp says, and presets are
+// applied as upstream's passes apply them.
 
 #include "core/policy/trade_off.h"
 

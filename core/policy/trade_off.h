@@ -29,7 +29,7 @@ struct TradeOffOptions {
   PartitionOptions partition;
   // The current plan: its name, its estimates, and the partitioner of its pair.
   ParetoPoint now;
-  // The step time that "slower" is relative to; 0: that of `now`.
+  // The step time with which "slower" compares; 0: that of `now`.
   std::int64_t reference_ns = 0;
   // The fsdp_policy of the graph as opened, which presets respect (core/policy/with_fsdp.h).
   MemoryPolicy fsdp = MemoryPolicy::none;
@@ -66,12 +66,12 @@ class TradeOff {
   // Replaces the current plan.
   void set_now(ParetoPoint now);
 
-  // Sets the share of the collectives' time, 0 to 1, that following searches expect an order found
-  // later to hide (ordered_search.cpp). The plans are chosen by it; the estimates of their points
-  // are those of the full time. Thread-safe unless `found` is set.
+  // In the functions below, `hidden` is the share of the collectives' time, 0 to 1, that an order
+  // found later is expected to hide (ordered_search.cpp). It affects the choice of plans; the
+  // estimates of their points are those of the full time. Thread-safe unless `found` is set.
 
-  // The best plans found from the lowest peak to the shortest step. Budgets, presets and the current
-  // plan are on it unless a plan beats them.
+  // The best plans found, from the lowest peak to the shortest step. Includes budgets, presets and
+  // the current plan unless another plan beats them.
   [[nodiscard]] Result<ParetoCurve> curve(double hidden = 0) const;
   // Upstream's presets that fit the graph, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
@@ -88,8 +88,8 @@ class TradeOff {
   // Bounds for any order of the graphs. Refers to this object.
   [[nodiscard]] Result<OrderBound> order_bound() const;
 
-  // The graph that a plan makes: the pair of a joint graph, or the flat training step with its tags
-  // applied. Error (usage): same as emit_pair.
+  // The graph that results from a plan: the pair of a joint graph, or the flat training step with
+  // its tags applied. Error (usage): same as emit_pair.
   [[nodiscard]] Result<Graph> graph_of(const SavePlan& plan) const;
   // The partition with this plan. `found_by`: see search_reasons. Error (usage): same as
   // emit_pair.
