@@ -74,8 +74,8 @@ struct CompiledBlock {
   std::int64_t peak_bytes = 0;           // maximum allocated while it ran
   // From a profiled run, as for NodeTime; 0 otherwise.
   std::int64_t start_ns = 0, end_ns = 0, own_ns = 0;
-  // Allocated bytes while it ran, as it allocated and released memory. Times are since its start,
-  // and ascend; the last one is its end. Empty if the device does not report them.
+  // Allocated bytes while it ran, as it allocated and released memory. Times count from the block's
+  // start and ascend; the last one is the block's end. Empty if the device does not report them.
   std::vector<MeasuredBytes> memory;
 };
 
@@ -98,9 +98,9 @@ struct RankMeasured {
   // The peak of host memory that is pinned for copies to and from a GPU: offloaded tensors.
   std::int64_t pinned_peak_bytes = 0;
   // From a profiled run: requested bytes at the start, then after each call's allocations and after
-  // its frees (as in MemoryTimeline::profile), for the calls of a compiled block its peak; the time
-  // of each call outside of compiled blocks; its kernels; and its scratch bytes, unless they are
-  // zero.
+  // its frees (as in MemoryTimeline::profile), for the calls of a compiled block, its peak; the
+  // time of each call outside of compiled blocks; its kernels; and its scratch bytes, unless they
+  // are zero.
   std::vector<std::int64_t> memory_profile;
   std::vector<NodeTime> nodes;
   std::vector<MeasuredKernel> kernels;  // in the order of their starts; empty on the CPU

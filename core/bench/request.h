@@ -35,7 +35,8 @@ enum class AttentionKernel : std::uint8_t { automatic, flash, efficient, cudnn, 
 std::string_view to_string(AttentionKernel kernel);
 std::optional<AttentionKernel> parse_attention_kernel(std::string_view name);
 
-// TF32 in the float32 matrix products and convolutions of a GPU. `automatic`: as torch does by default.
+// TF32 in the float32 matrix products and convolutions of a GPU. `automatic`: as torch does by
+// default.
 enum class Tf32 : std::uint8_t { automatic, allow, forbid };
 std::string_view to_string(Tf32 choice);
 std::optional<Tf32> parse_tf32(std::string_view name);
@@ -80,7 +81,7 @@ std::string path_of_rank(std::string_view path, int rank);
 // the runner reads from the environment variables that torchrun sets.
 std::vector<std::string> runner_arguments(const BenchmarkRequest& request);
 
-// The inverse of runner_arguments. Error (usage): an unknown option or an invalid value.
+// The inverse of runner_arguments. Error (usage): an option is unknown, or a value is invalid.
 Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& arguments);
 
 // Command lines that start the same run on `nodes` machines with `ranks_per_node` ranks each: a

@@ -87,7 +87,7 @@ struct BenchmarkResult {
 
 // The result as `jointer bench --json` prints it. `with_profile`: includes node times and curves.
 // `further`: additional members as JSON (`"key":value,...`). parse_result reads it back. Error
-// (input): not a benchmark result, or one of a newer version.
+// (input): the text is not a benchmark result, or has a newer version.
 std::string write_result(const BenchmarkResult& result, bool with_profile,
                          std::string_view further = {});
 Result<BenchmarkResult> parse_result(std::string_view json);

@@ -98,7 +98,7 @@ std::string shape_text(const TableSource& s, const Tensor& tensor) {
   return text + "]";
 }
 
-// Calls have times; NULL for other nodes.
+// Only calls have times; writes NULL for other nodes.
 void write_time(const TableSource& s, NodeId id, RowWriter& row,
                 std::int64_t (*of)(const NodeTiming&)) {
   if (s.graph.node(id).kind == NodeKind::call)

@@ -89,7 +89,7 @@ int authorize(void* /*context*/, int action, const char* first, const char* seco
       return SQLITE_OK;
     case SQLITE_FUNCTION:
       return is_one_of(second, {"load_extension"}) ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA:  // these read; with any argument
+    case SQLITE_PRAGMA:  // these only read, with any argument
       return is_one_of(first, {"table_info", "table_xinfo", "table_list"}) ? SQLITE_OK
                                                                            : SQLITE_DENY;
     default:

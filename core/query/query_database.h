@@ -24,7 +24,7 @@ class QueryDatabase {
   using Stop = std::function<bool()>;
 
   // Fills the tables. Cost: linear in nodes, inputs and storages; 500,000 nodes take a few seconds.
-  // Error (cancelled): stopped. Error (run): memory has run out.
+  // Error (cancelled): `is_stopped` returned true. Error (run): memory has run out.
   static Result<QueryDatabase> build(const Graph& graph, const Analysis& analysis,
                                      const Stop& is_stopped = {});
   ~QueryDatabase();
@@ -33,8 +33,8 @@ class QueryDatabase {
 
   // Runs one SELECT. May be called on any thread; calls wait for each other.
   // Error (usage): the statement is invalid, or does more than read; the message is SQLite's, with
-  // the position in the text. Error (cancelled): stopped. Error (run): the time limit was reached,
-  // or memory has run out.
+  // the position in the text. Error (cancelled): `is_stopped` returned true. Error (run): the time
+  // limit was reached, or memory has run out.
   [[nodiscard]] Result<QueryResult> run(std::string_view sql, const QueryLimits& limits = {},
                                         const Stop& is_stopped = {}) const;
 

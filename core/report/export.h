@@ -25,7 +25,7 @@ std::string export_dot(const Graph& graph, const Analysis& analysis);
 std::string export_markdown(const Graph& graph, const Analysis& analysis);
 
 // The graph as torch's GraphModule.print_readable prints it, with strides and devices; a pair has
-// one class per half. Reading the text gives the same nodes and arguments.
+// one class per half. Reading the text yields the same nodes and arguments.
 std::string export_fx_text(const Graph& graph);
 std::string export_fx_text(const Graph& graph, const Analysis& analysis);
 

@@ -1,7 +1,7 @@
 // Writes a graph as GraphModule.print_readable(include_stride=True, include_device=True) prints it.
 //
-// If the graph has descriptors, each argument is on its own line, as in torch's logs. After the
-// last node that reads a value follows `;  x = None`, as FX's code generator writes it. Deviations:
+// If the graph has descriptors, each argument is on its own line, as in torch's logs. The last node
+// that reads a value is followed by `;  x = None`, as FX's code generator writes it. Deviations:
 // classes have the names of captures; phases are printed as additional metadata, so that reading
 // the text restores them.
 

@@ -33,7 +33,7 @@ struct JournalState {
 
 // Error (input): the file cannot be read, or its first line is incomplete.
 Result<JournalState> read_journal(const std::string& path);
-// The same for a journal's text. `good_bytes` receives the number of bytes up to the end of the
+// The same for a journal's text. `*good_bytes` is set to the number of bytes up to the end of the
 // last valid line.
 Result<JournalState> parse_journal(std::string_view text, std::size_t* good_bytes = nullptr);
 // The line of a journal that contains this JSON.

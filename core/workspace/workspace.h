@@ -48,7 +48,7 @@ struct WorkspacePipeline {
   friend bool operator==(const WorkspacePipeline&, const WorkspacePipeline&) = default;
 };
 
-// A moment of the step that the user has marked. It stays at its node when the node moves.
+// A moment of the training step that the user has marked. It stays at its node when the node moves.
 struct MarkedMoment {
   std::string node;               // as edit_name() returns it; empty: the start of the step
   bool is_after_release = false;  // after the node's releases, not only after its allocations
@@ -72,8 +72,8 @@ struct Workspace {
 inline constexpr std::size_t kWorkspaceHead = 4096;
 bool is_workspace(std::string_view bytes);
 
-// Error (input): gives `name` and what is wrong, such as a newer version. Does not open or run
-// anything that the workspace names.
+// Error (input): the text is not a workspace or has a newer version; the message gives `name` and
+// what is wrong. Does not open or run anything that the workspace names.
 Result<Workspace> parse_workspace(std::string_view text, std::string_view name);
 Result<Workspace> read_workspace(const std::string& path);
 

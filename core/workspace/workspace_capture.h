@@ -16,7 +16,7 @@ bool is_workspace_file(const std::string& path);
 
 // The current location of a workspace's capture: the path relative to the workspace or, if the
 // capture is not there, the absolute path, both as they were when the workspace was saved. Error
-// (input): it is in neither place; the message names both.
+// (input): the capture is in neither place; the message names both.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
 
 // Error (input), in one sentence: the graph is not the one that the workspace was made for. The
