@@ -12,8 +12,8 @@ namespace jointer {
 // file, 1 unless the variable names more.
 int visible_gpus(const std::string& root = "/");
 
-// The number of devices that a value of CUDA_VISIBLE_DEVICES names: the entries before the first one
-// that CUDA does not recognize, which ends the list.
+// The number of devices that a value of CUDA_VISIBLE_DEVICES names: the entries before the first
+// one that CUDA does not recognize, which ends the list.
 int named_gpus(std::string_view visible);
 
 }  // namespace jointer

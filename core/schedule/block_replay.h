@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// A request that is live from step `first` (kBeforeStart: from the start) to the end of step `last`.
+// A request that is live from step `first` (kBeforeStart: from the start) to the end of step
+// `last`.
 struct AllocatedBlock {
   std::int64_t bytes = 0;
   std::int32_t first = 0, last = 0;

@@ -1,6 +1,6 @@
 // A model of torch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.11): no split
-// limit, no power-of-two rounding, and a device that never runs out, so memory is returned to it only
-// on request.
+// limit, no power-of-two rounding, and a device that never runs out, so memory is returned to it
+// only on request.
 //
 // Terms
 //   segment  the unit reserved from and returned to the device; it never shrinks.

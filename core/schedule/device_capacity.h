@@ -1,7 +1,7 @@
 #pragma once
 
-// Compares a graph's peak with the memory of a device, as benchmarks do before they start ranks on a
-// GPU (app/launch/memory_need.h).
+// Compares a graph's peak with the memory of a device, as benchmarks do before they start ranks on
+// a GPU (app/launch/memory_need.h).
 
 #include <algorithm>
 #include <cstdint>
