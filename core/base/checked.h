@@ -1,7 +1,7 @@
 #pragma once
 
-// Arithmetic on numbers that come from files: if a result does not fit in 64 bits, it is reported
-// or saturates; the behavior is never undefined.
+// Arithmetic on numbers that come from files: a result that does not fit in 64 bits is reported or
+// saturated; the behavior is never undefined.
 
 #include <cmath>
 #include <cstdint>

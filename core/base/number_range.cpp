@@ -35,7 +35,7 @@ RangeText format_ns_range(std::int64_t begin, std::int64_t end) {
   const auto larger = static_cast<double>(std::max(std::abs(begin), std::abs(end)));
   const TimeUnit unit = unit_of(larger);
   int decimals = unit.ns == 1e9 ? 3 : larger > 0 ? decimals_for(larger / unit.ns, 3) : 0;
-  // A last digit that is at most the difference makes the ends differ.
+  // The ends look different if the unit of their last digit is at most their difference.
   if (begin != end)
     decimals =
         std::max(decimals, decimals_for(std::fabs(static_cast<double>(end - begin)) / unit.ns, 1));

@@ -15,8 +15,8 @@ CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
                          std::int64_t ranks_per_machine = 8);
 
 // Stores the samples in the cost database that JOINTER_COSTS names, or in the default one; creates
-// the database if necessary. Returns the samples so that the caller can report them. Error: see
-// CostDatabase.
+// the database if necessary. Returns the samples so that the caller can report them. Errors: same
+// as CostDatabase.
 Result<CostSamples> store(const Graph& graph, const Measurement& measurement);
 
 }  // namespace jointer

@@ -34,8 +34,8 @@ void NodeBuilder::put(const Node& node, std::string_view name) {
   graph_.add_node(node);
 }
 
-// Rethrows the mistake with the node's name. If the node reads a value defined later, adds that
-// line.
+// Rethrows the mistake with the node's name. If the node reads a value that is defined later, adds
+// the line of its definition.
 void NodeBuilder::explain(const TextMistake& mistake) const {
   const auto maker = body_.makers.find(mistake.unknown_name);
   if (mistake.unknown_name.empty() || maker == body_.makers.end()) {
@@ -113,7 +113,7 @@ void NodeBuilder::output() {
     node.part = part_;
     node.kind = NodeKind::output;
     // If a value is named `output`, FX adds a number to the name of the output node. The text does
-    // not say which.
+    // not say which number.
     std::string name = "output";
     for (int i = 1; body_.makers.contains(name); ++i) name = fmt::format("output_{}", i);
     node.name = graph_.intern(name);

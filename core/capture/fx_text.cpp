@@ -44,9 +44,9 @@ std::size_t output_count(std::string_view text) {
   return count + (element ? 1 : 0);
 }
 
-// Guesses the kind from the names that AOTAutograd gives to placeholders. A joint graph takes all
-// primals and returns the forward outputs followed by a gradient for each primal. A backward graph
-// takes some of the primals, and the values saved for backward.
+// Guesses the kind from the names that AOTAutograd gives to placeholders. The inputs of a joint
+// graph include all primals; it returns the forward outputs followed by a gradient for each primal.
+// The inputs of a backward graph include some of the primals, and the values saved for backward.
 CaptureKind guess_kind(const Body& body) {
   std::size_t primals = 0, tangents = 0, others = 0, largest = 0;
   for (const fx::Placeholder& p : body.placeholders) {

@@ -75,7 +75,7 @@ class CostDatabase {
   [[nodiscard]] Result<std::vector<MeasuredDevice>> devices() const;
   // Error (usage): nothing has been measured on `device`; the message lists the measured devices.
   [[nodiscard]] Result<DeviceCosts> load(std::string_view device) const;
-  // Error (usage): see `load`.
+  // Error (usage): same as `load`.
   Result<void> forget(std::string_view device);
 
  private:

@@ -2,7 +2,7 @@
 //
 // An all-gather fetches the other ranks' rows one rank at a time and multiplies the rows that have
 // arrived. A reduce-scatter multiplies the rows of one rank at a time and sends the finished ones.
-// In both cases, n ranks give n parts to multiply, each in time c, and n-1 parts to move, each in
+// In both cases, n ranks have n parts to multiply, each in time c, and n-1 parts to move, each in
 // time t. All matmuls but one overlap with a move:
 //   c + (n - 1) max(c, t)
 // A reduce-scatter then adds its parts, which reads n of them and writes one.

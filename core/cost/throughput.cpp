@@ -176,8 +176,8 @@ ModelFacts find_model_facts(const Graph& graph) {
   facts.sequence = positive(info.seq_len);
   find_tokens(graph, info, facts);
 
-  // For a mixture of experts, only the parameters that are active for a token count; the member
-  // `parameters` counts all of them.
+  // For a mixture of experts, only the parameters that are active for a token are counted; the
+  // member `parameters` counts all of them.
   facts.parameters = positive(info.active_parameters);
   if (!facts.parameters && !is_mixture_of_experts(graph))
     facts.parameters = positive(info.parameters);

@@ -32,7 +32,7 @@ Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start);
 bool is_dense(const Graph& graph, const Tensor& tensor);
 
 // A dense tensor with the dtype and the device of the node's result. `of`: the node whose first
-// tensor it is a view of; if empty, it gets a new storage.
+// tensor the new tensor is a view of; if empty, the tensor gets a new storage.
 TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,
                          std::string_view of = {});
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Builds nodes of a graph from records. Adds their tensors, storages and texts to the graph's
-// tables. Errors (usage) say what is wrong, without naming the node.
+// tables. Errors (usage): the record does not fit the graph; the message does not name the node.
 
 #include "core/base/result.h"
 #include "core/edit/edit.h"

@@ -37,8 +37,8 @@ class NodeComparer {
   // order of keyword arguments.
   using Inputs = std::vector<std::pair<std::string, std::string>>;
   [[nodiscard]] std::optional<Inputs> exchanged_inputs(NodeId a, NodeId b) const;
-  // An offset that only one graph knows is not a difference: an edit drops the offsets that it
-  // cannot compute.
+  // An offset that is known in only one graph is not a difference: an edit drops the offsets that
+  // it cannot compute.
   [[nodiscard]] bool same_value(NodeId a, NodeId b) const;
 
   // In the order of the results. Not empty if the nodes differ and their canonical texts do not.

@@ -47,7 +47,7 @@ class OtherRank {
   void find_lost(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  // The sources of the removed rank-specific nodes of which the edit keeps a copy.
+  // The sources of those removed rank-specific nodes that the edit keeps a copy of.
   [[nodiscard]] std::set<std::string> kept_sources(const Graph& graph, const Edit& edit,
                                                    const std::set<std::string>& removed) const;
   [[nodiscard]] Result<void> check_integers(const NodeRecord& record,

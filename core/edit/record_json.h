@@ -1,7 +1,7 @@
 #pragma once
 
-// The JSON of records (docs/recipe.md, docs/capture_format.md). Errors (input) say what is wrong in
-// the record.
+// The JSON of records (docs/recipe.md, docs/capture_format.md). Errors (input): the JSON is not a
+// valid record; the message says what is wrong in it.
 
 #include "core/base/json_fields.h"
 #include "core/base/result.h"

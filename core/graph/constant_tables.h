@@ -1,6 +1,6 @@
 #pragma once
 
-// References from the constants of a part into its tables. Constants are kept as JSON
+// References from the constants of a part into its tables. Constants are stored as JSON
 // (Part::constants). A tensor in them, or a node of a constant that is a graph, refers to its
 // storage, module stack and stack trace by number. Number 0 is the part's first entry in the table.
 

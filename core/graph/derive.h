@@ -25,8 +25,8 @@ std::vector<Argument> output_arguments(const Graph& graph, NodeId output);
 std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part);
 
 // Links each placeholder of a pair's backward to the forward output with the same name.
-// Random-generator states have different names and are linked in order. Error: the backward takes a
-// tensor, other than a tangent, that the forward does not return.
+// Random-generator states have different names and are linked in order. Error: an input of the
+// backward, other than a tangent, is a tensor that the forward does not return.
 Result<void> link_pair(Graph& graph);
 
 // The role and target in a descriptor, such as `layers.0.attention.wq.weight` in

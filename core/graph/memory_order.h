@@ -34,8 +34,8 @@ class MemoryOrder {
     // The position of the last node that wrote to the whole part, or 0. That writer orders all
     // nodes before it; nodes from this position on may conflict with the part.
     std::size_t open_from = 0;
-    std::vector<std::uint32_t> overlaps;  // parts, itself among them
-    std::vector<std::uint32_t> covers;    // parts, itself among them
+    std::vector<std::uint32_t> overlaps;  // parts, including this one
+    std::vector<std::uint32_t> covers;    // parts, including this one
   };
   // A storage that at least one node writes to.
   struct Storage {

@@ -12,8 +12,8 @@ namespace jointer {
 bool lacks_value(const Graph& graph, NodeId id);
 
 // Appends the nodes with a value whose memory `id`, which lacks a value, may share: a view, a wait
-// or a getitem returns the memory of its arguments. Returns false if the memory may also be one
-// that no value describes: the memory of an input, or a call's new result.
+// or a getitem returns the memory of its arguments. Returns false if it may also share memory that
+// no value describes: that of an input, or of a call's new result.
 bool append_memory_sources(const Graph& graph, NodeId id, std::vector<NodeId>& sources);
 
 }  // namespace jointer

@@ -18,7 +18,7 @@ Argument replace_inputs(Graph& graph, const Argument& argument,
 struct CallArguments {
   Argument args, kwargs;
 };
-// Replaces several inputs of `call` at once: each pair is the name of an input and of its
+// Replaces several inputs of `call` at once: each pair has the name of an input and that of its
 // replacement. Error (usage), as one sentence: the call does not read the input, or its half of the
 // pair does not have the replacement.
 Result<CallArguments> replace_inputs(Graph& graph, const Node& call,

@@ -14,7 +14,7 @@ struct StorageMove {
   bool keeps_offset = true;  // if not, its offset becomes unknown
 };
 
-// Gives the node a new value with its tensors in the storages that `where` returns; they are
+// Gives the node a new value, whose tensors are in the storages that `where` returns and are
 // otherwise unchanged. Does nothing if no tensor moves.
 void move_tensors(Graph& graph, NodeId node,
                   const std::function<StorageMove(const Tensor& tensor)>& where);

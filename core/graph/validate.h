@@ -11,8 +11,8 @@ namespace jointer {
 //  - no size is negative, and the bytes of all storages, and of all tensors, add up to less than
 //    2^62, so that no sum over the graph overflows;
 //  - a tensor's storage exists.
-// Unknown operators are allowed; find_warnings counts their calls. Error: the first violation, with
-// the node, the argument, what is wrong, and what to do.
+// Unknown operators are allowed; find_warnings counts their calls. Error: an invariant is violated;
+// the message gives the node, the argument, what is wrong, and what to do.
 Result<void> validate(const Graph& graph);
 
 // Checks only sizes, which depend on the numbers of symbols.

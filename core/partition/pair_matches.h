@@ -26,12 +26,12 @@ class PairMatches {
   struct Random {
     NodeId call;
     NodeId result;  // the node with the operator's value: the call, or its second element
-    NodeId again;   // the call in the backward that draws the same numbers; none if none does
+    NodeId again;   // the call in the backward that draws the same numbers; none if no call does
   };
 
   // `pair` must be a pair and outlive this object.
   explicit PairMatches(const Graph& pair);
-  // Error (usage): see join_with_plan.
+  // Error (usage): same as join_with_plan.
   Result<void> find();
 
   // The number of the model's outputs, which come before the saved ones.

@@ -2,7 +2,7 @@
 // applied to positions in the joint graph.
 //
 // Terms
-//   slot     a tensor of a node that takes memory on the device.
+//   slot     a tensor that a node returns and that has memory on the device.
 //   storage  in the forward, the joint graph's. In the backward, recomputed values get new
 //            storages, one per slot that is not an alias.
 //   alias    of a slot: the first slot of its node's inputs in the same storage, or an earlier slot

@@ -53,7 +53,7 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kTried = 6;      // moves tried in each round, for each Keep that they lead to
-constexpr std::size_t kRounds = 64;    // where more moves are needed, several are taken at a time
+constexpr std::size_t kRounds = 64;    // where more moves are needed, several are added at a time
 constexpr std::size_t kMeasured = 8;   // part of the effort for reliefs: 1 / kMeasured
 constexpr int kStalls = 8;             // rounds in a row that do not lower the peak
 constexpr std::size_t kMisses = 2000;  // replacements in a row that the reliefs rule out

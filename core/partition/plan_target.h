@@ -56,7 +56,7 @@ struct ChangeList {
 };
 
 // `joint` is the graph of `what_if`. Deterministic. Error (usage): same as emit_pair. Error
-// (cancelled): cancelled before the search was done.
+// (cancelled): the search was cancelled before it was done.
 Result<ChangeList> find_changes(const Graph& joint, const PlanWhatIf& what_if, const SavePlan& plan,
                                 const PlanTarget& target);
 

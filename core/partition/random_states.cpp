@@ -12,8 +12,8 @@
 // N counts the calls in the order of the joint graph. New nodes are named as torch.fx names them.
 //
 // Deviation: torch drops the call's own description; here its value, module and tags stay, so that
-// memory and time account for it. run_and_save_rng_state returns the state and the value; both take
-// memory from that call on.
+// memory and time account for it. run_and_save_rng_state returns the state and the value; both
+// occupy memory from that call on.
 
 #include "core/partition/random_states.h"
 

@@ -22,7 +22,7 @@
 
 namespace jointer {
 
-// Where upstream runs a pass.
+// The stage at which upstream runs a pass.
 enum class PassStage : std::uint8_t {
   joint,       // tags on a joint graph, before it is partitioned
   partition,   // turns a joint graph into a pair

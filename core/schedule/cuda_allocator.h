@@ -25,8 +25,8 @@ class CudaAllocator {
   // `bytes`: the size of the request, rounded up to a multiple of 512 (allocated_bytes); not zero.
   BlockId allocate(std::int64_t bytes);
   void free(BlockId block);
-  // Returns segments of which no block is allocated to the device, as empty_cache() does; an
-  // expandable segment keeps its pages.
+  // Returns segments without allocated blocks to the device, as empty_cache() does; an expandable
+  // segment keeps its pages.
   void release_cache();
   // Bytes reserved from the device now.
   [[nodiscard]] std::int64_t reserved() const { return reserved_; }

@@ -22,7 +22,7 @@ inline bool counts_on(const Graph& graph, DeviceType tensor, DeviceType device) 
 // The step of anything that is allocated before the first call.
 inline constexpr std::int32_t kBeforeStart = -1;
 
-// The step at which a placeholder is allocated that precedes step `next` of `count`. A placeholder
+// The step at which a placeholder that precedes step `next` of `count` is allocated. A placeholder
 // after the last call, as in a backward that only passes the value on, is allocated in the last
 // step.
 inline std::int32_t step_of_placeholder(std::int32_t next, std::int32_t count) {

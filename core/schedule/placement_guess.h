@@ -25,7 +25,7 @@ struct PlacementGuess {
 };
 
 // `analysis` is of `graph`. Estimates the guessed groups' collectives a second time and simulates
-// the step. Error: see make_estimator.
+// the step. Errors: same as make_estimator.
 Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analysis);
 
 }  // namespace jointer

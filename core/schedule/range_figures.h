@@ -54,7 +54,8 @@ class RangeFigures {
   [[nodiscard]] std::int64_t ns(NodeId node) const {
     return contains(node) ? ns_[node.index()] : 0;
   }
-  // The exposed time in the range of the collective or copy that the node starts; 0 for others.
+  // The exposed time, within the range, of the collective or copy that the node starts; 0 for other
+  // nodes.
   [[nodiscard]] std::int64_t exposed_ns(NodeId start) const { return exposed_ns_[start.index()]; }
 
   // Points of the memory profile: the last one before the range's memory events, and the last one

@@ -1,9 +1,9 @@
 // A discrete-event simulation of one rank, in one scan of the program order.
 //
 // The rules are those of clocks.h. This file records when and where each node ran, which collective
-// each wait is for, and to which collective exposed time belongs: the stall of a wait, to the
-// collective that it waits for; after the last kernel, each stretch of time, to the collective that
-// ends it (tail).
+// each wait is for, and to which collective exposed time belongs. The stall of a wait belongs to
+// the collective that it waits for; after the last kernel, each stretch of time belongs to the
+// collective that ends it (tail).
 //
 // Reasons are found from sums of kernel time over the order: see exposure_reason.cpp.
 //

@@ -65,14 +65,14 @@ class WhatIf {
   [[nodiscard]] std::vector<std::int64_t> profile() const;
   // The current order of all nodes of the graph.
   [[nodiscard]] std::span<const NodeId> order() const;
-  // Error: see legal_range.
+  // Errors: same as legal_range.
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
   // The estimates for each gap are those that figures() would return after a move to that gap.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
-  // The same for the gaps [first, last] of its legal range. Leaves out gaps at the end that differ
-  // from the last one before them only in distance, and have no lower peak. If few gaps remain, the
-  // cost does not depend on the graph's size: the block is moved through them and back. Error
-  // (usage): see legal_range, or the gaps are outside the range.
+  // The same for the gaps [first, last] of the block's legal range. Leaves out gaps at the end that
+  // differ from the last one before them only in distance, and have no lower peak. If few gaps
+  // remain, the cost does not depend on the graph's size: the block is moved through them and back.
+  // Error (usage): same as legal_range, or the gaps are outside the range.
   [[nodiscard]] Result<NearPreview> preview_near(std::span<const NodeId> block, std::size_t first,
                                                  std::size_t last);
   // Moves the block into a gap of its legal range. Cost: for memory, the distance; for time, the
