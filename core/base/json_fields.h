@@ -384,7 +384,8 @@ requires HasJsonFields<T> OrderedJson json_of(const T& object) {
   return json;
 }
 
-// Error (input): the first problem, prefixed with its location.
+// Error (input): a member is missing or invalid; the message is the first problem, prefixed with
+// its location.
 template <HasJsonFields T>
 Result<T> from_json(const OrderedJson& json, std::string place = {}) {
   JsonMembers members(json, std::move(place));

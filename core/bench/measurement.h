@@ -34,7 +34,7 @@ struct Measurement {
   std::string device;  // "NVIDIA H200"
   std::string device_type = "cpu";
   bool alone = false;               // collectives were local copies, so their times are meaningless
-  std::vector<MeasuredNode> nodes;  // ordered by start; without those of blocks
+  std::vector<MeasuredNode> nodes;  // ordered by start; excludes those in `blocks`
   std::vector<MeasuredBlock> blocks;            // ordered by start
   std::vector<std::int64_t> memory_profile;     // as MemoryTimeline::profile, or empty
   std::vector<MeasuredBytes> memory_over_time;  // ordered by time, or empty

@@ -18,7 +18,7 @@ enum class Backend : std::uint8_t {
   interpret,  // operator by operator through LibTorch's dispatcher
   cudagraph,  // interpreted once, captured as a CUDA graph, replayed
   inductor,   // compiled as a whole to an AOTInductor package
-  regional,   // marked regions compiled, the rest interpreted
+  regional,   // marked regions are compiled, the rest is interpreted
   python,     // torch.fx in a Python process, for operators without a native form
 };
 std::string_view to_string(Backend backend);
@@ -70,7 +70,7 @@ struct BenchmarkRequest {
   std::string marked;
   std::string artifacts;          // folder for compiled packages besides the cache; may be empty
   bool profile = false;           // also times every node and records memory, in further runs
-  std::int64_t memory_limit = 0;  // maximum of bytes allocated by a rank; 0: no limit
+  std::int64_t memory_limit = 0;  // maximum bytes allocated by a rank; 0: no limit
   std::int64_t timeout_ms = 300'000;  // maximum time that a rank may make no progress
 };
 

@@ -17,7 +17,7 @@ struct MemorySnapshot {
   // `memory_over_time` has the allocated bytes after each allocation and each release. `nodes` is
   // empty.
   Measurement measurement;
-  std::vector<MeasuredBytes> reserved;  // bytes that the allocator holds from the device
+  std::vector<MeasuredBytes> reserved;  // bytes that the allocator has reserved
   std::int64_t peak_bytes = 0, reserved_peak_bytes = 0;
   std::int64_t device = 0;     // index of the GPU that was traced
   std::size_t entries = 0;     // number of entries in that trace

@@ -297,7 +297,7 @@ class StructureMatcher {
 
   Side a_, b_;
   NodeMatch match_;
-  std::vector<std::pair<NodeId, NodeId>> todo_;  // matched nodes whose surroundings are not yet
+  std::vector<std::pair<NodeId, NodeId>> todo_;  // matched nodes with unmatched neighbors
 };
 
 NodeMatch NodeMatch::by_structure(const Graph& before, const Graph& after) {

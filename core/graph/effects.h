@@ -29,7 +29,7 @@ struct Effects {
   }
 };
 
-// Derived from the operator's schema or, without one, from the value that the node returns.
+// Derived from the operator's schema or, if it has none, from the value that the node returns.
 Effects effects_of(const Graph& graph, const Node& node);
 
 // True if a call may write to an argument. If false, written_arguments appends nothing.

@@ -350,8 +350,8 @@ class Corrector {
   std::vector<bool> met_;     // by captured storage: an earlier node has it
   std::vector<Renamed> own_;  // storages added for the current node
   std::unordered_map<NodeId, std::vector<StorageId>> captured_;    // by node that the edit changed
-  std::unordered_map<NodeId, std::optional<std::int64_t>> shift_;  // of their offsets
-  std::unordered_map<NodeId, Value> value_before_;                 // the edit
+  std::unordered_map<NodeId, std::optional<std::int64_t>> shift_;  // of the offsets
+  std::unordered_map<NodeId, Value> value_before_;                 // before the edit
   std::size_t split_ = 0, followed_ = 0;
   NodeId first_split_, first_followed_;
 };

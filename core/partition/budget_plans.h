@@ -26,7 +26,7 @@ class BudgetPlans {
   // `joint` has the tags in effect. `options`: same as for min_cut, but the budget is ignored.
   // Error (usage): same as partition.
   static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
-  // For a flat training step, which is the graph of `what_if`. `what_if` must outlive this object.
+  // For the flat training step that is the graph of `what_if`. `what_if` must outlive this object.
   // The tags of the step are honored. Error (usage): same as StepBudget.
   static Result<std::unique_ptr<BudgetPlans>> of_step(const PlanWhatIf& what_if,
                                                       PartitionOptions options);
@@ -57,7 +57,7 @@ class BudgetPlans {
   JointParts parts_;
   std::unique_ptr<MinCut> problem_;
   std::unique_ptr<ActivationBudget> budgets_;
-  std::optional<StepBudget> step_;     // instead, for a flat training step
+  std::optional<StepBudget> step_;     // for a flat training step, instead
   std::map<int, std::int64_t> peaks_;  // by part
 };
 

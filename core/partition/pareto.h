@@ -54,7 +54,7 @@ struct ParetoRequest {
   // The user's policies, indexed by node id, which every plan of the search respects; may be empty.
   std::vector<MemoryPolicy> policies;
   bool offload = true;                              // values may be offloaded to the host
-  LimitedMemory memory = LimitedMemory::allocated;  // that a limit or a smallest plan counts
+  LimitedMemory memory = LimitedMemory::allocated;  // that limits and smallest plans refer to
   std::size_t effort = PlanFrontier::kEffort;       // plans to evaluate for each limit
   // Called with each point when it is found. Return false to end the search with the points found
   // so far.

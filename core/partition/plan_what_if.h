@@ -110,8 +110,8 @@ class PlanWhatIf {
     PlanFigures figures;
     std::vector<std::int64_t> profile;
     std::size_t forward_steps = 0;  // number of calls in the forward, including copies
-    // The node that runs at each step of the profile: step i covers the points 1 + 2 * i and 2 + 2
-    // * i. For a copy to the host or back, the value that is copied.
+    // The node that runs at each step of the profile: step i covers the points 1 + 2i and 2 + 2i.
+    // For a copy to the host or back, the value that is copied.
     std::vector<NodeId> steps;
     // The calls that run twice, in the backward's order; PlanFigures has their sums.
     struct Recomputed {

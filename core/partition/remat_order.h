@@ -8,7 +8,7 @@
 //   Node                  the type that identifies a node
 //   order()               all nodes in program order
 //   position(node)        the position of a node in that order
-//   index(node), count()  its number, and the upper bound of numbers
+//   index(node), count()  the number of the node, and the upper bound of numbers
 //   inputs(node)          the nodes that it reads
 //   is_backward_call(node), is_recomputable(node), is_getitem(node), is_call(node)
 //   is_wall(node)         true for a placeholder or output

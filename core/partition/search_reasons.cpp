@@ -8,7 +8,7 @@ namespace {
 
 using Kind = PlanReason::Kind;
 
-// The decision and what it weighs.
+// Describes the decision and the quantities that it weighs.
 std::string weighed(const PlanWhatIf::State& state, const SaveCandidate& value,
                     const std::string& found_by) {
   const Place place = state.orders.place(value.node);

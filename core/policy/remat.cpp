@@ -8,8 +8,8 @@
 // Steps:
 //   1. At most one region may read recomputable values.
 //   2. For every call of that region, in order, the recomputable calls that it reads, directly or
-//      indirectly, are recomputed, each before the first call that needs it. If one writes to
-//      memory of another, both are recomputed before the first call that needs either.
+//      indirectly, are recomputed, each before the first call that needs it. If one of them writes
+//      to the memory of another, both are recomputed before the first call that needs either.
 //   3. A copy of each, named NAME_recomputed, is inserted there, in the order of the originals.
 //      Copies read other copies where they exist. If one reads an offloaded value (cpu_offload.h),
 //      it reads the value copied back, and the copy back moves before it if necessary. Subgraphs

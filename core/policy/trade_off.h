@@ -37,7 +37,7 @@ struct TradeOffOptions {
   // start from upstream's presets.
   bool has_policy = false;
   bool offload = true;                              // plans may offload values to the host
-  LimitedMemory memory = LimitedMemory::allocated;  // that limits count
+  LimitedMemory memory = LimitedMemory::allocated;  // that limits apply to
   // Plans that earlier searches of the same graph found; the result is at least as good.
   std::vector<ParetoPoint> known = {};
   std::size_t max_budgets = ParetoRequest().max_budgets;

@@ -48,8 +48,8 @@ inline void add_lifetime(std::vector<std::int64_t>& changes, std::int32_t first,
 // `Uses` has
 //   Call                         the type that identifies a call
 //   is_start(call)               true if it starts a collective, or a copy to or from the host
-//   awaited(call)                the start that it waits for; none if it does not wait
-//   index(start)                 its number, below `starts`
+//   awaited(call)                the start that the call waits for; none if it does not wait
+//   index(start)                 the number of the start, below `starts`
 //   is_in_the_other_half(start, wait)
 // and records events at a step, the index of a call in the order in which they run:
 //   allocate(call, step)         a call allocates the storages of its results, unless they exist

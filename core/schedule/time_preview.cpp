@@ -283,8 +283,8 @@ StepTime TimePreview::finish(std::uint32_t event) {
 }
 
 // Returns true if, at this event, the run is in the same state as the run of the next gap was.
-// Collectives started between the two gaps must end as they do without the block, because they
-// ended so in that run.
+// Collectives started between the two gaps must end as they do without the block, because that is
+// how they ended in that run.
 bool TimePreview::is_known(std::uint32_t event) const {
   if (event != known_.begun || at_.now.host != known_.now.host ||
       at_.now.compute != known_.now.compute || at_.streams != known_.streams ||

@@ -33,8 +33,8 @@ struct TrainingLoop {
   // AOTAutograd's list of arguments keeps saved tensors and tangents alive until the backward is
   // done.
   bool boxed = true;
-  // Bytes that cuBLAS allocates on each of the two threads that call it, that of the forward and
-  // that of autograd; 0 for none.
+  // Bytes that cuBLAS allocates on each of the two threads that call it: the forward's and
+  // autograd's. 0 for none.
   std::int64_t workspace_bytes = 0;
   AllocatorOptions allocator;
 };

@@ -4,12 +4,12 @@
 // time. A move applies to both; its other costs are described in memory_what_if.cpp and
 // time_what_if.cpp, and those of a preview in memory_preview.cpp and time_preview.cpp.
 //
-// A preview of few gaps moves the block from one to the next and back, in time only. It ends early
-// if the block settles: every later gap has the same time and no lower peak. This holds for a block
-// that begins no lifetime, if everything that it waits for is done and its host time has no effect:
-// the calls around such a block have the same result in either order, and the block only extends
-// lifetimes. Each gap costs a move to the next one. If that would cost more than a preview with the
-// model of the whole graph, the latter is used.
+// A preview of few gaps moves the block from one to the next and back, and updates only the times.
+// It ends early if the block settles: every later gap has the same time and no lower peak. This
+// holds for a block that begins no lifetime, if everything that it waits for is done and its host
+// time has no effect: the calls around such a block have the same result in either order, and the
+// block only extends lifetimes. Each gap costs a move to the next one. If that would cost more than
+// a preview with the model of the whole graph, the latter is used.
 
 #include "core/schedule/what_if.h"
 
