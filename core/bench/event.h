@@ -98,9 +98,9 @@ struct RankMeasured {
   // The peak of host memory that is pinned for copies to and from a GPU: offloaded tensors.
   std::int64_t pinned_peak_bytes = 0;
   // From a profiled run: requested bytes at the start, then after each call's allocations and after
-  // its frees (as in MemoryTimeline::profile), for the calls of a compiled block, its peak; the
-  // time of each call outside of compiled blocks; its kernels; and its scratch bytes, unless they
-  // are zero.
+  // its frees (as in MemoryTimeline::profile; for the calls of a compiled block, the block's peak);
+  // the time of each call outside of compiled blocks; its kernels; and its scratch bytes, unless
+  // they are zero.
   std::vector<std::int64_t> memory_profile;
   std::vector<NodeTime> nodes;
   std::vector<MeasuredKernel> kernels;  // in the order of their starts; empty on the CPU

@@ -39,8 +39,8 @@ struct PeakExplanation {
     std::int64_t ns = 0;  // 0 without a profile
   };
   std::vector<Block> blocks;
-  // The node that was running when memory (including scratch) peaked; invalid without a profile, or
-  // if a compiled block was running.
+  // The node that was running when memory (including scratch) peaked; invalid if there is no
+  // profile, or if a compiled block was running.
   NodeId peak_node;
   // The first node outside of compiled blocks after which the held memory differs from the
   // prediction, and the difference.

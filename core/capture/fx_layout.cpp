@@ -1,10 +1,10 @@
 // Computes the strides and the storage offset of an operator's output.
 //
-// Terms: the base is the tensor that an output is a view of, the operator's first tensor argument.
-// Steps: (1) an operator that does not return a view returns a dense tensor at offset 0; (2) the
-// layout of a view follows from the base's by the operator's definition, with one rule per family
-// below; (3) a view without a rule or with symbolic arguments is assumed dense, at an unknown
-// offset. Cost: the tensor's rank.
+// Terms: the base is the tensor that an output is a view of; it is the operator's first tensor
+// argument. Steps: (1) an operator that does not return a view returns a dense tensor at offset 0;
+// (2) the layout of a view follows from the layout of its base according to the operator's
+// definition, with one rule per family below; (3) a view without a rule or with symbolic arguments
+// is assumed dense, at an unknown offset. Cost: linear in the tensor's rank.
 //
 // Source: the definitions of the operators in torch's ATen/native (TensorShape.cpp, and
 // computeStride in TensorUtils.cpp for views). Deviation: torch gives the output of a pointwise

@@ -44,8 +44,8 @@ struct OpenRequest {
   std::function<std::optional<std::size_t>(std::span<const GraphEntry> entries)> choose;
   Assumptions assumptions;
   Progress progress;
-  // The request opens the capture that a workspace refers to: refuses workspaces, since one could
-  // refer to itself.
+  // True if the request opens the capture that a workspace refers to. It then refuses workspaces,
+  // since one could refer to itself.
   bool is_of_workspace = false;
 };
 

@@ -48,7 +48,7 @@ struct DeviceDescription {
   std::vector<std::string> sources;
 
   // Peak FLOP/s of matrix products with elements of a type. fp32 products do not use TF32 (torch's
-  // default). A type without a rate uses the rate of its family, else of bfloat16, float16 or
+  // default). A type without a rate uses the rate of its family, else that of bfloat16, float16 or
   // float32.
   [[nodiscard]] double peak_flops(DType type) const;
 };

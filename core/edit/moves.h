@@ -12,9 +12,9 @@
 
 namespace jointer {
 
-// "Move all_gather_77 and 2 nodes 412 positions earlier", with a note for each process group whose
-// collectives then start in a different order. Does not check whether the nodes may move there:
-// `apply` does. Error (usage): `nodes` is empty or contains `before`.
+// Returns the edit "Move all_gather_77 and 2 nodes 412 positions earlier", with a note for each
+// process group whose collectives then start in a different order. Does not check whether the nodes
+// may move there: `apply` does. Error (usage): `nodes` is empty or contains `before`.
 Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId before);
 
 // A node and the nodes that move with it, in program order.

@@ -3,8 +3,8 @@
 // Steps
 //   1. Find the nodes that the edit names. They must belong to one layer, the edit's home.
 //   2. Translate the changes to each other layer: nodes become their counterparts. The neighbor of
-//      a moved block may be in another layer than the block; its counterpart has the same distance
-//      in layers from the counterpart of the block.
+//      a moved block may be in a different layer from the block; its counterpart has the same
+//      distance in layers from the counterpart of the block.
 //   3. Apply them to a copy of the graph, layer after layer in program order. A layer in which a
 //      counterpart is missing, or in which a change is not legal or changes nothing, is left out.
 //

@@ -10,7 +10,7 @@ namespace jointer {
 // Sets the phase of every node, forward or backward. Sources, in this order: the part's kind (every
 // node of a backward graph is backward; those tagged is_forward are recomputed), partitioner_tag,
 // autograd_backward. Without tags, a node is backward if it depends on a tangent or on a backward
-// node, or if it comes after the first that does and feeds no forward output.
+// node, or if it comes after the first such node and feeds no forward output.
 void derive_phases(Graph& graph);
 
 // Sets the role and the target (parameter name) of every placeholder and of every element of the

@@ -28,8 +28,8 @@ constexpr std::string_view kind_text(NodeKind kind) {
 
 enum class Phase : std::uint8_t { forward, backward };
 
-// The meaning of a placeholder or output, from the capture's `desc` or, without one, derived from
-// names and gradients.
+// The meaning of a placeholder or output, from the capture's `desc` or, if there is none, derived
+// from names and gradients.
 enum class Role : std::uint8_t {
   none,
   parameter,

@@ -99,7 +99,7 @@ struct OperatorInfo {
   [[nodiscard]] int argument_index(std::string_view argument) const;
 };
 
-// Describes `target` as registered by torch `version` ("2.11.0+cu130"); without a version, as
+// Describes `target` as registered by torch `version` ("2.11.0+cu130"); if no version is given, as
 // registered by the newest torch that has the operator. `known` is false if the table does not
 // contain it.
 OperatorInfo describe_operator(std::string_view target, std::string_view version = {});

@@ -10,7 +10,7 @@
 // Since torch 2.14, these are not merged either:
 //  - a call that the backward depends on with one that it does not: the value would have to be
 //    saved;
-//  - impure calls, waits among them;
+//  - impure calls, including waits;
 //  - a buffer that auto_functionalized or a Triton kernel will write to, with any other buffer;
 //  - calls on different streams or memory pools (`custom`), and numbers that differ in a bit.
 //

@@ -20,7 +20,7 @@ std::optional<CutOff> cut_off(std::vector<WeighedValue> values) {
   std::int64_t all_saved = 0;
   for (const WeighedValue& value : values) (value.is_recomputed ? below : all_saved) += value.bytes;
   std::int64_t above = 0;  // saved, with a higher density
-  // A cut-off above all values misplaces those that are recomputed, one below all values misplaces
+  // A cut-off above all values misplaces those that are recomputed; one below all values misplaces
   // the others.
   std::int64_t fewest = all_saved == 0 ? below : std::min(below, all_saved);
   std::optional<CutOff> best;

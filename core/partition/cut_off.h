@@ -22,8 +22,8 @@ struct CutOff {
   std::int64_t misplaced_bytes = 0;
 };
 
-// The cut-off that the fewest bytes contradict. nullopt if the plan does not decide by density: as
-// many bytes contradict it as a cut-off above or below all values. Cost: O(n log n).
+// The cut-off that the fewest bytes contradict. nullopt if the plan does not decide by density: if
+// a cut-off above or below all values is contradicted by no more bytes. Cost: O(n log n).
 std::optional<CutOff> cut_off(std::vector<WeighedValue> values);
 
 }  // namespace jointer

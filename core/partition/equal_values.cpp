@@ -1,4 +1,4 @@
-// Groups equal values: see the header.
+// Groups equal values, as equal_values.h defines them.
 //
 // The position in a layer is the module's path without the layer's number, and the position among
 // the calls of the layer that are otherwise equal: two products of one module need not play the

@@ -22,8 +22,9 @@ class FlatOrders {
   // `orders` belongs to a flat training step and must outlive this object.
   explicit FlatOrders(const PairOrders& orders);
 
-  // `given`: indexed by position; the values that are not recomputed, besides those that cannot be.
-  // Error (usage): a value cannot be offloaded. Cost: linear in nodes and edges.
+  // `given`: indexed by position; the values that are not recomputed, in addition to those that
+  // cannot be recomputed. Error (usage): a value cannot be offloaded. Cost: linear in nodes and
+  // edges.
   [[nodiscard]] Result<PairOrder> order(std::vector<std::uint8_t> given,
                                         std::span<const NodeId> offloaded) const;
 

@@ -5,9 +5,10 @@
 // with flow, are the same for every maximum flow: the sink side of the cut nearest to the sink.
 //
 // Steps
-//   1. Vertices reachable from the source along infinite arcs are on its side in every finite cut;
-//      vertices that reach the sink along infinite arcs are on the sink's side. In the networks of
-//      a partitioner these are nearly all. If a vertex is on both sides, no cut is finite.
+//   1. Vertices reachable from the source along infinite arcs are on the source's side in every
+//      finite cut; vertices that reach the sink along infinite arcs are on the sink's side. In the
+//      networks of a partitioner these are nearly all. If a vertex is on both sides, no cut is
+//      finite.
 //   2. Contract both sides. The arcs between them are in every cut. Pass the remaining network to
 //      push_relabel_max_flow of the Boost Graph Library, with infinity replaced by more than the
 //      sum of all capacities.

@@ -17,11 +17,12 @@
 // Nodes keep their names and descriptions. If a name is taken, the node gets the next number. Calls
 // through random states have lost their names and get those that torch.fx gives such calls.
 //
-// Only recomputed calls are merged with what they repeat. Merging all common subexpressions is left
-// to the partitioner: min_cut does it where torch would, while the default partitioner's pairs have
-// equal calls that the joint graph has, too, and that the pair's own plan needs.
+// Only recomputed calls are merged, with the calls that they repeat. Merging all common
+// subexpressions is left to the partitioner: min_cut does it where torch would, while the default
+// partitioner's pairs have equal calls that the joint graph has, too, and that the pair's own plan
+// needs.
 //
-// Calls of the backward that a partitioner could move to the forward, although they draw other
+// Calls of the backward that a partitioner could move to the forward, although they draw different
 // numbers or use memory after a write, are tagged must_be_in_backward.
 //
 // A pair does not show which of its MUST_SAVE tags at borders of regions were MUST_RECOMPUTE

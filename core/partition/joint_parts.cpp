@@ -4,10 +4,10 @@
 // `fwd_base_offset`; `bwd_seed` or `bwd_base_offset`; the rest are primals. If a capture lacks such
 // names, its roles decide.
 //
-// The first outputs are the forward's. With descriptors: up to the last one that a forward returns
-// (a result, a mutated input, a forward's token or random offset). Without descriptors: all but one
-// per primal, if the primals are named so; else up to the last one that does not depend on a
-// tangent.
+// The first outputs are the forward's. With descriptors, these are the outputs up to the last one
+// that a forward returns (a result, a mutated input, a forward's token or random offset). Without
+// descriptors, they are all outputs but one per primal if the targets name primals, else the
+// outputs up to the last one that does not depend on a tangent.
 //
 // Backward: tangents, nodes that must be in it (they write and are tagged is_backward), and
 // everything that reads from these; also the outputs of the backward, which may be computed

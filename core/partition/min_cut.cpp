@@ -1,8 +1,9 @@
 // Builds the network of torch._functorch.partitioners.solve_min_cut and reads the saved values off
 // its minimum cut.
 //
-// Each node is an entry and an exit, joined by an arc whose capacity is the cost of saving its
-// value. An infinite arc leads from its exit to the entry of each reader. Infinite arcs also lead
+// Each node becomes two vertices, an entry and an exit, joined by an arc whose capacity is the cost
+// of saving the node's value. An infinite arc leads from its exit to the entry of each reader.
+// Infinite arcs also lead
 //  - from the source to the entry of a node that cannot be recomputed (ban_rules.cpp);
 //  - from the entry of a node that is tagged for recomputation, or depends on a tangent, to the
 //    sink: it runs in the backward, and has no other arcs;

@@ -5,13 +5,14 @@
 //      there are descriptors, each output's descriptor shows whether the output is saved. If there
 //      are none, the last outputs are saved: as many as the backward receives.
 //   2. Random states: a call of the backward through run_with_rng_state stands for the call of the
-//      forward that has left the state, or through a generator, for the one with the same number.
+//      forward that returned the state; a call through a generator stands for the call with the
+//      same number.
 //   3. A placeholder stands for the value that the forward saved.
 //   4. Offloading: if a saved value is a copy on the host that the backward only copies to the
-//      device, placeholder and copies stand for the value that was copied.
+//      device, the placeholder and the copies stand for the value that was copied.
 //   5. Recomputed calls. Extraction keeps names, so a call of the backward recomputes the call of
-//      that name in the forward if operator and arguments are the same, too. It does not if it
-//      draws different numbers, has an effect, or if a write to its memory comes in between.
+//      that name in the forward if the operator and the arguments are also the same. It does not if
+//      it draws different numbers, has an effect, or if a write to its memory comes in between.
 //
 // Calls that are equal but have different names do not match, such as two collectives on the same
 // input: a partitioner has made neither of the other.

@@ -11,7 +11,7 @@
 //   1. Backward: find the available values in the joint graph's order, then the needed ones from
 //      the end. A call that writes is never available in the half that it does not belong to.
 //   2. Order the backward as the autograd engine does (half_order.h).
-//   3. Forward: as step 1, with the saved values among its outputs, in the joint graph's order.
+//   3. Forward: as in step 1, with the saved values among its outputs, in the joint graph's order.
 //   4. A random call on the CPU that runs in both halves saves the state of its generator
 //      (random_states.cpp): add the two calls that read it.
 //   5. If the graph writes in place, check that each call finds memory as in the joint graph

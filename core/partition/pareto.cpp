@@ -9,8 +9,8 @@
 // unless they are too close together, and the given and swept points that nothing beats.
 //
 // On a small graph, a few large values decide, and a search for one limit may miss a plan that a
-// search for another finds. There, the search for a limit begins with short ones for the peaks of
-// the curve.
+// search for another finds. There, the search for a limit begins with short searches for the peaks
+// of the curve.
 //
 // A limit on reserved memory: the bytes that the caching allocator reserves follow from the order
 // of all requests, so no search can aim at them. Instead, the search limits allocated memory, at
@@ -19,7 +19,7 @@
 //
 // Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The search is
 // Jointer's. Deviation: torch's curve shows its budgets, and is not monotone where the bytes of
-// saved tensors do not determine the peak; this one is.
+// saved tensors do not determine the peak; Jointer's curve is monotone.
 
 #include "core/partition/pareto.h"
 

@@ -10,7 +10,8 @@
 // other beats are kept.
 //
 // Steps
-//   1. Sample: for each of a few copy prices, byte prices from far below to far above the mean.
+//   1. For each of a few copy prices, sample a series of byte prices from far below to far above
+//      the mean.
 //   2. Bracket the limit in each series and halve the interval between the two prices.
 //   3. Improve the plan beyond the limit that is nearest to it: change decisions until it is within
 //      the limit and no change makes it better (plan_descent.cpp). A price treats equal layers
@@ -298,8 +299,8 @@ std::shared_ptr<const PlanMoment> PlanFrontier::moment_of_peak(const SavePlan& p
 }
 
 // Raises the bound for a peak with prices at the moment of the peak: starts from the prices that
-// give the best bound so far, divided between both moments, and doubles or halves each as long as
-// that helps.
+// give the best bound so far, divided between both moments, and doubles or halves each price as
+// long as that helps.
 void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes) {
   constexpr int kMaxCuts = 20;
   const Bound* best = nullptr;

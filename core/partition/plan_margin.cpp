@@ -12,8 +12,8 @@
 // A saved value can depend on others: if one more value of its chain were saved, its chain would be
 // shorter, and the value may pass the cut-off. The smallest such value is named.
 //
-// Cost: the candidates of a plan once; for each value, a walk over its chain for each member of it,
-// and four plans.
+// Cost: the candidates of a plan once; for each value, one walk over its chain per member of the
+// chain, and four plans.
 
 #include "core/partition/plan_margin.h"
 

@@ -2,7 +2,7 @@
 //
 // Terms
 //   move     a kind of change. To lower the peak: recompute, then offload values that are live at
-//            it, most bytes per microsecond first. To speed up: save recomputed values, save
+//            the peak, most bytes per microsecond first. To speed up: save recomputed values, save
 //            offloaded values, then offload recomputed values, fewest bytes per microsecond first.
 //   prefix   the first values of that list, changed together.
 //

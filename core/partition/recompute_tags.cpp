@@ -10,7 +10,7 @@
 //     regions is saved too if a node tagged for recomputation reads it, unless it reads a region's
 //     tuple.
 //  2. Functional collectives and their waits are saved unless they are tagged for recomputation;
-//     since torch 2.15, the elements of a collective's tuple are, instead of the tuple.
+//     since torch 2.15, the elements of a collective's tuple are saved instead of the tuple.
 //  3. Results of with_effects in the forward are saved.
 //  4. Values that the forward copies into an input that the backward also copies into are saved.
 //     Such copies are at the end of the graph.

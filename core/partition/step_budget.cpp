@@ -7,8 +7,8 @@
 //   item    a storage of the whole that the least does not save.
 //
 // A budget is the part of the items' bytes that may be saved. As for a joint graph, torch's
-// knapsack chooses them: the weight of an item is its part of the bytes, its value the cost of
-// recomputing the call that allocates it. An item that a tag recomputes is never saved.
+// knapsack chooses the items to save: the weight of an item is its part of the bytes, its value the
+// cost of recomputing the call that allocates it. An item that a tag recomputes is never saved.
 //
 // Source: choose_saved_values_set (activation_budget.cpp). Deviations: a flat training step has no
 // minimum cut, so the items are the values that the backward reads, not the points at which saving

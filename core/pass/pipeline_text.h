@@ -28,8 +28,9 @@ struct PipelineStep {
 };
 using Pipeline = std::vector<PipelineStep>;
 
-// Error (usage): one sentence with the location: "after `apply_sac{save=`, at character 15: ...".
-// On an error, `*wrong_at` is set to its byte offset; otherwise it is unchanged.
+// Error (usage): the text is not a pipeline. The message is one sentence with the location: "after
+// `apply_sac{save=`, at character 15: ...". On an error, `*wrong_at` is set to its byte offset;
+// otherwise it is unchanged.
 Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at = nullptr);
 
 std::string to_text(const PipelineStep& step);

@@ -3,8 +3,8 @@
 // Steps
 //   1. Recompute every value that a call of a group returns, unless it is computed only from
 //      parameters: a gathered parameter is resharded by its own rule.
-//   2. Save the inputs of each group: results of calls of the forward outside the group that its
-//      calls read, again except those computed only from parameters. An input may be computed by
+//   2. Save the inputs of each group: results of forward calls outside the group that calls of the
+//      group read, again except those computed only from parameters. An input may be computed by
 //      another group, as with consecutive layers.
 //
 // The second step follows the first, since the backward needs an input only once the values in

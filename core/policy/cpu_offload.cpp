@@ -23,15 +23,15 @@
 // Cost: linear in the nodes, plus the readers of offloaded values.
 //
 // Source: apply_cpu_offload_pass of torchtitan 0.3.0's graph trainer (cpu_offload.py). For a graph
-// captured with torch before 2.15, whose operators take fewer arguments, wait_tensor has no third
+// captured with torch before 2.15, whose operators have fewer arguments, wait_tensor has no third
 // argument and reload no size and stride, as in torchtitan 0.2. Deviations:
 //   - F stays on the device, with a note, if its memory is written to after F (upstream restores
 //     the old value), if it is returned, or if the forward still reads it when the backward first
 //     does (upstream frees memory that is in use).
 //   - Calls missing from upstream's list of views, and parts of a split, count as views too
 //     (upstream lets the backward read them after their memory is freed).
-//   - With `defer_layers` 0, a wait follows `last` (upstream leaves it before `last`, which it
-//     reads).
+//   - With `defer_layers` 0, a wait follows `last` (upstream leaves the wait before `last`, which
+//     the wait reads).
 //   - A copy from the host that would start before the copy to the host is done stays at its first
 //     reader.
 

@@ -1,8 +1,8 @@
 // Finds the list of operators whose solved plan is nearest to a given plan.
 //
 // Tags do not determine a plan: the partitioner drops saved values that nothing reads, and the
-// values that one operator saves affect those that another has to recompute. So lists are compared
-// by their plans.
+// values saved for one operator affect those that must be recomputed for another. Lists are
+// therefore compared by their plans.
 //
 // Steps
 //   1. Start with the nearer of two lists: the first rule of each operator, which saves about as

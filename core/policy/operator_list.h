@@ -21,8 +21,8 @@ struct OperatorRule {
   std::int64_t more_bytes = 0, wrong_bytes = 0;
 };
 
-// The rules for an operator that come nearest to the plan, nearest first: one that is right for all
-// its calls, if there is one, precedes all others.
+// The rules for an operator that come nearest to the plan, nearest first: a rule that is right for
+// all calls of the operator, if there is one, precedes all others.
 struct OperatorRules {
   std::string op;
   std::vector<OperatorRule> rules;

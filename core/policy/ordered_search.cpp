@@ -16,7 +16,7 @@
 //   1. Search with a hidden share of 80 %, and find an order for the plan.
 //   2. If that order hides less than half of the communication, the plan was chosen under a wrong
 //      assumption: search again with the full cost, and find an order for that plan, too.
-//   3. Take the better of the two within the limit.
+//   3. Choose the better of the two within the limit.
 // For a limit on the step time, the smallest plan with the hidden share gives the lowest peak to
 // expect. If the fastest plan with that peak misses the limit in its order, bisection finds a peak
 // between this one and that of the smallest plan at full cost.

@@ -24,9 +24,9 @@
 // Cost: linear in the nodes and their readers; the edit has one change per copy, redirected reader
 // and removed original.
 //
-// Source: torchtitan's graph trainer, its pass of the same name (2026); like torch's
+// Source: the pass of the same name in torchtitan's graph trainer (2026); like torch's
 // remat_using_tags_for_fwd_loss_bwd_graph, but in place. Attention whose dropout is 0 may be
-// recomputed, as since torch 2.15.
+// recomputed, as in torch since 2.15.
 //
 // Deviations:
 //   - A copy has no tag, so that the pass may run twice.

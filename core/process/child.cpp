@@ -1,5 +1,5 @@
 // Runs child processes: polls their output, enforces deadlines, and kills everything that a child
-// started once it ends.
+// started once the child ends.
 //
 // Terms
 //   group   the child's process group: the child and its descendants, except those that start a

@@ -11,7 +11,7 @@ namespace jointer {
 class TemporaryFolder {
  public:
   // Creates the folder in TMPDIR, else in /tmp, under a name that begins with `prefix`. Error
-  // (run): it cannot be created.
+  // (run): the folder cannot be created.
   static Result<TemporaryFolder> make(const std::string& prefix);
 
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

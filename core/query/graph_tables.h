@@ -28,8 +28,8 @@ struct TableSource {
   }
 };
 
-// A table and the function that writes its rows. `fill` calls `row` for each row, after it has
-// bound all columns; it ends early if `row` returns false.
+// A table and the function that writes its rows. `fill` calls `row` for each row, after binding all
+// columns, and ends early if `row` returns false.
 struct TableWriter {
   using Row = std::function<bool()>;
   QueryTable table;

@@ -117,8 +117,8 @@ class MemoryPreview {
     return x;
   }
 
-  // The fixed sums count an item with a fixed begin from there on, so its bytes are subtracted
-  // where it is no longer live.
+  // An item with a fixed begin counts in the fixed sums from that begin on, so its bytes are
+  // subtracted where it is no longer live.
   void add(const Interval& x, Steps& before, Steps& after, std::vector<Steps>& within) const {
     const bool makes = x.block_makes != kNever && !x.begins_fixed;
     const bool uses = x.block_uses != kAlways;

@@ -5,8 +5,8 @@
 //           the first call that returns a tensor in it, and ends after the last call that uses it.
 //           MemoryTimeline's lifetimes determine which items exist and what else keeps them live.
 //   fixed   an end that no move changes: parameters begin with the step, outputs end with it, a
-//           tangent begins with the backward. Nothing moves over placeholders and outputs, so these
-//           stay at their position in the order of calls.
+//           tangent begins with the backward. Nothing moves across placeholders and outputs, so
+//           these stay at their position in the order of calls.
 //
 // The bytes at a position are the sum over the fixed ends before it, which never changes, plus, for
 // each call before it, the items that begin and end with that call. A move changes these only for

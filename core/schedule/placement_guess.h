@@ -24,8 +24,8 @@ struct PlacementGuess {
   [[nodiscard]] bool matters() const;
 };
 
-// `analysis` is of `graph`. Estimates the guessed groups' collectives a second time and simulates
-// the step. Errors: same as make_estimator.
+// `analysis`: that of `graph`. Estimates the guessed groups' collectives a second time and
+// simulates the step. Errors: same as make_estimator.
 Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analysis);
 
 }  // namespace jointer
