@@ -25,7 +25,7 @@ struct FusedMatmul {
   DType dtype = DType::float32;  // of the operands
 };
 
-// Empty for any other operator, or if the sizes do not match.
+// Returns nullopt for any other operator, or if the sizes do not match.
 std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& node);
 
 // The placement of the group's ranks: that of place_group, or all on one node if the group is

@@ -97,8 +97,8 @@ std::int64_t whole_number(json::value value) {
   return value.get_double().get(real) == simdjson::SUCCESS ? saturating_round(real) : 0;
 }
 
-// Reads a list of numbers. Empty if it contains anything else, such as the lists that describe a
-// list of tensors.
+// Reads a list of numbers. Returns nullopt if the list contains anything else, such as the lists
+// that describe a list of tensors.
 std::optional<std::vector<std::int64_t>> numbers(json::array list) {
   std::vector<std::int64_t> found;
   bool is_plain = true;

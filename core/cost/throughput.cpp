@@ -76,8 +76,8 @@ double degree_from_text(std::string parallel_text) {
   return degree;
 }
 
-// The product of the sizes of all groups whose description ends in tp, cp or pp (mesh_tp). Empty if
-// the capture lacks the description of a group. A twin adds no information.
+// The product of the sizes of all groups whose description ends in tp, cp or pp (mesh_tp). Returns
+// nullopt if the capture lacks the description of a group. A twin adds no information.
 std::optional<double> degree_from_groups(const Graph& graph) {
   double degree = 1;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {

@@ -15,7 +15,7 @@ namespace jointer {
 // from the graph. Members used: parameters, active_parameters, embedding_parameters, layers, heads,
 // head_size, seq_len, local_batch_size, non_data_parallel_degree, parallel ("TP=2 x FSDP=2").
 struct ModelFacts {
-  std::optional<double> parameters;  // active for one token
+  std::optional<double> parameters;  // number of parameters active for one token
   std::optional<double> embedding_parameters;
   std::optional<double> layers, attention_width;  // number of heads times head size
   std::optional<double> sequence;

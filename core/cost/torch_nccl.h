@@ -14,15 +14,15 @@ namespace jointer {
 
 enum class NcclGpu : std::uint8_t { volta, ampere, hopper, blackwell };
 
-// Milliseconds for `bytes` (torch counts input plus output). Empty for a kind that torch's formula
-// does not support, such as broadcast.
+// Milliseconds for `bytes` (torch counts input plus output). Returns nullopt for a kind that
+// torch's formula does not support, such as broadcast.
 std::optional<double> torch_nccl_ms(std::int64_t bytes, std::int64_t group_size,
                                     CollectiveKind kind, NcclGpu gpu);
 
 // Counts bytes like estimate_fx_collective_size: each occurrence of an input tensor, plus the
 // output. 0 if the output is a list. An `out` keyword does not count.
 std::int64_t torch_collective_bytes(const Graph& graph, const Node& node);
-// The bytes of its input tensors alone; empty if it has none.
+// The bytes of the node's input tensors alone; nullopt if it has none.
 std::optional<std::int64_t> torch_input_bytes(const Graph& graph, const Node& node);
 
 }  // namespace jointer

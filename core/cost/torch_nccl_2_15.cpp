@@ -136,7 +136,7 @@ double latency_us(const Group& group, Algorithm algorithm, Protocol protocol, Nc
                    static_cast<double>(depth) * between);
 }
 
-// Microseconds; empty if torch excludes this combination of algorithm and protocol.
+// Microseconds; nullopt if torch excludes this combination of algorithm and protocol.
 std::optional<double> time_us(const Group& group, std::int64_t bytes, NcclCall call,
                               Algorithm algorithm, Protocol protocol) {
   if (algorithm == tree && call != NcclCall::all_reduce) return std::nullopt;

@@ -14,7 +14,8 @@ namespace jointer {
 
 enum class NcclCall : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, p2p };
 
-// The call that torch recognizes from an operator's name. Empty if its formula does not support it.
+// The call that torch recognizes from an operator's name; nullopt if torch's formula does not
+// support it.
 std::optional<NcclCall> torch_nccl_call(std::string_view target);
 
 // The links of a group as torch models them: fast links inside a node, network links between nodes.
@@ -28,8 +29,8 @@ double torch_nccl_2_15_ms(std::int64_t bytes, std::int64_t group_size, NcclCall 
                           const NcclLinks& links);
 
 // The minimum number of bytes at which a collective reaches 90% of its links' bandwidth, according
-// to torch's calibrated profiles (InterconnectProfile). Empty for all_to_all and p2p, which have
-// none.
+// to torch's calibrated profiles (InterconnectProfile). Returns nullopt for all_to_all and p2p,
+// which have no profile.
 std::optional<std::int64_t> torch_saturation_bytes(std::int64_t group_size, NcclCall call,
                                                    const NcclLinks& links);
 

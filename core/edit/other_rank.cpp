@@ -42,7 +42,7 @@ std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
 }
 
-// The sizes, or none if one of them is symbolic.
+// The sizes; nullopt if one of them is symbolic.
 std::optional<std::vector<SizeRecord>> numbers(std::span<const Dim> dims) {
   std::vector<SizeRecord> records;
   for (const Dim& dim : dims) {

@@ -12,7 +12,7 @@ namespace {
 using Json = OrderedJson;
 using Members = Json::object_t;
 
-constexpr int kMaxDepth = 64;  // of nested arguments; real ones have 3
+constexpr int kMaxDepth = 64;  // of nested arguments; real captures reach 3
 constexpr std::size_t kMaxRank = 64;
 
 // An object with one member and room for `count`.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kNames{"group_name", "group"};
 constexpr std::string_view kStride = "stride:";
-// Ranks that are farther apart than this would run on other nodes anyway.
+// Ranks that are farther apart than this would run on different machines anyway.
 constexpr std::int64_t kMaxStride = 1 << 20;
 
 }  // namespace

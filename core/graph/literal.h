@@ -10,7 +10,7 @@ namespace jointer {
 // comment.
 //
 //   kind joint                       joint (the default), forward, backward, train_step
-//   device cpu                       of the tensors that follow; cuda:0 by default
+//   device cpu                       the device of the tensors that follow; cuda:0 by default
 //   group tp: 0 1                    a process group and its ranks
 //   w: f32[64,64] = parameter        or buffer, input, tangent, saved, constant
 //   x: f32[8,64] = input

@@ -168,8 +168,8 @@ class Corrector {
     if (!renamed.empty() || shift != 0) replace_value(id, renamed, shift);
   }
 
-  // For an edit: the number of elements to add to the offsets of a call that shares memory; none if
-  // it is unknown. If the call was replaced, it gets its argument's offset if the operator keeps
+  // For an edit: the number of elements to add to the offsets of a call that shares memory; nullopt
+  // if it is unknown. If the call was replaced, it gets its argument's offset if the operator keeps
   // offsets, and is otherwise shifted by as much as its argument. If it only reads a call whose
   // value changed, it is shifted by as much as that call.
   std::optional<std::int64_t> offset_shift(NodeId id, const OperatorInfo& op,
@@ -194,7 +194,7 @@ class Corrector {
     return graph_.offset(argument).value - graph_.offset(result).value;
   }
 
-  // The shift of a replaced view; none if anything but its first argument changed, or if the new
+  // The shift of a replaced view; nullopt if anything but its first argument changed, or if the new
   // argument has a different layout.
   std::optional<std::int64_t> shift_of_argument(NodeId id, const OperatorInfo& op,
                                                 const std::vector<Renamed>& renamed) const {

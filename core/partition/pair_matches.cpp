@@ -250,7 +250,7 @@ std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
   return calls;
 }
 
-// Nullopt if the backward uses `given` in any other way.
+// Returns nullopt if the backward uses `given` in any other way.
 std::optional<PairMatches::Reloads> PairMatches::reloads_of(NodeId given, DeviceId device) const {
   Reloads found;
   for (const NodeId copy : users_.of(given)) {

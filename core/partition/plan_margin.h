@@ -27,7 +27,7 @@ struct ValueMargin {
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 
-  // The estimates if the value had another policy and nothing else changed.
+  // The estimates if the value had a different policy and nothing else changed.
   struct Choice {
     std::optional<Figures> figures;  // nullopt: see `why_not`
     std::string why_not;

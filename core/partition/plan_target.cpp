@@ -53,8 +53,8 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kTried = 6;      // moves tried in each round, for each Keep that they lead to
-constexpr std::size_t kRounds = 64;    // where more moves are needed, several are added at a time
-constexpr std::size_t kMeasured = 8;   // part of the effort for reliefs: 1 / kMeasured
+constexpr std::size_t kRounds = 64;    // if more moves are needed, each round adds several
+constexpr std::size_t kMeasured = 8;   // 1 / kMeasured of the effort may go into reliefs
 constexpr int kStalls = 8;             // rounds in a row that do not lower the peak
 constexpr std::size_t kMisses = 2000;  // replacements in a row that the reliefs rule out
 
@@ -66,7 +66,8 @@ struct JudgedChoice {
   PlanFigures figures;
   std::size_t peak_point = 0;
   bool peaks_in_backward = false;
-  // Live at the call where the peak was before any change; nullopt if it no longer runs.
+  // Bytes live at the call where the peak was before any change; nullopt if that call no longer
+  // runs.
   std::optional<std::int64_t> at_first_peak;
 
   [[nodiscard]] std::int64_t peak() const { return figures.figures.peak_bytes; }
@@ -83,7 +84,7 @@ struct CallPoint {
 struct Steps {
   explicit Steps(const PlanWhatIf::Outcome& of) : outcome(of), backward(of.forward_steps) {}
 
-  // None for the first point, which is before any call.
+  // Returns nullopt for the first point, which is before any call.
   [[nodiscard]] std::optional<CallPoint> call_at(std::size_t point) const {
     if (point == 0) return std::nullopt;
     const std::size_t step = (point - 1) / 2;

@@ -33,8 +33,8 @@ class PlanTotals {
     friend bool operator==(const Sum&, const Sum&) = default;
   };
   // `candidates`: nodes of candidates of the plan, each at most once. For one candidate, the sum is
-  // the candidate's own estimates. Cost: linear in the calls of the chains, plus the nodes of the
-  // graph, whose marks are cleared.
+  // the candidate's own estimates. Cost: linear in the calls of the chains, plus the nodes and
+  // storages of the graph.
   [[nodiscard]] Sum of(std::span<const NodeId> candidates) const;
 
  private:

@@ -105,7 +105,8 @@ class PlanWhatIf {
   // The bytes that torch's caching allocator reserves for the pair (simulate_reserved); on devices
   // that have none, the peak. Error (usage): same as emit_pair.
   [[nodiscard]] Result<std::int64_t> reserved_bytes(const SavePlan& plan) const;
-  // Estimates and profile, for little more than the cost of one. Error (usage): same as emit_pair.
+  // The estimates and the profile, which together cost little more than one of them. Error (usage):
+  // same as emit_pair.
   struct Outcome {
     PlanFigures figures;
     std::vector<std::int64_t> profile;

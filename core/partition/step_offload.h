@@ -55,7 +55,7 @@ class StepOffloads {
   StepOffloads(const Graph& graph, const Users& users);
 
   [[nodiscard]] StepOffload readers_of(NodeId id) const;
-  // Why a value with a reader in the backward stays on the device; none if it can be offloaded.
+  // Why a value with a reader in the backward stays on the device; nullopt if it can be offloaded.
   [[nodiscard]] std::optional<Stays> why_it_stays(const StepOffload& offload) const;
   [[nodiscard]] bool is_tensor(NodeId id) const;
   [[nodiscard]] bool shares_memory(NodeId a, NodeId b) const;
@@ -86,7 +86,7 @@ class OffloadOrder {
 
   explicit OffloadOrder(std::vector<Node> nodes);
 
-  // Inserts the copies of a value and as many repeated views: steps 1 to 3.
+  // Inserts the copies of a value and `views` repeated views: steps 1 to 3.
   [[nodiscard]] Copies insert(Item node, Item last, Item first, std::size_t views);
   // Moves the waits and the copies back: steps 4 and 5.
   void defer(const std::vector<Copies>& all, std::int64_t layers);

@@ -23,7 +23,7 @@ class WriteOrder {
   // Among the calls for which `counts` is true, the first after `id` that writes to memory that
   // `id` uses; none if there is no such call.
   [[nodiscard]] NodeId next_write(NodeId id, const std::function<bool(NodeId)>& counts) const;
-  // True if such a call precedes `id`.
+  // True if such a call comes before `id`.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // Checks the calls of each half, in the order in which they run. Error (usage): a call would find
   // other contents in memory than in the joint graph; the message names the call and the write.
@@ -36,7 +36,7 @@ class WriteOrder {
     std::uint32_t storage = 0;  // index among the storages that are written to
     std::uint32_t after = 0;
     bool writes = false;
-    bool makes = false;  // it allocates the storage: none of its inputs is in there
+    bool makes = false;  // it allocates the storage: none of its inputs is in that storage
   };
   [[nodiscard]] std::span<const Access> accesses(NodeId id) const {
     return std::span(accesses_).subspan(first_[id.index()],

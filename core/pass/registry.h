@@ -20,7 +20,7 @@ class PassRegistry {
 
   // All passes, ordered by name.
   [[nodiscard]] std::span<const Pass> passes() const { return passes_; }
-  // Null if there is no such pass.
+  // Returns null if there is no such pass.
   [[nodiscard]] const Pass* find(std::string_view name) const;
 
   // Checks all steps, including disabled ones. Error (usage): a pass is unknown (the message

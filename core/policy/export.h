@@ -28,7 +28,7 @@ enum class PolicyFormat : std::uint8_t {
   recipe,      // the tags of single nodes (docs/recipe.md)
 };
 std::string_view to_string(PolicyFormat format);
-// Empty if no format has that name.
+// Returns nullopt if no format has that name.
 std::optional<PolicyFormat> parse_policy_format(std::string_view name);
 
 // The effect of a plan on the graph.

@@ -8,7 +8,7 @@
 
 namespace jointer {
 
-// The distance between a plan and the plan that a list produces; the first number decides.
+// The distance between a plan and the plan that a list produces. `values` only breaks ties.
 struct ListDistance {
   double figures = 0;       // of peak and step time, each relative to the plan's
   std::int64_t values = 0;  // bytes of the values that only one of the two plans saves

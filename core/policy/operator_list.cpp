@@ -33,7 +33,7 @@ namespace jointer {
 namespace {
 
 constexpr std::int64_t kMaxN = 16;
-constexpr std::size_t kNearest = 3;  // rules for an operator that none fits
+constexpr std::size_t kNearest = 3;  // rules to try for each operator
 
 enum class Fate : std::uint8_t { free, saved, rerun };
 
@@ -122,7 +122,7 @@ class Lister {
       return std::tuple(rule.wrong_bytes > 0, std::abs(rule.more_bytes), rule.wrong_bytes,
                         rule.more_bytes);
     });
-    // Rules that save as much rarely differ: an n beyond the number of calls lists the operator.
+    // Equal amounts usually mean equal rules: an n beyond the number of calls saves every call.
     rules.erase(std::unique(rules.begin(), rules.end(), is_same), rules.end());
     rules.resize(std::min(rules.size(), kNearest));
     for (const OperatorRule& rule : whole)

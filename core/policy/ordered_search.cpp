@@ -42,7 +42,7 @@ namespace jointer {
 namespace {
 
 constexpr double kHidden = 0.8, kMinHidden = 0.5;
-constexpr int kPeakRounds = 3;  // halvings of the peak for a limit on the step time
+constexpr int kPeakRounds = 3;  // halvings of the range of peaks, for a limit on the step time
 
 class OrderedSearch {
  public:

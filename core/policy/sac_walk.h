@@ -11,7 +11,7 @@ namespace jointer {
 struct SacWalk {
   std::vector<NodeId> calls;
   NodeId last;  // end of upstream's walk; none if the output reads nothing and all calls count
-  bool writes_back = false;  // that value is written back to an input
+  bool writes_back = false;  // the result of `last` is written back to an input
   std::size_t missed = 0;    // calls of the forward after the end
 };
 SacWalk sac_walk(const Graph& graph, bool whole_forward);

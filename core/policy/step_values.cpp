@@ -114,7 +114,8 @@ std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
     value.node = node;
     values.push_back(value);
   };
-  // Values that are not recomputed come first: a copy adds nothing to them.
+  // Values that are not recomputed come first, so that recomputed ones with the same node are
+  // ignored.
   for (const SaveCandidate& each : kept)
     if (each.keep != Keep::recompute) add(each);
   for (const SaveCandidate& each : kept)

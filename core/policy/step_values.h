@@ -20,7 +20,7 @@ enum class StepReason : std::uint8_t {
   read_before,       // tagged for recompute, but read before anything is recomputed
   stays,             // tagged for offload, but it must stay on the device
   stays_for_copies,  // the same, but only recomputed calls read it
-  applied,           // the step already does this, whatever the current tags
+  applied,           // the step already does this, whatever its current tags say
 };
 // A short reason that does not mention who set the tag: "the backward reads it, and nothing tags
 // it".

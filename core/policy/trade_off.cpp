@@ -124,7 +124,7 @@ std::unique_ptr<PlanWhatIf> TradeOff::what_if_for(std::span<const NodeCost> cost
       PlanWhatIfOptions{.transfers = estimates_.transfers, .partitioner = Partitioner::min_cut});
 }
 
-// Runs `search`, a function of a PlanWhatIf, with the costs that a hidden share leaves.
+// Calls `search` with a PlanWhatIf in which the share `hidden` of the communication takes no time.
 template <class Search>
 auto TradeOff::with_hidden(double hidden, const Search& search) const {
   if (hidden == 0) return search(*what_if_);

@@ -99,7 +99,7 @@ class TradeOff {
   // All points except the current plan are evaluated on it.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
-  // The memory that limits count.
+  // The memory that limits apply to.
   [[nodiscard]] LimitedMemory memory() const { return options_.memory; }
   // The user's policies, which the search respects, indexed by node id; empty if there are none.
   [[nodiscard]] const std::vector<MemoryPolicy>& policies() const { return policies_; }

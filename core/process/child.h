@@ -35,7 +35,7 @@ struct ChildOptions {
   // Called with each line of standard output, without its line break, including an unterminated
   // last line. Runs on the thread that calls `pump` or `wait`.
   std::function<void(std::string_view line)> on_line;
-  // Called with each line of standard error. Its last bytes are also available from `errors`.
+  // Called with each line of standard error, whose last bytes are also available from `errors`.
   std::function<void(std::string_view line)> on_error_line;
   // In bytes. The rest of a longer line is discarded.
   std::size_t longest_line = std::size_t{256} << 20;

@@ -1,4 +1,4 @@
-// The table collectives.
+// Fills the table `collectives`.
 
 #include "core/cost/collective_model.h"
 #include "core/query/table_columns.h"

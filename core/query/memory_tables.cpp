@@ -1,4 +1,4 @@
-// The tables storages and events.
+// Fills the tables `storages` and `events`.
 
 #include <algorithm>
 #include <numeric>

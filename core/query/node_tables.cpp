@@ -1,4 +1,4 @@
-// The tables step, nodes and inputs.
+// Fills the tables `step`, `nodes` and `inputs`.
 
 #include <fmt/format.h>
 

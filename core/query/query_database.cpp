@@ -89,7 +89,7 @@ int authorize(void* /*context*/, int action, const char* first, const char* seco
       return SQLITE_OK;
     case SQLITE_FUNCTION:
       return is_one_of(second, {"load_extension"}) ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA:  // these only read, with any argument
+    case SQLITE_PRAGMA:  // these only read, whatever their argument
       return is_one_of(first, {"table_info", "table_xinfo", "table_list"}) ? SQLITE_OK
                                                                            : SQLITE_DENY;
     default:
@@ -220,7 +220,7 @@ Result<Statement> prepare(sqlite3* handle, std::string_view sql) {
   if (status != SQLITE_OK) return query_error(handle, sql);
   if (!statement) return fail(Error::Kind::usage, "The query is empty; write SELECT ...");
   if (sqlite3_stmt_readonly(prepared) == 0) return refusal();
-  // Only blanks and comments may follow: they prepare to nothing.
+  // Only blanks and comments may follow; SQLite prepares no statement for them.
   sqlite3_stmt* next = nullptr;
   const auto left = static_cast<int>(sql.data() + sql.size() - rest);
   const int next_status = sqlite3_prepare_v2(handle, rest, left, &next, nullptr);

@@ -28,7 +28,7 @@ class CudaAllocator {
   // Returns segments without allocated blocks to the device, as empty_cache() does; an expandable
   // segment keeps its pages.
   void release_cache();
-  // Bytes reserved from the device now.
+  // Bytes currently reserved from the device.
   [[nodiscard]] std::int64_t reserved() const { return reserved_; }
   // The address and the size of an allocated block. The size is at least that of the request.
   // Blocks that are allocated at the same time do not overlap, and the addresses of a released

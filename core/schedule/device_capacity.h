@@ -11,12 +11,12 @@
 
 namespace jointer {
 
-// The bytes that a graph may allocate; none if the device's memory is unknown.
+// The bytes that a graph may allocate; nullopt if the device's memory is unknown.
 inline std::optional<std::int64_t> capacity_bytes(const DeviceDescription& device) {
   return device.memory_bytes > 0 ? std::optional(device.memory_bytes) : std::nullopt;
 }
 
-// The part of a peak that exceeds the device's memory; 0 if it fits or the memory is unknown.
+// The part of a peak that exceeds the device's memory; 0 if the peak fits or the memory is unknown.
 inline std::int64_t bytes_over_capacity(std::int64_t peak_bytes, const DeviceDescription& device) {
   return std::max<std::int64_t>(peak_bytes - capacity_bytes(device).value_or(peak_bytes), 0);
 }

@@ -46,7 +46,7 @@ class MemoryTimeline {
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});
 
   [[nodiscard]] const MemoryOptions& options() const { return options_; }
-  // The type of device whose memory this is.
+  // The type of the device whose memory is counted.
   [[nodiscard]] DeviceType device() const { return device_; }
   [[nodiscard]] std::span<const NodeId> steps() const { return steps_; }
   // The step of a node; nullopt for a node that does not run.

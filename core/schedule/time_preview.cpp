@@ -150,7 +150,7 @@ void TimePreview::add_event(const Call& call) {
     if (starts_[call.collective] != kNowhere)
       waits_.push_back({.event = index, .start = starts_[call.collective]});
   }
-  // In the run of the rest, collectives of the block count as already complete.
+  // The run of the rest treats collectives of the block as already complete.
   event.slack = ready - ends_[call.collective];
   now_.wait_until(ends_[call.collective]);
 }

@@ -6,7 +6,7 @@
 //
 // A move
 //   1. Restarts the run at the chunk of the first call whose position changed.
-//   2. After the last such call, stops before the first chunk that is back in step: every clock is
+//   2. After the last such call, stops before the first chunk that is in sync again: every clock is
 //      later by the same amount (the shift, possibly zero), or differs without effect:
 //        - A stream's clock that neither was nor is ahead of the host and the compute stream: the
 //          next collective on that stream starts later anyway. The same holds for a pending
@@ -16,8 +16,8 @@
 //   3. Everything after that is as before, only later by the shift, and so are the stored states. A
 //      collective's end is stored relative to the chunk that starts it, so it moves with the chunk.
 //
-// Cost: the calls until the streams are back in step, plus a few additions per chunk if there is a
-// shift. If the streams are never back in step, the cost is all calls after the move.
+// Cost: the calls until the streams are in sync again, plus a few additions per chunk if there is a
+// shift. If the streams never are, the cost is all calls after the move.
 
 #include "core/schedule/time_what_if.h"
 
@@ -184,7 +184,7 @@ bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   return true;
 }
 
-// The run is back in step: shifts the stored states of this chunk and all later ones accordingly.
+// The run is in sync again: shifts the stored states of this chunk and all later ones accordingly.
 void TimeWhatIf::shift_from(std::size_t chunk) {
   const Clocks& was = chunks_[chunk].before;
   const std::int64_t shift = now_.compute - was.compute, exposed = now_.exposed - was.exposed;

@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// The nodes in the order, sorted by it, each with its index there. Cost: linear in the order.
+// The nodes that are in `order`, sorted by their index in it. Cost: linear in the order.
 struct PlacedNode {
   NodeId node;
   std::size_t place = 0;
@@ -18,7 +18,8 @@ std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const
 // committing to it.
 class TrialMoves {
  public:
-  // `what_if` must outlive this object. Until the moves are undone, nothing else moves in it.
+  // `what_if` must outlive this object. Until the moves are undone, nothing else may change its
+  // order.
   explicit TrialMoves(WhatIf& what_if) : what_if_(what_if) {}
 
   // Like WhatIf::move.
