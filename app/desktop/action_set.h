@@ -11,17 +11,17 @@
 
 namespace jointer::desktop {
 
-// When an action is enabled.
+// The condition under which an action is enabled.
 enum class Needs : std::uint8_t {
   nothing,
   document,
   run,     // the current document's benchmark is running
-  passes,  // its pipeline is running
-  edits,   // it has been edited
+  passes,  // the current document's pipeline is running
+  edits,   // the current document has been edited
 };
 
-// The actions of the menus. An action is enabled while the current document has what the action
-// needs.
+// The actions of the menus. An action is enabled while its condition holds for the current
+// document.
 class ActionSet {
  public:
   // `window` owns the actions, so that it handles their keys and the command palette finds them. It
@@ -49,7 +49,7 @@ class ActionSet {
 
  private:
   QWidget& window_;
-  std::map<Needs, std::vector<QAction*>> actions_;  // without those that need nothing
+  std::map<Needs, std::vector<QAction*>> actions_;  // without those that are always enabled
 };
 
 }  // namespace jointer::desktop

@@ -14,13 +14,13 @@ namespace jointer::desktop {
 class Closing : public QObject {
   Q_OBJECT
  public:
-  // `window` is the parent of questions. All references must outlive this object.
+  // `window` is the parent of the message boxes. All arguments must outlive this object.
   Closing(QMainWindow& window, Documents& documents, Workspaces& workspaces);
 
-  // Closes a document, after the user's answer if it has unsaved changes.
+  // Closes a document. If the document has unsaved changes, asks the user first.
   void close(views::DocumentTab* tab);
-  // Returns true if no document has unsaved changes. Otherwise asks about them one by one, closes
-  // these documents and then the window, until the user cancels.
+  // Returns true if no document has unsaved changes. Otherwise returns false and asks about these
+  // documents one by one, closing each of them and finally the window, unless the user cancels.
   bool may_close_window();
 
  private:

@@ -23,8 +23,8 @@ class Documents : public QObject {
   // Starts loading a graph in a new tab and makes the tab current.
   views::DocumentTab* open(const OpenRequest& request, const AnalysisOptions& analysis);
   void close(views::DocumentTab* tab);
-  // Closes all documents. Called when the window is destroyed, before the panes that show them.
-  // Emits nothing.
+  // Closes all documents. Called when the window is destroyed, before the panes that show the
+  // documents are destroyed. Emits nothing.
   void close_all();
   // Makes the next tab current, or the previous one if `direction` is negative.
   void step(int direction);
@@ -46,7 +46,8 @@ class Documents : public QObject {
   void with_timeline(const std::function<void(views::TimelineView&)>& action) const;
 
  signals:
-  // A document was loaded or reloaded, but is not shown yet. For objects that follow its session.
+  // A document was loaded or reloaded, but is not shown yet. Meant for objects that follow its
+  // session.
   void loaded(jointer::views::DocumentTab* tab);
   // Like `loaded`, but emitted once the document is shown.
   void opened(jointer::views::DocumentTab* tab);
@@ -57,7 +58,7 @@ class Documents : public QObject {
   void closed(jointer::views::DocumentTab* tab);
   // The user clicked a tab's close button.
   void close_requested(jointer::views::DocumentTab* tab);
-  // The current tab or its session changed; there may be none.
+  // The current tab or its session has changed; both may be null.
   void current_changed();
   void texts_changed();
   // On an error page, the user clicked the button that opens another file.

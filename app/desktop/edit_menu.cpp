@@ -162,8 +162,8 @@ void EditMenu::with_planner(const std::function<void(MovePlanner&)>& action) {
   if (Document* document = context_.documents.document()) action(document->editing().planner());
 }
 
-// Works whichever pane the node was selected in: the timeline shows its legal range and handles the
-// keys.
+// Works no matter which pane the node was selected in: the timeline shows the node's legal range
+// and handles the keys.
 void EditMenu::hold_selection() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;

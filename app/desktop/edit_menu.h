@@ -41,8 +41,8 @@ class EditMenu : public QObject {
 
   MenuContext context_;
   QSettings& settings_;
-  QList<QAction*> node_actions_;  // for the selected nodes
-  QAction* why_ = nullptr;        // one of them: explains a position
+  QList<QAction*> node_actions_;  // actions on the selected nodes
+  QAction* why_ = nullptr;        // one of `node_actions_`: explains a position
   QAction* undo_ = nullptr;
   QAction* redo_ = nullptr;
 };

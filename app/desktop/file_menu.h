@@ -14,7 +14,7 @@ namespace jointer::desktop {
 class FileMenu : public QObject {
   Q_OBJECT
  public:
-  // All must outlive this object.
+  // All arguments must outlive this object.
   FileMenu(const MenuContext& context, Workspaces& workspaces, Closing& closing, Recipes& recipes,
            views::RecentFiles& recent);
 

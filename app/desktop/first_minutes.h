@@ -15,10 +15,10 @@ namespace jointer::desktop {
 class FirstMinutes : public QObject {
   Q_OBJECT
  public:
-  // All must outlive this object.
+  // All arguments must outlive this object.
   FirstMinutes(Documents& documents, PaneDocks& panes, QSettings& settings);
 
-  // Makes the settings those of a user who has dismissed the questions.
+  // Records in the settings whether the user has dismissed the questions.
   static void set_dismissed(QSettings& settings, bool is_dismissed);
 
   // Shows the questions above the current graph, or dismisses them if they are on screen.

@@ -55,7 +55,7 @@ void GraphMenu::follow(const DocumentTab* tab) {
   });
 }
 
-// Brings the pane to the front, since it shows the progress.
+// Also brings the benchmark pane to the front, since it shows the progress.
 void GraphMenu::run_benchmark(void (Benchmarks::*start)()) {
   Session* session = context_.documents.session();
   if (session == nullptr) return;

@@ -37,7 +37,7 @@ Result<LocalBenchmarks::Outcome> LocalBenchmarks::run_job(
     reporter.report(std::move(so_far));
   };
   const Graph& graph = job.snapshot->graph;
-  // The window's estimator, but for the device that runs the benchmark.
+  // The window's estimator, applied to the device that runs the benchmark.
   EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
   estimator.device.clear();
   const Machine machine = this_machine();

@@ -84,7 +84,7 @@ Result<std::vector<PassInfo>> infos_of(const QString& text) {
 
 LocalPasses::LocalPasses(QSettings& settings, QObject* parent)
     : PassService(parent), settings_(settings) {
-  // Called on the threads that run passes, which may outlive this object.
+  // Called on the threads that run passes; these threads may outlive this object.
   host_.log = [this, window = output_.address()](std::string_view pass, std::string_view line) {
     window.post([this, pass = std::string(pass), line = std::string(line)] {
       emit printed(QString::fromStdString(pass), QString::fromStdString(line));
@@ -137,7 +137,7 @@ void LocalPasses::store() const {
 // --- The registry ---
 
 void LocalPasses::add_all(PassRegistry& registry, const std::vector<Pass>& passes) {
-  QHash<QString, bool> may_run;  // by source, since checking one reads its file
+  QHash<QString, bool> may_run;  // by source, since checking a source reads its file
   for (const Pass& pass : passes) {
     const QString source = QString::fromStdString(pass.info.source);
     if (!may_run.contains(source)) {

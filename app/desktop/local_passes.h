@@ -51,12 +51,12 @@ class LocalPasses : public views::PassService {
   [[nodiscard]] bool is_allowed(const views::ForeignCode& code) const;
 
   QSettings& settings_;
-  views::Mailbox output_;  // of passes
+  views::Mailbox output_;  // receives the output of passes
   HostOptions host_;
   QStringList plugins_;  // folders that were added
   std::vector<PythonSource> python_;
   QSet<QString> allowed_;          // "HASH FILE"
-  QSet<QString> allowed_modules_;  // until the program exits
+  QSet<QString> allowed_modules_;  // allowed until the program exits
   std::shared_ptr<const PassRegistry> registry_;
   QStringList problems_;
 };

@@ -29,7 +29,7 @@ using namespace jointer::desktop;
 
 constexpr int kUsage = 2;
 constexpr int kInput = 3;
-// How long the layout may take to settle before a picture is taken.
+// Time for the layout to settle before a picture is taken.
 constexpr int kSettleMs = 300;
 
 // Without a display, Qt's warnings about window sizes and a missing session folder are noise.
@@ -136,8 +136,8 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
                    });
 }
 
-// Taking a picture needs no display. Everything else does, and without one Qt would abort with a
-// core dump.
+// A picture can be taken without a display. Anything else requires one; without it, Qt would abort
+// with a core dump.
 Result<void> find_display(int argc, char** argv) {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     if (const char* value = std::getenv(name); value != nullptr && *value != 0) return {};

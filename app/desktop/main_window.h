@@ -79,7 +79,7 @@ class MainWindow : public QMainWindow {
   // Lists the docks. Qt's default menu also lists actions that are not shown.
   QMenu* createPopupMenu() override;
   void closeEvent(QCloseEvent* event) override;
-  // Tab stays in the pane that has the focus.
+  // Keeps the Tab key within the pane that has the focus.
   bool focusNextPrevChild(bool next) override;
 
  private:

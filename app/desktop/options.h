@@ -27,7 +27,8 @@ struct Options {
   bool exit_after_first_frame = false;
 };
 
-// `--help` and `--version` print and exit. Error (usage): one line on the invalid argument.
+// `--help` and `--version` print their text and exit the process. Error (usage): an argument is
+// invalid.
 Result<Options> parse_options(const QStringList& arguments);
 
 }  // namespace jointer::desktop

@@ -37,7 +37,7 @@ class PaneDocks : public QObject {
   void show_session(views::Session* session);
   // Hides or restores the docks. Without a document, their panes would be empty frames.
   void set_shown(bool is_shown);
-  // Applies the default layout: tabbed columns side by side above the timeline, which takes the
+  // Applies the default layout: tabbed columns side by side above the timeline, which spans the
   // full width. The graph pane is in the middle and gets most of the space.
   void place();
   // Returns false if no layout was saved, or if an incompatible version saved it.

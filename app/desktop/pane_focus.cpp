@@ -107,7 +107,7 @@ void PaneFocus::go_to(PaneDock& pane) {
   pane.show();
   pane.raise();
   QWidget* first = entrance(pane);
-  // The stack passes the focus on to a pane that does not exist yet.
+  // If the pane does not exist yet, its stack passes the focus on once the pane has been created.
   (first != nullptr ? first : pane.widget())->setFocus(Qt::ShortcutFocusReason);
 }
 

@@ -12,12 +12,12 @@
 namespace jointer::desktop {
 
 // The keyboard focus and the areas of the window: the header, the panes on screen, the timeline (or
-// the page in its place) and the status bar. Tab moves in one area; the area with the focus is
+// the page in its place) and the status bar. Tab moves within an area; the area with the focus is
 // marked.
 class PaneFocus : public QObject {
   Q_OBJECT
  public:
-  // The window's header and status bar must have been set. All of them must outlive this object.
+  // The window's header and status bar must have been set. All arguments must outlive this object.
   PaneFocus(QMainWindow& window, Documents& documents, PaneDocks& panes);
   ~PaneFocus() override;
   PaneFocus(const PaneFocus&) = delete;
@@ -26,8 +26,8 @@ class PaneFocus : public QObject {
   // Moves the focus to the next area, or to the previous one if `direction` is negative: the
   // header, the panes from left to right, the timeline, the status bar.
   void step(int direction);
-  // Moves the focus to the next widget of the area that has it, and after the last to the first.
-  // Returns false if the focus is in no area.
+  // Moves the focus to the next widget of the area that has the focus, or to the previous one if
+  // not `forward`; wraps around. Returns false if the focus is in no area.
   bool step_in_area(bool forward);
   // Brings a pane to the front and gives it the focus, once its content has been created.
   void go_to(views::PaneDock& pane);

@@ -59,7 +59,7 @@ QWidget* make(Session& session, const PaneHost& host) {
 
 constexpr auto kLeft = PaneColumn::left, kMiddle = PaneColumn::middle, kRight = PaneColumn::right;
 
-// Wide tables, and forms next to plots, need the space in the middle.
+// Wide tables, and forms next to plots, are in the middle, which has the most space.
 constexpr std::array kKinds{
     PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), kLeft, 0, make<ModulesPane>},
     PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), kLeft, 1,

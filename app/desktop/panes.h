@@ -17,13 +17,13 @@ inline constexpr std::size_t kPaneColumns = 3;
 // The functions of the window that panes use.
 struct PaneHost {
   std::function<void(const QString& sentence)> say;
-  std::function<void(const QString& sentence)> warn;  // of a failure
+  std::function<void(const QString& sentence)> warn;  // reports a failure
   std::function<void(const QString& path)> open;
 };
 
 // A kind of pane. It has a dock, a menu entry, and a name for `--pane`.
 struct PaneKind {
-  const char* name;   // of the dock
+  const char* name;   // object name of the dock
   const char* title;  // translated in the context "MainWindow"
   PaneColumn column;
   int tab;  // position among the tabs of the column; the first one is shown

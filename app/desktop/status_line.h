@@ -10,12 +10,12 @@
 
 namespace jointer::desktop {
 
-// The status line: a summary of the current graph with its derived facts, which temporary messages
-// cover, and the totals of the selection. Failures go to the message bar, where they stay.
+// The status line: a summary of the current graph and its derived facts, and the totals of the
+// selection. Temporary messages cover the summary. Failures go to the message bar, where they stay.
 class StatusLine : public QObject {
   Q_OBJECT
  public:
-  // All must outlive this object.
+  // All arguments must outlive this object.
   StatusLine(QStatusBar& bar, views::MessageBar& failures, Documents& documents);
 
   // Reports a failure that concerns a document, which is named unless it is the current one.

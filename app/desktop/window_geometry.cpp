@@ -7,7 +7,7 @@ namespace jointer::desktop {
 namespace {
 
 constexpr QSize kFirstSize(1600, 1000);
-// A title bar of usual height, in pixels. The frame's size is unknown until the window is shown.
+// The usual height of a title bar, in pixels. The actual one is unknown until the window is shown.
 constexpr int kTitleBar = 32;
 
 }  // namespace

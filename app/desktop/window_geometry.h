@@ -5,11 +5,11 @@
 
 namespace jointer::desktop {
 
-// `geometry` moved into `available`, and made smaller if it is larger than that.
+// Returns `geometry`, moved into `available` and shrunk if it is larger than `available`.
 QRect fitted(const QRect& geometry, const QRect& available);
 
-// Restores the geometry that QWidget::saveGeometry returned, or, if `saved` is empty, gives the
-// window its first size. The window, with its frame, fits on the screen that it opens on.
+// Restores the geometry that QWidget::saveGeometry returned, or, if `saved` is empty, sets the
+// window to its initial size. The window, with its frame, fits on the screen that it opens on.
 void restore_geometry(QWidget& window, const QByteArray& saved);
 
 }  // namespace jointer::desktop

@@ -64,7 +64,7 @@ void Workspaces::open_all(const std::vector<OpenRequest>& requests) {
 
 void Workspaces::open_workspace(const OpenRequest& request) {
   auto workspace = read_workspace(request.path);
-  // Reading the graph fails the same way, and the tab's page then reports the error.
+  // Opening the file as a graph fails in the same way, and the tab's page reports the error.
   if (!workspace) {
     documents_.open(request, analysis_);
     return;
@@ -152,7 +152,7 @@ void Workspaces::follow(DocumentTab* tab) {
     emit message(tr("Saved as %1").arg(QDir::toNativeSeparators(path)));
   });
 
-  // If this document replaces another one, that one first releases its journal.
+  // If this document replaces another one, that one must release its journal first.
   QMetaObject::invokeMethod(
       autosave, [this, tab, autosave] { restore_found(tab, *autosave); }, Qt::QueuedConnection);
 }

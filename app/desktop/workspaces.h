@@ -17,7 +17,7 @@ class Workspaces : public QObject {
   Q_OBJECT
  public:
   // `window` is the parent of dialogs, and its layout is part of a workspace. `analysis` is used
-  // for new documents. All references must outlive this object.
+  // for new documents. All reference arguments must outlive this object.
   Workspaces(QMainWindow& window, Documents& documents, views::RecentFiles& recent,
              LastFolder& folder, AnalysisOptions analysis);
 
@@ -35,14 +35,14 @@ class Workspaces : public QObject {
  public slots:
   // These apply to the current document.
   void reload();
-  // Return false if nothing is being saved, such as when the user chooses no file.
+  // Return false if nothing is being saved, for example because the user chose no file.
   bool save();
   bool save_as();
 
  signals:
   // A message for the status line.
   void message(const QString& sentence);
-  // Something was not opened, or is not being saved.
+  // Something could not be opened, or is not being saved.
   void failed(const QString& sentence);
 
  private:
