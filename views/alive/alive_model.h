@@ -11,12 +11,12 @@
 
 namespace jointer::views {
 
-// The storages alive at a point in the memory profile, one per row, largest first and optionally
+// The storages live at a point in the memory profile, one per row, largest first and optionally
 // grouped. Their bytes add up to the profile's value. With a range: the storages that are live
 // anywhere in it, and whether they are allocated and freed in it.
 //
-// The storages are sorted only once: changing the point scans them, and again if they are grouped.
-// Text is created on demand.
+// The storages are sorted only once. Changing the point scans them once, or twice if they are
+// grouped. Text is created on demand.
 class AliveModel : public TableModel {
   Q_OBJECT
  public:
@@ -40,15 +40,15 @@ class AliveModel : public TableModel {
   void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
   // `moment`: a point in the memory profile.
   void set_moment(std::size_t moment);
-  // None: the storages at the selected moment.
+  // nullopt: the storages that are live at the selected moment.
   void set_range(std::optional<TimeRange> range);
   void set_grouping(Grouping grouping);
   // The source of category colors.
   void set_theme(const Theme& theme);
 
   [[nodiscard]] std::size_t moment() const { return moment_; }
-  // "At the peak, in mm_214 (step 4,120): 41.2 GiB in 812 storages", or what the range allocates and
-  // frees.
+  // "At the peak, in mm_214 (step 4,120): 41.2 GiB in 812 storages", or what is allocated and freed
+  // in the range.
   [[nodiscard]] QString sentence() const;
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
@@ -87,7 +87,7 @@ class AliveModel : public TableModel {
   Places places_;
   std::vector<int> top_places_;        // by place
   std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
-  std::vector<int> row_by_lifetime_;   // -1 if it is not alive
+  std::vector<int> row_by_lifetime_;   // -1 if it is not shown
   std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::size_t moment_ = 0, alive_count_ = 0;

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The storages alive at the document's selected moment, or at the peak. With a selected range: the
+// The storages live at the document's selected moment, or at the peak. With a selected range: the
 // storages live in it, by whether they are allocated and freed there.
 class AlivePane : public TablePane {
   Q_OBJECT
