@@ -83,7 +83,7 @@ class Describer {
 
   // --- Memory ---
 
-  // The rank with the highest peak, which the result reports.
+  // The rank with the highest peak; `BenchmarkResult` reports the memory of this rank.
   [[nodiscard]] const RankMeasured* largest() const {
     const RankMeasured* best = nullptr;
     for (const RankResult& rank : result_.ranks)
@@ -129,7 +129,7 @@ class Describer {
            bytes_text(bytes < 0 ? -bytes : bytes);
   }
 
-  // The prediction, with sizes rounded as on the kind of device that ran.
+  // The prediction, with sizes rounded as on the kind of device that ran the benchmark.
   [[nodiscard]] MemoryTimeline memory_of_run() const {
     MemoryOptions options = snapshot_.analysis.memory.options();
     for (const RankResult& rank : result_.ranks)
@@ -138,7 +138,7 @@ class Describer {
     return MemoryTimeline(graph_, options);
   }
 
-  // Breaks the difference down by cause.
+  // Breaks the difference between the measured and the predicted peak down by cause.
   void explain(InspectorSection& s, const RankMeasured& m) {
     const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
     if (peak.scratch != 0)
@@ -231,7 +231,7 @@ class Describer {
     furthest(s);
   }
 
-  // The compiled code of the first rank that was profiled, longest first.
+  // The compiled blocks of the first rank that was profiled, those with the longest times first.
   void compiled(InspectorSection& s) {
     std::vector<const CompiledBlock*> blocks;
     for (const RankResult& rank : result_.ranks) {
@@ -250,7 +250,7 @@ class Describer {
               .arg(count_text(blocks[i]->positions.size())));
   }
 
-  // The nodes whose times differ most from the current estimate.
+  // The nodes whose times differ most from the current estimates.
   void furthest(InspectorSection& s) {
     const auto profiled = std::ranges::find_if(result_.ranks, [](const RankResult& rank) {
       return rank.measured && !rank.measured->nodes.empty();

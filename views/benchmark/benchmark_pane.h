@@ -40,9 +40,9 @@ class BenchmarkPane : public QWidget {
 
   Benchmarks& benchmarks_;
   BenchmarkForm* form_ = nullptr;
-  QLabel* status_ = nullptr;  // of the current or last run
+  QLabel* status_ = nullptr;  // the status of the current or last run
   QColor status_color_;
-  NoticeBar* question_ = nullptr;  // asks before it starts what does not fit
+  NoticeBar* question_ = nullptr;  // asks before starting a run that does not fit in memory
   RankModel* ranks_ = nullptr;
   TableView* rank_view_ = nullptr;
   QSplitter* splitter_ = nullptr;

@@ -107,7 +107,7 @@ void BenchmarkTable::remove_selected() {
   benchmarks_.remove(selected_ids());
 }
 
-// Copies the command for the selected row or the next run, with as many machines as its ranks need.
+// Copies the command for the selected row or the next run, with enough machines for all ranks.
 void BenchmarkTable::copy_command(std::string (*command)(const BenchmarkRequest&, int, int)) {
   const BenchmarkResult* result = benchmarks_.find(current());
   BenchmarkRequest request = result == nullptr ? benchmarks_.request() : result->request;

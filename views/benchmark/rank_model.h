@@ -8,7 +8,7 @@
 namespace jointer::views {
 
 // One row per rank of the current run: its stage, progress and duration. Callers pass in the
-// current time, in milliseconds of any clock.
+// current time, in milliseconds on any clock.
 class RankModel : public TableModel {
   Q_OBJECT
  public:
