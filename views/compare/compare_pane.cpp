@@ -89,7 +89,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   connect(states_, &StateTable::state_activated, this, &ComparePane::choose_second);
   column->addWidget(tables_, 3);
   show_plan(nullptr);
-  fit_height(0);  // until it is known
+  fit_height(0);  // until the height is known
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
@@ -298,8 +298,8 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   emit compared();
 }
 
-// A joint graph or a flat training step does not show its plan, so the plans are compared
-// separately.
+// The nodes of a joint graph or a flat training step do not reflect its plan, so the plans are
+// compared separately.
 void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) {
   const Document& document = from.other != nullptr ? *from.other : document_;
   SacSession& session = document.sac();
@@ -325,7 +325,7 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
                        });
 }
 
-// Shows the table of values only if there are any, and first if the nodes are the same.
+// Shows the table of values only if there are any; it comes first if the nodes are the same.
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);

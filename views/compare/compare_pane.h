@@ -30,7 +30,7 @@ class ComparePane : public QWidget {
   ComparePane(Document& document, OpenDocuments& open, QWidget* parent = nullptr);
 
   [[nodiscard]] QString summary() const { return summary_->text(); }
-  // Null while being computed.
+  // Null while it is being computed.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
 
   // Compares two states in the history.

@@ -44,7 +44,7 @@ std::vector<StateChoice> state_choices(const Document& document, bool has_before
                                        const OpenDocuments& open) {
   std::vector<StateChoice> choices;
   add_states(document, has_before, {}, nullptr, choices);
-  std::map<QString, int> uses;  // of titles
+  std::map<QString, int> uses;  // number of uses of each title
   for (Document* other : open.all()) {
     const QString title = other->title();
     const int use = ++uses[title];

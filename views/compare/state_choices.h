@@ -30,7 +30,7 @@ struct StateChoice {
 bool is_same_state(const StateChoice& a, const StateChoice& b);
 
 // The states of the document: as opened, now, `before` if it is known, named states and history
-// entries. Then those of the other open documents, whose names begin with their titles.
+// entries. The states of other open documents follow; each name begins with the document's title.
 std::vector<StateChoice> state_choices(const Document& document, bool has_before,
                                        const OpenDocuments& open);
 

@@ -8,7 +8,7 @@
 namespace jointer::views {
 namespace {
 
-// History entries of one document.
+// The maximum number of history entries shown per document.
 constexpr std::size_t kMaxEntries = 20;
 
 // Drops the older history entries from the choices. Updates `reference` to the new index of its

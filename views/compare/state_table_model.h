@@ -47,7 +47,7 @@ class StateTableModel : public TableModel {
   [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
-  // Null while they are being computed, and if they could not be.
+  // Null while the metrics are being computed, or if they could not be computed.
   [[nodiscard]] const Metrics* metrics(std::size_t row) const;
   [[nodiscard]] std::optional<std::int64_t> change(int row, std::int64_t Metrics::*value) const;
 
