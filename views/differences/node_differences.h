@@ -17,8 +17,8 @@ QString change_text(NodeChange change);
 
 struct NodeDifference {
   NodeChange change = NodeChange::moved;
-  NodeId node;              // in the second graph; removed nodes: in the first
-  std::int64_t places = 0;  // for moved nodes: positions by which it runs later; negative: earlier
+  NodeId node;              // in the second graph; for a removed node, in the first
+  std::int64_t places = 0;  // for moved nodes: number of positions moved later; negative: earlier
 };
 
 // How nodes of the two graphs correspond; see NodeMatch.

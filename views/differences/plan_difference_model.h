@@ -6,9 +6,9 @@
 
 namespace jointer::views {
 
-// The values whose policies differ between two plans, by layer, by operator, or without groups.
-// Identical adjacent layers share a row; below it, so do corresponding values. Rows refer to nodes
-// of the shown graph by name.
+// The values whose policies differ between two plans, grouped by layer or operator, or ungrouped.
+// Identical adjacent layers share a row, and their corresponding values share the rows below it.
+// Rows refer to nodes of the shown graph by name.
 class PlanDifferenceModel : public TableModel {
   Q_OBJECT
  public:
@@ -21,7 +21,7 @@ class PlanDifferenceModel : public TableModel {
     operator_column,
     module_column,
   };
-  // None: a row per value, without groups.
+  // nullopt: ungrouped, one row per value.
   using Grouping = std::optional<PlanGrouping>;
 
   explicit PlanDifferenceModel(QObject* parent = nullptr);
@@ -45,7 +45,7 @@ class PlanDifferenceModel : public TableModel {
     std::vector<std::size_t> values;  // indices in the difference; one for a leaf
     QString group;                    // the name of a group; empty for a leaf
     PlanAmounts change;
-    QString key = {};       // of a group, if the name is ambiguous
+    QString key = {};       // identifies a group if its name is ambiguous
     bool is_entry = false;  // corresponding values of identical layers
   };
   void make_rows();
@@ -63,7 +63,7 @@ class PlanDifferenceModel : public TableModel {
   Grouping grouping_ = PlanGrouping::layer;
   std::vector<Row> rows_;
   std::vector<int> parents_;
-  NamedRows names_;  // of leaves
+  NamedRows names_;  // the nodes of leaves
 };
 
 }  // namespace jointer::views

@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// Lists the changes between two plans, by layer, operator or value. Selecting rows selects their nodes in
-// the document.
+// Lists the changes between two plans, by layer, operator or value. Selecting rows selects their
+// nodes in the document.
 class PlanDifferenceTable : public TablePane {
   Q_OBJECT
  public:
