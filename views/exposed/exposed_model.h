@@ -13,7 +13,7 @@ namespace jointer::views {
 //
 // Exposed times add up to those of the step, because the simulation assigns each moment to one
 // collective: a stall of the compute stream to the collective that the stalled wait is for, even if
-// others run too, and a stretch after the last kernel to the one that ends it.
+// others run too, and a span of time after the last kernel to the collective that ends it.
 class ExposedModel : public TableModel {
   Q_OBJECT
  public:
@@ -62,7 +62,7 @@ class ExposedModel : public TableModel {
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] QString things_text(std::size_t things) const override;
-  // The fixes show whether they are known, and their changes of the peak have a sign.
+  // Cells of fixes show whether the fixes are known; changes of the peak have a sign.
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
 
  private:

@@ -26,7 +26,7 @@ ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* paren
   setAccessibleName(tr("Exposed collectives"));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
-  // Fit the widths to the rows on screen only: measuring the reasons of all rows takes long.
+  // Fit the widths to the rows on screen only: measuring the reasons of all rows is slow.
   view().header()->setResizeContentsPrecision(0);
   view().sortByColumn(ExposedModel::exposed_column, Qt::DescendingOrder);
   auto* hidden = new QToolButton(this);
@@ -104,7 +104,7 @@ void ExposedPane::refresh() {
   // A row that an edit had hidden may have reappeared.
   for (const NodeId node : document().selection().nodes())
     if (const int row = model_->row_of(node); row >= 0 && current_row() < 0) view().show_row(row);
-  // Fixes found before the pane was hidden.
+  // Show the fixes that were found before the pane was hidden.
   for (int row = 0; row < model_->row_count(); ++row)
     if (const CollectiveFixesPtr known = search_.found(model_->collective(row).start))
       model_->set_fixes(model_->collective(row).start, known);
@@ -124,9 +124,9 @@ void ExposedPane::show_details() {
   details_->show_row(current_row());
 }
 
-// The current row first, then the rows on screen from top to bottom.
+// Requests the gains of the current row first, then of the rows on screen from top to bottom.
 void ExposedPane::ask_for_gains() {
-  if (visibleRegion().isEmpty()) return search_.want({});  // also behind another tab
+  if (visibleRegion().isEmpty()) return search_.want({});  // hidden, or covered by another tab
   std::vector<NodeId> starts;
   if (const int current = current_row(); current >= 0)
     starts.push_back(model_->collective(current).start);

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// The exposed collectives, most expensive first: why each is exposed, and what moving it gains. Gains
-// are computed for the rows on screen.
+// The exposed collectives, most expensive first: why each is exposed, and what moving it gains.
+// Gains are computed for the rows on screen.
 class ExposedPane : public TablePane {
   Q_OBJECT
  public:
