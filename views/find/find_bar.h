@@ -52,7 +52,7 @@ class FindBar : public QWidget {
   void hideEvent(QHideEvent* event) override;
 
  private:
-  void update_matches();  // without selecting one
+  void update_matches();  // does not select a match
   void search();
   void show_match(NodeId node);
   void show_hits();
