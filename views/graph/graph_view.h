@@ -86,8 +86,8 @@ class GraphView : public QAbstractScrollArea {
   LadderScroll scroll_;
   LadderSelection selection_;
   LadderScroll::Anchor next_anchor_;  // for the next layout
-  LadderScroll::Anchor row_anchor_;   // for later ones, until other rows are expanded
-  bool is_waiting_to_show_ = false;   // the current node, once groups are laid out
+  LadderScroll::Anchor row_anchor_;   // for later layouts, until other rows are expanded
+  bool is_waiting_to_show_ = false;   // shows the current node once groups are laid out
 
   Drag drag_ = Drag::none;
   QPoint press_, last_;

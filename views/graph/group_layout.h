@@ -26,8 +26,8 @@ using GroupLayoutPtr = std::shared_ptr<const GroupLayout>;
 GroupGraphs group_graphs(const Graph& graph, const Ladder& ladder, int leaf);
 
 // Lays out all groups that are small enough with a single `dot` process, and the others with
-// Jointer's own layout. If dot does not finish in time or its program name is empty, all use
-// Jointer's.
+// Jointer's own layout. If dot does not finish in time or its program name is empty, all
+// groups use Jointer's layout.
 std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
                                         const LayoutStyle& style, const DotOptions& dot);
 

@@ -34,9 +34,9 @@ struct Rung {
   NodeId producer;  // in the forward; for a recomputed storage, its original producer
   std::int64_t bytes = 0;
   RungState state = RungState::save;
-  // True if the storage occupies memory from the forward to the backward unless a plan or tag has
-  // it recomputed. Without a plan, these rungs add up to the memory timeline's saved activations.
-  // False if the graph's own backward recomputes it.
+  // True if the storage occupies memory from the forward to the backward, unless a plan or a tag
+  // requires recomputation. Without a plan, these rungs add up to the memory timeline's saved
+  // activations. False if the graph's own backward recomputes the storage.
   bool is_saved = true;
   std::uint32_t first_reader = 0, reader_count = 0;  // range of backward nodes in Ladder::readers
 };
@@ -54,7 +54,7 @@ struct LadderSums {
   std::int64_t nodes = 0;
   std::int64_t ns = 0;  // estimated, including collectives
   std::int64_t flops = 0;
-  std::int64_t bytes = 0;  // of the storages allocated
+  std::int64_t bytes = 0;  // bytes of the allocated storages
   std::int64_t exposed_ns = 0;
   std::int64_t recomputed = 0;             // number of recomputed nodes
   std::array<std::int64_t, 6> policies{};  // nodes by MemoryPolicy
@@ -66,24 +66,24 @@ struct LadderSums {
 struct LadderRow {
   enum class Kind : std::uint8_t {
     module,  // or a source line
-    nodes,   // direct calls of a module with child modules, or part of a long list
+    nodes,   // direct calls of a module with submodules, or part of a long list
     fold,    // identical siblings
   };
   Kind kind = Kind::module;
-  std::string name;  // relative to its parent: "layers.0"; for a fold, of its first member
+  std::string name;  // relative to its parent: "layers.0"; for a fold, that of its first member
   std::string type;  // class name, or code of a source line
   std::string path;  // "layers.0.attention"
   std::string key;   // stable across edits; for a fold, its first member's key followed by *
   int parent = -1, depth = 0;
   int end = 0;                  // the rows below it are [its own index + 1, end)
-  int members = 1;              // of a fold
+  int members = 1;              // number of members of a fold
   int number = -1;              // index in a list: 0 for layers.0
   std::uint64_t structure = 0;  // equal for rows with identical contents
 
   std::array<LadderSums, 2> sides;
   std::int64_t parameters = 0, parameter_bytes = 0;
   BytesByState saved{};               // bytes of the forward's rungs that occupy memory
-  std::int64_t recomputed_bytes = 0;  // bytes of its other rungs
+  std::int64_t recomputed_bytes = 0;  // bytes of the forward's other rungs
 
   [[nodiscard]] const LadderSums& side(LadderSide s) const { return sides[index_of(s)]; }
   [[nodiscard]] std::int64_t saved_bytes() const {
@@ -93,7 +93,7 @@ struct LadderRow {
 
 class Ladder {
  public:
-  // Describes this graph, but keeps no reference to it.
+  // Describes this graph without holding a reference to it.
   Ladder(const Graph& graph, const Analysis& analysis);
 
   // Shows the rungs of a plan for this joint graph: the storages that it saves and those that it

@@ -3,12 +3,12 @@
 // Rows correspond to the entries of Places: modules, or source lines if the graph has no module
 // names. A parametrization (SimpleFSDP's `weight (ReplicateComputation)`, which contains a
 // parameter's all-gather and its gradient's reduce-scatter) gets no separate row and belongs to the
-// module that uses it. If a module calls operators directly and also has child modules, its own
-// calls form one additional row among its children. A call without a module, such as a sum of
-// gradients, belongs to the innermost module that contains all of its inputs, or to the module of
-// its last input. The remaining nodes (inputs, tangents, outputs) form a separate row, which comes
-// first. A long list of nodes is split into rows of kChunk: the forward from its start and the
-// backward from its end, so that related nodes are close to each other.
+// module that uses it. If a module calls operators directly and also has submodules, its own calls
+// form one additional row next to those of the submodules. A call without a module, such as a sum
+// of gradients, belongs to the innermost module that contains all of its inputs, or to the module
+// of its last input. The remaining nodes (inputs, tangents, outputs) form a separate row, which
+// comes first. A long list of nodes is split into rows of kChunk: the forward from its start and
+// the backward from its end, so that related nodes are close to each other.
 //
 // Adjacent identical siblings in a numbered list (see ladder_structure.h) are grouped under one
 // row, the fold.

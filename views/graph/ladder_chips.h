@@ -9,10 +9,10 @@ namespace jointer::views {
 
 // The text of a row's chip for collectives of one kind: "AG 12".
 QString chip_text(const CollectiveMark& mark);
-// The text for chips without space: "+3".
+// The text in place of chips that do not fit: "+3".
 QString chip_count(std::size_t left_out);
 // The number of chips, counted from the last, that fit into the room together with the count of the
-// others, if there are others. Widths include the gap between chips.
+// remaining ones, if any remain. Widths include the gap between chips.
 std::size_t fitting_chips(std::span<const double> widths, double room, double count_width);
 
 }  // namespace jointer::views

@@ -7,7 +7,7 @@
 // a lane between two ranks to the edge, so that it crosses no box. The lanes of a gap are stacked
 // so that its rungs do not cross: the rung nearest to the channel has the topmost lane.
 //
-// Cost: linear in the visible rows, the rungs and their readers, plus sorting these.
+// Cost: linear in the visible rows, the rungs and their readers, plus sorting them.
 
 #include "views/graph/ladder_layout.h"
 

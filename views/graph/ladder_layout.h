@@ -27,7 +27,7 @@ struct LadderRect {
 };
 
 struct LadderStyle {
-  double width = 900;  // of the view; the ladder fills it unless it needs more
+  double width = 900;  // width of the view; the ladder fills it, and may be wider
   double margin = 10, top = 8;
   double row_height = 26, row_gap = 4, indent = 14;
   double min_box = 190;  // for the innermost rows
@@ -58,7 +58,7 @@ struct LadderItem {
   double y = 0;                          // top edge; the height is row_height
   double panel_y = 0, panel_height = 0;  // nodes of an expanded leaf
   double indent = 0;
-  GroupLayoutPtr group;                      // of an expanded leaf
+  GroupLayoutPtr group;                      // the drawing of an expanded leaf
   std::array<LadderRect, 2> panels;          // by side
   std::array<double, 2> panel_scales{1, 1};  // very wide drawings are scaled down
   [[nodiscard]] double bottom(const LadderStyle& style) const {
@@ -76,7 +76,7 @@ struct LadderPlace {
 // All rungs between two places.
 struct LadderLink {
   LadderPlace from, to;  // `to` has no item if this graph does not read the tensors
-  std::uint32_t first_rung = 0, rung_count = 0;  // in LadderLayout::link_rungs
+  std::uint32_t first_rung = 0, rung_count = 0;  // range in LadderLayout::link_rungs
   BytesByState saved{};
   std::int64_t recomputed_bytes = 0;
   [[nodiscard]] std::int64_t bytes() const {
@@ -162,7 +162,7 @@ class LadderLayout {
   std::vector<LadderPort> ports_;
   std::vector<LadderLink> links_;
   std::vector<std::uint32_t> link_rungs_;
-  std::array<std::vector<std::pair<LadderPlace, double>>, 2> lanes_;  // by side; y by place
+  std::array<std::vector<std::pair<LadderPlace, double>>, 2> lanes_;  // by side: places and their y
   std::int64_t max_bytes_ = 0;
 };
 

@@ -10,8 +10,8 @@ namespace jointer::views {
 
 // The selection, and the nodes that a search has found, as shown in the ladder.
 struct LadderMarks {
-  // The number of selected nodes by row, in the forward and in the backward, including the rows
-  // below it.
+  // For each row, the number of selected nodes in the forward and in the backward, including those
+  // of the rows below it.
   std::vector<std::array<std::int32_t, 2>> selected;
   std::vector<NodeId> nodes;  // sorted by id
   // The same for the nodes that a search has found.

@@ -14,7 +14,7 @@ struct SacState;
 
 // The ladder of a document as shown: the rows, which of them are expanded, their colors and their
 // layout. Follows the document and the plan of its SAC session. The nodes of an expanded row are
-// laid out on another thread; the row stays collapsed until they are.
+// laid out on another thread; the row stays collapsed until that is done.
 class LadderModel : public QObject {
   Q_OBJECT
  public:

@@ -1,5 +1,5 @@
 // Finds the rungs of a ladder. A rung is one storage; its readers are the backward nodes that read
-// a forward value in it, including its views.
+// a forward value in the storage, or a view of such a value.
 //
 // Without a plan, the rungs are the storages that the memory timeline classifies as saved
 // activations, and those that the backward recomputes for other nodes.
@@ -16,7 +16,7 @@
 // a recomputed value, which is about when recomputation runs.
 //
 // The bytes of the saved rungs add up to PlanFigures::saved_bytes, and those of the offloaded rungs
-// to its offloaded_bytes. Two kinds of storage are counted there without being rungs: random
+// to PlanFigures::offloaded_bytes. Two kinds of storage count there without being rungs: random
 // generator states, if host and device share memory, and the host copy of a value whose storage
 // also stays on the device because another value in it is saved or because it exists for the entire
 // step.
@@ -92,7 +92,7 @@ class RungFinder {
   }
 
  private:
-  // The decision of a plan about a storage. held: the storage exists for the entire step.
+  // The decision of a plan about a storage. `held`: the storage exists for the entire step.
   enum class Fate : std::uint8_t { none, held, save, offload, of_backward };
 
   int& rung_in(StorageId storage) { return rung_by_storage_[storage.index()]; }
@@ -145,7 +145,7 @@ class RungFinder {
     return type == graph_.main_device() || type == runs_on_;
   }
 
-  // The first node that uses a storage produces it.
+  // The first node that uses a storage is its producer.
   void add_made_by(NodeId id, const Node& n, StorageId storage) {
     Fate& fate = fates_[storage.index()];
     if (fate == Fate::held || fate == Fate::of_backward || rung_in(storage) >= 0) return;

@@ -11,12 +11,12 @@
 
 namespace jointer::views {
 
-// The visible part of a ladder, kept in step with two scroll bars. Points are relative to the area
+// The visible part of a ladder, synchronized with two scroll bars. Points are relative to the area
 // that shows the ladder.
 class LadderScroll : public QObject {
   Q_OBJECT
  public:
-  // All must outlive this object.
+  // All arguments must outlive this object.
   LadderScroll(const LadderModel& model, QScrollBar& horizontal, QScrollBar& vertical);
 
   [[nodiscard]] const LadderView& view() const { return view_; }
@@ -34,7 +34,7 @@ class LadderScroll : public QObject {
 
   // A box that keeps its position on screen while the layout changes.
   struct Anchor {
-    std::string key;  // of a row, or empty
+    std::string key;  // the key of a row, or empty
     LadderSide side = LadderSide::forward;
     double x = 0, y = 0;  // the outer top corner of the box
   };

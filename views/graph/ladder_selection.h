@@ -15,7 +15,7 @@ namespace jointer::views {
 class LadderSelection : public QObject {
   Q_OBJECT
  public:
-  // Both must outlive this object.
+  // Both arguments must outlive this object.
   LadderSelection(Document& document, const LadderModel& model);
 
   [[nodiscard]] const LadderMarks& marks() const { return marks_; }
@@ -53,7 +53,7 @@ class LadderSelection : public QObject {
   Document& document_;
   const LadderModel& model_;
   LadderMarks marks_;
-  std::string focus_key_;  // of the row with keyboard focus; empty if a node has it
+  std::string focus_key_;  // key of the row with keyboard focus; empty if a node has the focus
   LadderSide focus_side_ = LadderSide::forward;
   bool is_selecting_ = false;  // this object is changing the selection
 };

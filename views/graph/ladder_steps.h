@@ -24,11 +24,11 @@ struct LadderPosition {
   LadderSide side = LadderSide::forward;
 };
 
-// To the row below, or above if `direction` is negative. From a node, up leads to the row that
+// Goes to the row below, or above if `direction` is negative. From a node, up leads to the row that
 // contains it.
 LadderStep step_rows(const LadderPosition& from, int direction);
-// To the nearest node in the same group; horizontal steps stay within a rank. None if there is no
-// current node, or no node in that direction.
+// Goes to the nearest node in the same group; horizontal steps stay within a rank. Returns
+// Kind::none without a current node, or without a node in that direction.
 LadderStep step_nodes(const LadderPosition& from, bool is_vertical, int direction);
 // Expands the row. If it is expanded, goes to the row below it or to its topmost node.
 LadderStep step_in(const LadderPosition& from);
