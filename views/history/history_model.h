@@ -32,8 +32,8 @@ class HistoryModel : public TableModel {
     bool is_current = false, is_undone = false;
   };
 
-  // `one`, `several`: names for the rows, such as "1 state" and "%1 states". `change`: the
-  // reference of differences, as part of a sentence.
+  // `one`, `several`: names for the rows, such as "1 state" and "%1 states". `change`: what
+  // differences are relative to, as part of a sentence.
   HistoryModel(const QString& one, const QString& several, const QString& change,
                QObject* parent = nullptr);
 
