@@ -43,7 +43,7 @@ class InspectorPane : public QWidget {
   QTextBrowser* page_ = nullptr;
   InspectorContent content_;
   QStringList roots_;
-  QTimer range_delay_;  // until the pane follows a range that is being dragged
+  QTimer range_delay_;  // delay before the pane follows a range that is being dragged
   NodeId shown_;
   NodeId asked_;  // the node whose position the user asked about
   bool is_stale_ = true;

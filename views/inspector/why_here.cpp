@@ -17,8 +17,8 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// How an edit affects a node; empty if the edit does not name it. Added nodes are named only by the
-// inverse.
+// How an edit affects a node; empty if the edit does not name it. Added nodes are named only in the
+// inverse of the edit.
 QString effect_on(const DoneEdit& done, const std::string& name) {
   for (const Change& change : done.edit.changes) {
     if (const auto* move = std::get_if<MoveNodes>(&change); move && has(move->nodes, name))

@@ -1,6 +1,6 @@
 #pragma once
 
-// Explains a node by the document's edits: why it exists, and why it has its position.
+// Explains, from the document's edits, why a node exists and why it has its position.
 
 #include <QString>
 #include <vector>
@@ -17,11 +17,11 @@ struct EditReason {
   QString by;            // the pass, or empty for the user
   QString action;        // "moved"; for an edit of a user or of a search, its title
   QString reason, effect;
-  QString about;  // the node that the reason is about, if it is this node's origin
+  QString about;  // the origin of this node, if the reason is about the origin
 };
 
-// Newest first. Cost: linear in the names in the edits. `graph`: the graph that the history leads
-// to.
+// Newest first. Cost: linear in the number of names in the edits. `graph`: the graph that the
+// history leads to.
 std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& graph, NodeId node);
 
 // The reasons as a section of the inspector's page. If there are none, it says that no edit
