@@ -215,7 +215,7 @@ std::uint64_t ModuleModel::key(int row) const {
 }
 
 std::vector<NodeId> ModuleModel::nodes(int row) const {
-  // A row is below another if one of its ancestors is.
+  // A row is in the subtree of `row` if its parent is.
   std::vector<char> is_below(rows_.size(), 0);
   is_below[at(row)] = 1;
   for (int r = row + 1; r < row_count(); ++r)

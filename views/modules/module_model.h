@@ -67,7 +67,7 @@ class ModuleModel : public TableModel {
   std::optional<RangeFigures> figures_;
   Places places_;
   std::vector<Column> columns_;
-  std::vector<Sums> sums_;  // by place, including its descendants
+  std::vector<Sums> sums_;  // by place, including the descendants of the place
   std::vector<Row> rows_;
   std::vector<int> row_by_place_;
 };
