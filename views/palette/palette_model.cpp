@@ -16,7 +16,7 @@ QList<int> to_list(const std::vector<int>& positions) {
   return {positions.begin(), positions.end()};
 }
 
-// Returns true if the matching letters are close enough together for users to see why they match.
+// Returns true if the matching letters are close enough together to show why the title matches.
 bool is_close(const FuzzyMatch& match) {
   std::size_t runs = 0;
   for (std::size_t i = 0; i < match.positions.size(); ++i)
@@ -24,7 +24,7 @@ bool is_close(const FuzzyMatch& match) {
   return runs <= 1 + match.positions.size() / 3;
 }
 
-// The title of the menu that contains an action: "View".
+// The title of the menu that contains an action, such as "View".
 QString menu_of(const QAction& action) {
   for (QObject* object : action.associatedObjects())
     if (const auto* menu = qobject_cast<QMenu*>(object);
@@ -80,7 +80,7 @@ void PaletteModel::add_actions(const QString& text) {
       row.score = match->score;
       row.positions = to_list(match->positions);
     } else if (const auto by_menu = fuzzy_match(text, row.detail + u' ' + row.title)) {
-      // The menu's name counts too, but less: "view fit".
+      // A match that includes the menu's title, such as "view fit", scores half.
       row.score = by_menu->score / 2;
     } else {
       continue;

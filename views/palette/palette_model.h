@@ -11,7 +11,7 @@
 
 namespace jointer::views {
 
-// The rows of a command palette for a search text: matching actions, best first, then modules and
+// The rows of the command palette for a query: matching actions, best first, then modules and
 // nodes. A leading `@` excludes actions.
 class PaletteModel : public QAbstractListModel {
   Q_OBJECT
@@ -56,12 +56,12 @@ class PaletteModel : public QAbstractListModel {
 
   QList<QPointer<QAction>> actions_;
   QPointer<Document> document_;
-  SnapshotPtr snapshot_;  // of the rows and the search
+  SnapshotPtr snapshot_;  // the graph of the rows and the search
   std::unique_ptr<NodeSearch> search_;
   std::vector<Row> rows_;
 };
 
-// "Show reserved memory" for "Show &reserved memory…".
+// Returns "Show reserved memory" for "Show &reserved memory…".
 QString plain_action_text(const QAction& action);
 
 }  // namespace jointer::views
