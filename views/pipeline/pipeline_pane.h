@@ -33,7 +33,7 @@ class PipelinePane : public QWidget {
 
  public slots:
   void open_catalog();
-  // Adds a pass after the current step and makes it current.
+  // Adds a pass after the current step and makes the new step current.
   void add_pass(const QString& name);
   void choose_file();
   void save_file();
@@ -84,8 +84,8 @@ class PipelinePane : public QWidget {
   QString last_folder_;
 };
 
-// Enables the action of a preset if its pipeline can apply to the session's graph. The tooltip says
-// what the preset does or, if it is disabled, why it cannot apply.
+// Enables the action of a preset if its pipeline can be applied to the session's graph. The tooltip
+// says what the preset does or, if the action is disabled, why the preset cannot be applied.
 void describe_preset(QAction& action, const PipelinePreset& preset, const PipelineSession& session);
 // Replaces the steps with those of a preset. Runs nothing.
 void take_preset(PipelineSession& session, const QString& name);

@@ -88,7 +88,7 @@ void PipelineTextPage::take_text() {
   std::size_t at = 0;
   const auto pipeline = parse_step_lines(text, &at);
   if (!pipeline) {
-    // The position is in bytes, and non-ASCII characters take several.
+    // The position is in bytes, and a non-ASCII character consists of several.
     const auto letters = QString::fromUtf8(text.data(), static_cast<qsizetype>(at)).size();
     return mark(static_cast<int>(letters), QString::fromStdString(pipeline.error().message));
   }

@@ -11,8 +11,8 @@
 
 namespace jointer::views {
 
-// The parameters of one step, with a field for each one that its pass declares. Input is applied to
-// the pipeline immediately.
+// The parameters of one step, with a field for each parameter that the pass declares. Input is
+// applied to the pipeline immediately.
 class StepForm : public QScrollArea {
   Q_OBJECT
  public:

@@ -44,8 +44,8 @@ class StepPage : public QWidget {
 
   PipelineSession& session_;
   quint64 id_ = 0;
-  QString shown_;            // in `details_`
-  StepOutcomePtr reported_;  // in `report_`
+  QString shown_;            // the text in `details_`
+  StepOutcomePtr reported_;  // the outcome in `report_`
   QLabel* summary_ = nullptr;
   QToolButton* ways_ = nullptr;
   QAction *before_ = nullptr, *after_ = nullptr, *compare_ = nullptr, *open_ = nullptr;

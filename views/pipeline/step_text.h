@@ -18,7 +18,7 @@ QString changes_text(const StepResult& result);
 QString outcome_text(const StepOutcome& outcome);
 // The second line of a step in the list: its error, progress or result, or the summary of its pass.
 QString detail_text(const PipelineSession& session, std::size_t place);
-// The status in a word: its duration if done, or "running, 45%".
+// The status in a few words: the duration if the step is done, or "running, 45%".
 QString status_line(const PipelineSession& session, std::size_t place);
 // "integer, at least 1, default 4".
 QString parameter_text(const Parameter& parameter);

@@ -19,7 +19,7 @@ struct DecisionList {
     int step = 0;
   };
   std::vector<ReportedStep> steps;
-  std::vector<Row> rows;           // in the order in which they were made
+  std::vector<Row> rows;           // in the order in which the decisions were made
   std::vector<std::string> texts;  // by row: searchable text in lower case
   std::vector<std::pair<std::string, std::size_t>> actions;  // with counts, most frequent first
   NamedRows names;

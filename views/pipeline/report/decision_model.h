@@ -61,7 +61,7 @@ class DecisionModel : public TableModel {
   DecisionList list_;
   std::string action_;
   std::optional<std::unordered_set<std::string>> nodes_;
-  std::vector<std::string> words_;  // of the filter, in lower case
+  std::vector<std::string> words_;  // words of the filter, in lower case
 };
 
 }  // namespace jointer::views

@@ -36,7 +36,7 @@ class StepReport : public QWidget {
   [[nodiscard]] const std::vector<ReportedStep>& steps() const { return steps_; }
   [[nodiscard]] DifferenceTable& changes() { return *changes_; }
   [[nodiscard]] DecisionTable& decisions() { return *decisions_; }
-  // One per table that the passes report, in order.
+  // One pane per table that the passes report, in order.
   [[nodiscard]] const std::vector<PassTablePane*>& tables() const { return tables_; }
 
  signals:
@@ -77,7 +77,7 @@ class StepReport : public QWidget {
   QWidget* body_ = nullptr;
   QLabel *title_ = nullptr, *effort_ = nullptr, *counts_ = nullptr, *figures_ = nullptr;
   QLabel* brief_ = nullptr;   // replaces these if the pane is low
-  QLabel* notice_ = nullptr;  // about a missing node
+  QLabel* notice_ = nullptr;  // says that a node is missing
   QTabWidget* pages_ = nullptr;
   DifferenceTable* changes_ = nullptr;
   DecisionTable* decisions_ = nullptr;
