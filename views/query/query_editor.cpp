@@ -26,7 +26,7 @@ QueryEditor::QueryEditor(QWidget* parent) : QPlainTextEdit(parent) {
   setMinimumHeight(kMinLines * fontMetrics().lineSpacing());
 }
 
-// The window also uses keys with Ctrl.
+// Claims Ctrl+Enter, which could otherwise trigger a shortcut of the window.
 bool QueryEditor::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride && runs(*static_cast<QKeyEvent*>(event))) {
     event->accept();

@@ -11,7 +11,7 @@ namespace jointer::views {
 struct QueryAnswer {
   QueryResult result;
   SnapshotPtr snapshot;  // the graph that was queried
-  double ms = 0;         // that the query took, without building the tables
+  double ms = 0;         // duration of the query, without building the tables
 };
 
 // Runs queries over a document's graph on a worker thread. The tables are built when the first
@@ -49,7 +49,7 @@ class QueryRunner : public QObject {
 
   Document& document_;
   SnapshotPtr built_from_;
-  DatabasePtr database_;  // of `built_from_`, or null
+  DatabasePtr database_;  // the tables of `built_from_`, or null
   Task<Outcome> task_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// The rows of a query. A row with a node selects it.
+// The result rows of a query. Selecting a row that has a node selects the node.
 class QueryTable : public TablePane {
   Q_OBJECT
  public:
