@@ -26,7 +26,7 @@ class JumpingStyle : public QProxyStyle {
 
 constexpr int kBudgetDecimals = 9;
 
-// Shows only as many digits as the number needs.
+// Shows only as many digits as the number has.
 class ExactBox : public QDoubleSpinBox {
  public:
   using QDoubleSpinBox::QDoubleSpinBox;

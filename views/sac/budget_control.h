@@ -28,14 +28,14 @@ class BudgetControl : public QWidget {
   // Sets the memory that limits apply to. Emits no signal.
   void set_memory(LimitedMemory memory);
 
-  // Bytes that the current plan needs, and the range of limits.
+  // The bytes of the current plan, and the range of limits.
   struct Bytes {
     std::int64_t plan = 0, min = 0, max = 1;
     friend bool operator==(const Bytes&, const Bytes&) = default;
   };
   // Shows the current plan. Emits no signal.
   void show_budget(double budget);
-  // `reserved`: none if there is no caching allocator, and therefore no such limit.
+  // `reserved`: nullopt if there is no caching allocator, and therefore no such limit.
   void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);
 
   // Adapts to a pane of this width.
@@ -57,7 +57,7 @@ class BudgetControl : public QWidget {
   enum class Unit : std::uint8_t { budget, peak, reserved };
   [[nodiscard]] Unit unit() const { return static_cast<Unit>(unit_->currentData().toInt()); }
   [[nodiscard]] bool is_limit() const { return unit() != Unit::budget; }
-  // The bytes that the chosen limit applies to.
+  // The current bytes and the range of the memory that the chosen limit applies to.
   [[nodiscard]] const Bytes& bytes() const {
     return unit() == Unit::reserved && reserved_ ? *reserved_ : peak_;
   }
@@ -71,7 +71,7 @@ class BudgetControl : public QWidget {
   QSlider* slider_ = nullptr;
   QDoubleSpinBox* budget_box_ = nullptr;
   ByteBox* limit_box_ = nullptr;
-  double budget_ = 1;  // of the shown plan
+  double budget_ = 1;  // the budget of the shown plan
   Bytes peak_;
   std::optional<Bytes> reserved_;
   double pressed_at_ = 0;  // value of the field when the slider was pressed

@@ -11,8 +11,8 @@
 
 namespace jointer::views {
 
-// Lists the changes of the plan since the previous history entry, since the graph was opened, or since a
-// named state.
+// Lists the changes of the plan since the previous history entry, since the graph was opened, or
+// since a named state.
 class ChangesPage : public QWidget {
   Q_OBJECT
  public:

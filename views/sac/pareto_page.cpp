@@ -209,7 +209,7 @@ void ParetoPage::refresh_marks() {
   const auto add = [&](ParetoMark mark, Meaning meaning) {
     if (!has_reserved) mark.reserved_bytes.reset();
     if (is_reserved && !mark.reserved_bytes) return;
-    // The bound holds for the peak only.
+    // The bound holds only for the peak, not for reserved memory.
     if (meaning.point >= 0 && !is_reserved) {
       mark.bound_ns = points[static_cast<std::size_t>(meaning.point)].bound_ns;
       mark.is_bound_of_any_order = search_.is_ordered();
@@ -284,7 +284,7 @@ void ParetoPage::request_named_figures() {
   refresh_marks();
 }
 
-// Requests the reserved memory of named states. The plot needs it only if reserved memory is
+// Requests the reserved memory of named states. The plot shows it only if reserved memory is
 // limited.
 void ParetoPage::request_named_reserved() {
   const SacStatePtr state = session_.state();

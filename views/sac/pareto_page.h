@@ -64,7 +64,7 @@ class ParetoPage : public QWidget {
   ParetoSearch& search_;  // the session's
   ParetoPlot* plot_ = nullptr;
   QPushButton* start_ = nullptr;
-  QComboBox* memory_ = nullptr;  // shown instead of `peak_only_` if memory is reserved
+  QComboBox* memory_ = nullptr;  // shown instead of `peak_only_` if there is a choice
   QLabel* peak_only_ = nullptr;
   ByteBox* limit_ = nullptr;
   QDoubleSpinBox* percent_ = nullptr;
@@ -75,8 +75,8 @@ class ParetoPage : public QWidget {
   QCheckBox* orders_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
-  // The target of a mark in the plot: a point of the search, a named state, the plan that the search
-  // started from, the tuned pipeline, or none of these.
+  // The target of a mark in the plot: a point of the search, a named state, the plan that the
+  // search started from, the tuned pipeline, or none of these.
   struct Meaning {
     int point = -1, named = -1;
     bool is_start = false, is_tuned = false;

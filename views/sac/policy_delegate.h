@@ -9,7 +9,7 @@
 namespace jointer::views {
 
 // A row's policy as a three-way switch: S save, R recompute, O offload. If the tensors of a row
-// have different policies, each part is filled in proportion to the tensors that have its policy.
+// have different policies, each part is filled in proportion to the number of its tensors.
 class PolicyDelegate : public TableDelegate {
   Q_OBJECT
  public:

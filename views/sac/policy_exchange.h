@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// Exports policies to the clipboard or a file, in the formats of other programs, and imports them. If
-// a format cannot express the plan, a dialog says so before anything is copied or written, and
+// Exports policies to the clipboard or a file, in the formats of other programs, and imports them.
+// If a format cannot express the plan, a dialog says so before anything is copied or written, and
 // offers the formats that can.
 class PolicyExchange : public QObject {
   Q_OBJECT

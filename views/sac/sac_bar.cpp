@@ -150,7 +150,7 @@ void SacBar::refresh() {
   enable_controls();
 }
 
-// A step has no settings; its plan is a set of tags.
+// A flat training step has no settings; its plan is a set of tags.
 void SacBar::show_step(const SacState& state) {
   shown_step_ = state.step;
   is_refreshing_ = true;
@@ -161,7 +161,7 @@ void SacBar::show_step(const SacState& state) {
   enable_controls();
 }
 
-// The plan may change without being solved again. The joint graph, or the step without tags, needs
+// The plan may change without being solved again. The joint graph, or the step without tags, uses
 // the most memory.
 void SacBar::show_bytes() {
   const SacStatePtr state = session_.state();
@@ -217,7 +217,7 @@ void SacBar::try_settings() {
   search.try_fastest(state, *limit);
 }
 
-// The pane uses the plan that the search finds.
+// Starts a search for a limit; the pane applies the plan that it finds.
 void SacBar::solve() {
   const auto limit = this->limit();
   if (!limit) return session_.solve(settings());

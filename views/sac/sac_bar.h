@@ -26,7 +26,7 @@ class SacBar : public QWidget {
 
   // The settings in the controls.
   [[nodiscard]] SolveSettings settings() const;
-  // The maximum of the memory that limits count, if the budget control has one.
+  // The limit on memory in bytes, if the budget control has one.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
   // The buttons for presets, exchange and the pair, to be placed separately.

@@ -120,8 +120,8 @@ void SacFigures::refresh() {
   show_ordered();
 }
 
-// The step and the peak in the order that a search found; other numbers are of the plan's own
-// order.
+// The step time and the peak in the order that a search found; the other numbers are those of the
+// plan's own order.
 void SacFigures::show_ordered() {
   const SacStatePtr state = session_.state();
   if (!state) return;

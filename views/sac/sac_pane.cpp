@@ -90,7 +90,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
   add_actions();
   fit_pages();
-  fit_height(0);  // until it is known
+  fit_height(0);  // until the height is known
   refresh();
 }
 
@@ -198,7 +198,7 @@ void SacPane::fit_height(int height) {
   figures_->set_compact(is_low);
 }
 
-// A low pane needs space only for the page on screen, not for the tallest one.
+// A low pane must fit only the page on screen, not the tallest one.
 void SacPane::fit_pages() {
   for (int i = 0; i < pages_->count(); ++i)
     pages_->widget(i)->setSizePolicy(QSizePolicy::Preferred, i == pages_->currentIndex()
@@ -206,7 +206,7 @@ void SacPane::fit_pages() {
                                                                  : QSizePolicy::Ignored);
 }
 
-// Reasons belong to a table, if there is space for both.
+// Reasons are shown only below a table, and only if there is space for both.
 void SacPane::show_reasons() {
   const SacStatePtr state = session_.state();
   const QWidget* page = pages_->currentWidget();

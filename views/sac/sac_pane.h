@@ -29,7 +29,7 @@ class SacPane : public QWidget {
   explicit SacPane(Document& document, QWidget* parent = nullptr);
 
  public slots:
-  // Shows only the tensors alive at the peak in the table.
+  // Shows only the tensors live at the peak in the table.
   void show_peak();
   void show_pareto();
   // Highlights a plan that the trade-off's search found.
@@ -80,9 +80,9 @@ class SacPane : public QWidget {
   TargetPage* targets_ = nullptr;
   ChangesPage* changes_ = nullptr;
   QPushButton* to_joint_ = nullptr;  // only for pairs
-  QWidget* last_change_ = nullptr;   // hidden unless the last history entry changed the plan
-  bool has_changed_ = false;         // it did
-  int height_ = 0;                   // that the content was fitted to
+  QWidget* last_change_ = nullptr;   // about the last history entry; hidden unless `has_changed_`
+  bool has_changed_ = false;         // the last history entry changed the plan
+  int height_ = 0;                   // the height that the content was fitted to
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;

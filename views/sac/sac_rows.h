@@ -34,7 +34,7 @@ struct SacRows {
 
 // By operator, rows are in order of first call; by module, nested like the model; by tensor,
 // ungrouped. By layer, adjacent elements of a numbered list share a row if their tensors have the
-// same places, operators and sizes; below it, corresponding tensors share a row.
+// same places, operators and sizes; their corresponding tensors share the rows below it.
 SacRows group_tensors(const SacState& state, const Places& places, SacGrouping grouping);
 
 }  // namespace jointer::views

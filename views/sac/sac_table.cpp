@@ -223,7 +223,7 @@ void SacTable::checkpoint_layers() {
 void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
   if (!session_.state() || !session_.state()->can_change()) return;
   if (nodes.empty()) return emit message(why_nothing(keep));
-  preview_soon_.stop();  // an applied change needs no preview
+  preview_soon_.stop();  // the change itself is about to be applied
   session_.set_keep(nodes, keep);
 }
 

@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// The lines of a list of changes, with the numbers of the plan before and after each.
+// The lines of a list of changes, with the numbers of the plan before and after each change.
 class TargetModel : public TableModel {
   Q_OBJECT
  public:

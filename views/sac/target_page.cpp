@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMargin = 8, kSpacing = 8;
 constexpr int kMaxChanges = 9999;
-constexpr std::int64_t kUsualPart = 10;  // of the peak, to free
+constexpr std::int64_t kUsualPart = 10;  // by default, 1/kUsualPart of the peak is to be freed
 
 QString figures_text(const Figures& figures) {
   return TargetPage::tr("%1, %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
@@ -147,7 +147,7 @@ void TargetPage::take_found() {
     table_->show_list({}, nullptr);
 }
 
-// The list is for the plan shown.
+// Returns true if the list is for the plan on screen.
 bool TargetPage::is_current() const {
   const auto* found = search_->found();
   const SacStatePtr state = session_.state();
