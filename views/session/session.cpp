@@ -21,7 +21,7 @@ Session::Session(OpenRequest source, SnapshotPtr snapshot, const SessionServices
       autosave_(std::make_unique<Autosave>(*document_, *benchmarks_, services.journal_folder,
                                            &pipeline_->draft())) {
   open_documents_.add(*document_);
-  // A joint graph runs only after it is partitioned: the plan's estimates are needed from the
+  // A joint graph runs only after it is partitioned, so the plan's estimates are needed from the
   // start.
   if (sac_kind(document_->graph()) == SacKind::joint) document_->sac().start();
 }

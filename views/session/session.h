@@ -22,7 +22,7 @@ class TuneSession;
 // The parts of the program that sessions use. The services must outlive the sessions.
 struct SessionServices {
   BenchmarkService& benchmarks;
-  BenchmarkHistory history;  // stores their results
+  BenchmarkHistory history;  // stores the results of benchmarks
   PassService& passes;
   OpenDocuments& documents;
   QString journal_folder;  // if it is empty, no journals are written

@@ -17,8 +17,8 @@ struct BenchmarkJob {
   BenchmarkRequest request;  // with the files from which the graph was opened
   SnapshotPtr snapshot;      // the graph to run
   QString title;             // title of its document
-  bool is_edited = false;    // since it was opened: the files contain the unedited graph
-  bool any_size = false;     // start ranks even if, by prediction, they do not fit in memory
+  bool is_edited = false;    // edited since it was opened: the files contain the unedited graph
+  bool any_size = false;     // start ranks even if they are predicted not to fit in memory
 };
 
 // Runs benchmarks one at a time, since concurrent runs would slow each other down. Panes use this

@@ -53,8 +53,8 @@ class Benchmarks : public QObject {
   // A message about the last run: that it was cancelled, or why it could not start.
   [[nodiscard]] const QString& message() const { return message_; }
   [[nodiscard]] bool message_is_error() const { return message_is_error_; }
-  // Why the last run was not started, for a question that lets the user start it anyway: it does
-  // not fit in memory. Empty if there is nothing to ask.
+  // Why the last run was not started, for a question that lets the user start it anyway: the
+  // ranks do not fit in memory. Empty if there is nothing to ask.
   [[nodiscard]] const QString& question() const { return question_; }
 
   // --- Results ---

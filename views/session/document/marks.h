@@ -26,7 +26,7 @@ class Marks : public QObject {
   // The marked points in the memory profile of `shown`.
   [[nodiscard]] std::vector<std::size_t> moments(const Snapshot& shown) const;
   // The time between the two neighboring marks around a moment, or between the two nearest ones.
-  // None if there are not two marks at different times.
+  // nullopt if there are not two marks at different times.
   [[nodiscard]] std::optional<TimeRange> range_around(const Snapshot& shown,
                                                       std::size_t moment) const;
 

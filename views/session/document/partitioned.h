@@ -12,12 +12,12 @@ namespace jointer::views {
 
 // A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.
 // Its estimates are those of the plan. It is built on a worker thread, only on request, and follows
-// the plan. Nodes selected in one of the two documents are selected
-// in the other too, by name.
+// the plan. Nodes selected in one of the two documents are also selected
+// in the other, by name.
 class Partitioned : public QObject {
   Q_OBJECT
  public:
-  // `joint` must outlive this object. Its graph is a joint graph.
+  // `joint` must outlive this object, and its graph must be a joint graph.
   explicit Partitioned(Document& joint, QObject* parent = nullptr);
   ~Partitioned() override;
   Partitioned(const Partitioned&) = delete;

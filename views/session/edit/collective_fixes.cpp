@@ -1,11 +1,11 @@
-// Finds what moving a collective gains.
+// Finds out what moving a collective gains.
 //
 // Steps
 //   1. Move the start, then the wait, to the position with the shortest step within the peak limit,
 //      once without their chains and once with them. These are the commands Shift+B and B
 //      (MovePlanner).
 //   2. Repeat the better move in all identical layers (core/edit/repeat_in_layers.h).
-//   3. The what-if gives the metrics after each. Every move is undone in it.
+//   3. Compute the metrics after each move in the what-if, and undo the move there.
 //
 // Only a move that makes the step shorter, or hides more of the communication, counts as a fix.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds what moving a collective gains, alone and in all identical layers. No Qt.
+// Finds out what moving a collective gains, alone and in all identical layers. No Qt.
 
 #include <array>
 #include <atomic>
@@ -27,7 +27,7 @@ struct CollectiveFix {
   std::optional<Edit> edit;
   std::string why_not;     // in one or more sentences; empty if there is an edit
   Figures after;           // those before, if there is no edit
-  std::size_t layers = 1;  // number of layers that it changes
+  std::size_t layers = 1;  // number of layers that the edit changes
 };
 
 // The ways to move one collective.
@@ -44,8 +44,8 @@ struct CollectiveFixes {
   [[nodiscard]] std::int64_t peak_change(FixKind kind) const {
     return of(kind).after.peak_bytes - before.peak_bytes;
   }
-  // The move of this collective that makes the step shortest; ties: least exposed time, lowest
-  // peak, fewest nodes. nullopt if no move saves time.
+  // The move of this collective that makes the step shortest; of equals, the one with the least
+  // exposed time, then the lowest peak, then the fewest nodes. nullopt if no move saves time.
   [[nodiscard]] std::optional<FixKind> best() const;
 };
 
@@ -58,8 +58,8 @@ class FixFinder {
   FixFinder(const FixFinder&) = delete;
   FixFinder& operator=(const FixFinder&) = delete;
 
-  // `start`: starts a collective, or a copy to or from the host. Error (cancelled): `cancel` is true.
-  // Cost: per node that moves, a preview of all positions; for the layers, a copy of the graph.
+  // `start`: starts a collective, or a copy to or from the host. Error (cancelled): `cancel` is
+  // true. Cost: a preview of all positions per node that moves; for the layers, a graph copy.
   Result<CollectiveFixes> find(NodeId start, const std::atomic<bool>& cancel);
 
  private:

@@ -55,7 +55,7 @@ struct Transformed {
   std::vector<Edit> inverses;  // of the newly applied edits
 };
 
-// Error (usage): one sentence about the edit that is not legal.
+// Error (usage): an edit is not legal.
 Result<Transformed> transform(const DocumentState& state, const Transition& transition);
 
 // --- The state after edits ---

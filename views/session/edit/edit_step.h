@@ -1,7 +1,7 @@
 #pragma once
 
-// History entries: the stack of them that undo and redo walk, named states, and the form that
-// workspaces store.
+// History entries, the stack of entries that undo and redo move through, named states, and the form
+// in which workspaces store them.
 
 #include <QString>
 #include <QStringList>

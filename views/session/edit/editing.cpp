@@ -238,7 +238,7 @@ void Editing::go_to_state(std::size_t index) {
            if (history_at(place) == state.history) return set_place(place);
          const EditHistory before = history_;
          follow(state.history, [this, state, before] {
-           if (history_ != state.history) return;  // it was refused
+           if (history_ != state.history) return;  // the request was refused
            steps_.push({.title = tr("Go to “%1”").arg(state.name),
                         .before = before,
                         .after = state.history,
@@ -294,7 +294,7 @@ void Editing::make_state(const EditHistory& history, QObject* context, Made done
 
 // --- Estimates of the history ---
 
-// The estimates or sizes have changed, so all metrics are recomputed.
+// If the estimates or sizes have changed, all metrics are recomputed.
 void Editing::forget_old_metrics() {
   const SnapshotPtr now = open_.shared_snapshot();
   const bool same = same_estimates(*estimated_as_, *now);

@@ -64,9 +64,9 @@ class Editing : public QObject {
   // --- Changes: `changed` and Document::changed follow, or `refused` ---
   // Adds one history entry.
   void apply(const Edit& edit);
-  // Repeats in all identical layers the last edit that moved one of these nodes or set its policy or,
-  // if there is none, the last edit. Adds one history entry. `refused`: the layers differ, or the edit
-  // does something else.
+  // Repeats in all identical layers the last edit that moved one of these nodes or set its policy
+  // or, if there is none, the last edit. Adds one history entry. Emits `refused` if the layers
+  // differ or if the last edit does anything else.
   void repeat_in_layers(std::vector<NodeId> nodes);
   // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
   // that are not legal. Emits `applied_all`.
@@ -125,7 +125,7 @@ class Editing : public QObject {
   void push_steps(const Batch& batch, EditHistory before);
   // Sets the position in the history; the graph follows.
   void set_place(int place);
-  // Takes the graph from the shown state to that of another history.
+  // Brings the graph from the shown state to that of another history.
   void follow(const EditHistory& history, std::function<void()> done);
   void keep_moment();
   void restore_moment();
@@ -136,8 +136,8 @@ class Editing : public QObject {
   OpenGraph& open_;
   StateQueue& queue_;
   StepStack steps_;
-  EditHistory history_;  // of the shown graph
-  EditHistory target_;   // of the current position in the history
+  EditHistory history_;  // the edits of the shown graph
+  EditHistory target_;   // the edits at the current position in the history
   std::deque<Request> requests_;
   std::vector<NamedState> named_;
   bool is_working_ = false;

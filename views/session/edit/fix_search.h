@@ -36,7 +36,7 @@ class FixSearch : public QObject {
   [[nodiscard]] bool is_running() const { return finding_.is_running(); }
 
   // Applies the best move of the collective, or the same in all identical layers, as one history
-  // entry. If it is not known yet, this waits for it. Emits `refused` if nothing saves time.
+  // entry. If the move is not known yet, waits for it. Emits `refused` if nothing saves time.
   void apply_best(NodeId start);
   void apply(NodeId start, FixKind kind);
 
@@ -60,7 +60,7 @@ class FixSearch : public QObject {
 
   OpenGraph& open_;
   Editing& editing_;
-  SnapshotPtr graph_;                  // that the results are about
+  SnapshotPtr graph_;                  // the graph that the results are about
   std::shared_ptr<FixFinder> finder_;  // used by the running job
   Task<CollectiveFixes> finding_;
   std::vector<NodeId> wanted_;

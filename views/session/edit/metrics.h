@@ -19,7 +19,7 @@ struct Metrics {
 
 Metrics metrics_of(const Graph& graph, const Analysis& analysis);
 
-// Returns true if both mean the same device and the same rules.
+// Returns true if both specify the same device and the same rules.
 bool same_options(const AnalysisOptions& a, const AnalysisOptions& b);
 // Returns true if the metrics of both are comparable: same device, rules and sizes.
 bool same_estimates(const Snapshot& a, const Snapshot& b);

@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// The what-if that computes estimates. Commands apply their moves to it too, so that an edit does
-// not require a new one.
+// The what-if that computes estimates. Commands also apply their moves to it, so that no new
+// what-if is required after an edit.
 struct MovePlanner::Basis {
   SnapshotPtr origin;    // graph that `what_if` refers to
   SnapshotPtr snapshot;  // graph with the same order as `what_if`
@@ -85,8 +85,8 @@ void MovePlanner::take_basis(Result<std::shared_ptr<Basis>> basis) {
     emit refused(QString::fromStdString(basis.error().message));
     return;
   }
-  // While the new basis was computed, the graph may have returned to the state of the old one. Keep
-  // that one then: a held block or a command may be using it.
+  // While the new basis was computed, the graph may have returned to the state of the old one. If
+  // so, keep the old one: a held block or a command may be using it.
   if (!is_basis_of(open_.shared_snapshot()) && !planning_.is_running()) basis_ = *std::move(basis);
   prepare();
   run_waiting();

@@ -24,7 +24,7 @@ class OpenGraph;
 struct HeldMove {
   NodeId handle;              // the node that the user picked up
   std::vector<NodeId> nodes;  // picked up: the handle or the whole selection
-  std::size_t taken = 1;      // their number
+  std::size_t taken = 1;      // number of `nodes`
   std::vector<NodeId> block;  // including nodes that move with it, in program order
   bool carries = false;
   MovePreview preview;
@@ -45,8 +45,8 @@ struct HeldMove {
 // that act on the whole selection. Both result in one edit.
 //
 // What-if estimates are prepared on a worker thread whenever the graph changes, so that they are
-// ready when a drag starts. Requests wait for them, and for pending edits. They apply to the nodes
-// that were selected at the time of the request, as far as these still exist.
+// ready when a drag starts. Requests wait for them, and for pending edits. A request applies to the
+// nodes that were selected at the time of the request, as far as these still exist.
 class MovePlanner : public QObject {
   Q_OBJECT
  public:
@@ -77,8 +77,8 @@ class MovePlanner : public QObject {
   void give_up();
 
   // --- Commands: act on the held block, or else on the selection ---
-  // While a node is picked up but not yet held, commands wait and then act on its block; releasing
-  // the node drops them.
+  // While a node is picked up but not yet held, commands wait and then act on its block; if the
+  // node is released first, they are discarded.
   void nudge(int direction);
   void to_next_change(int direction);
   // The start and the wait of a collective move with their chains (core/edit/moves.h), and other
@@ -124,7 +124,7 @@ class MovePlanner : public QObject {
   // A node that was picked up but is not yet held.
   struct Taking {
     NodeId handle;
-    std::vector<NodeId> nodes;  // the handle, and the selection if it was part of it
+    std::vector<NodeId> nodes;                    // the handle, or the selection that contains it
     std::vector<std::function<void()>> commands;  // for the block once it is held
   };
 
@@ -158,14 +158,14 @@ class MovePlanner : public QObject {
 
   OpenGraph& open_;
   Editing& editing_;
-  // Used by the running command if there is one, and by this thread if not.
+  // Used by the running command, or by this thread if no command is running.
   std::shared_ptr<Basis> basis_;
   Task<std::shared_ptr<Basis>> preparing_;
   std::deque<std::function<void()>> waiting_;
 
   std::shared_ptr<Taking> taking_;
   std::unique_ptr<HeldMove> held_;  // `basis_` belongs to its graph until the drop
-  Task<SnapshotPtr> live_;          // of the held block
+  Task<SnapshotPtr> live_;          // computes the graph with the held block at its position
   Task<Plan, Progress> planning_;   // the running command
 };
 

@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMaxRefused = 2;  // nodes whose reasons are given
+constexpr int kMaxRefused = 2;  // maximum number of refused nodes whose reasons are reported
 
 }  // namespace
 

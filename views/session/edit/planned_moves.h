@@ -21,13 +21,13 @@ class PlannedMoves {
   using Target = std::function<std::size_t(const WhatIf& what_if, const LegalRange& range,
                                            std::span<const NodeId> block)>;
 
-  // `what_if` has the order of `graph` and follows each move. Both must outlive this object.
+  // `what_if` must have the order of `graph`, and follows each move. Both must outlive this object.
   // `direction`: negative to move earlier, positive to move later; refusals name the constraint on
   // that side, or on both for 0.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
   // By default, the start and the wait of a collective move with their chains (core/edit/moves.h),
-  // and other nodes alone. This inverts it for nodes added from now on.
+  // and other nodes alone. This inverts that for nodes added from now on.
   void toggle_chains() { are_chains_toggled_ = true; }
   // From now on, all nodes move with their chains, or all of them alone.
   void set_chains(bool are_moved) { are_chains_moved_ = are_moved; }

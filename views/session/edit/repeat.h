@@ -18,12 +18,12 @@ struct PastEdit {
   std::vector<Edit> inverses;
 };
 
-// The last edit that moved one of these nodes or set its policy or, if there is none, the last edit.
-// nullopt if the history is empty. `graph`: at the end of the history.
+// The last edit that moved one of these nodes or set its policy or, if there is none, the last
+// edit. nullopt if the history is empty. `graph`: the graph at the end of the history.
 std::optional<PastEdit> last_edit_of(const EditHistory& history, const Graph& graph,
                                      std::span<const NodeId> nodes);
 
-// The edit that does the same in the identical layers. `now`: the graph at the end of the history.
+// The edit that repeats `past` in the identical layers. `now`: the graph at the end of the history.
 // Error (usage): see jointer::repeat_in_layers.
 Result<Edit> repeated(const PastEdit& past, const Graph& now);
 

@@ -30,8 +30,8 @@ class OpenGraph : public QObject {
   // The graph as opened, analyzed with the same options as the current one.
   [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
   [[nodiscard]] const Graph& graph() const { return snapshot().graph; }
-  // Returns true if the node exists. A selected node may not, such as after undo of the edit that
-  // added it.
+  // Returns true if the node exists. A selected node may no longer exist, for example after the
+  // edit that added it was undone.
   [[nodiscard]] bool has(NodeId node) const {
     return node && node.index() < graph().node_count() && graph().is_live(node);
   }

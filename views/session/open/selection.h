@@ -17,7 +17,7 @@ class Selection : public QObject {
  public:
   using QObject::QObject;
 
-  // The selected nodes in program order. Details are shown for the current one.
+  // The selected nodes, sorted by id. Details are shown for the current one.
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
   [[nodiscard]] NodeId current() const { return current_; }
   [[nodiscard]] bool contains(NodeId node) const;
@@ -33,7 +33,7 @@ class Selection : public QObject {
 
  public slots:
   void select(jointer::NodeId node);
-  // `current` is one of `nodes`; by default the first one.
+  // `current` must be one of `nodes`; by default, it is the first one.
   void select_all(std::vector<jointer::NodeId> nodes, jointer::NodeId current = {});
   void toggle(jointer::NodeId node);
   void clear();

@@ -50,8 +50,8 @@ class PipelineDraft : public QObject {
   void undo();
   [[nodiscard]] bool can_undo() const { return !past_.empty(); }
 
-  // The draft in the form that a workspace stores. Includes the sources of passes, which may not be
-  // available when it is opened.
+  // The draft in the form that a workspace stores. Includes the sources of passes, since
+  // passes may not be available when the workspace is opened.
   [[nodiscard]] WorkspacePipeline saved() const;
   // Replaces the draft; invalid text is ignored.
   void restore(const WorkspacePipeline& saved);

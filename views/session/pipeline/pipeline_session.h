@@ -21,7 +21,7 @@ namespace jointer::views {
 enum class StepStatus : std::uint8_t {
   idle,      // has not run
   disabled,  // in the list but not run
-  wrong,     // cannot run; its mistake says why
+  wrong,     // cannot run; `mistake` says why
   waiting,   // runs later in the current run
   running,
   done,      // its result is in the document or in the graph made from it
@@ -35,11 +35,11 @@ enum class StepStatus : std::uint8_t {
 // makes a separate graph (a pair) adds no edit; later steps continue with that graph.
 //
 // A run continues after the last step that the document shows and that has not changed since it
-// ran; otherwise from the start of the last run, or else from the current graph.
+// ran. If there is none, it begins at the start of the last run, or else with the current graph.
 class PipelineSession : public QObject {
   Q_OBJECT
  public:
-  // Both must outlive this object.
+  // Both arguments must outlive this object.
   PipelineSession(Document& document, PassService& service, QObject* parent = nullptr);
   ~PipelineSession() override;
   PipelineSession(const PipelineSession&) = delete;
@@ -56,7 +56,8 @@ class PipelineSession : public QObject {
   [[nodiscard]] QString mistake(std::size_t place) const;
   // Why the pipeline cannot run now, in one sentence; empty if it can.
   [[nodiscard]] QString why_not() const;
-  // Why another pipeline cannot apply to the document's graph, in one sentence; empty if it can.
+  // Why another pipeline cannot be applied to the document's graph, in one sentence; empty if it
+  // can be.
   [[nodiscard]] QString why_not(const Pipeline& other) const;
   // The next step to run, or nullopt if all steps have run.
   [[nodiscard]] std::optional<std::size_t> next() const;
@@ -101,7 +102,7 @@ class PipelineSession : public QObject {
   void run_to(int place) { run_until(static_cast<std::size_t>(place) + 1); }
   // Cancels the current run immediately; completed steps are kept.
   void cancel();
-  // Returns the document to its state before the first step.
+  // Returns the document to the state before the first step.
   void start_over();
   // Writes the graph after a step to files, then emits `graph_made`. The files have the last
   // separate graph up to that step, and the edits that lead from there to the step.
@@ -127,12 +128,12 @@ class PipelineSession : public QObject {
     PipelineStep step;
     std::optional<std::int64_t> peak_limit;  // the limit that it ran with
     StepOutcomePtr outcome;
-    EditHistory history;  // of the document after the step
+    EditHistory history;  // the document's history after the step
   };
   struct Run {
     PipelineWork work;
     std::size_t first = 0;  // number of steps of the last run that are reused
-    EditHistory history;    // of the document when the run began
+    EditHistory history;    // the document's history when the run began
     std::vector<StepOutcomePtr> outcomes;
     std::vector<DraftStep> steps;
     bool is_applying = false;
@@ -171,14 +172,14 @@ class PipelineSession : public QObject {
   std::optional<std::int64_t> peak_limit_;
   std::vector<QString> mistakes_;  // by position
   std::vector<RanStep> ran_;       // in the order of execution
-  EditHistory start_history_;      // of the document before the first step
+  EditHistory start_history_;      // the document's history before the first step
   std::shared_ptr<const Graph> start_graph_;
   SnapshotPtr start_estimates_;
   std::optional<StepFailure> failure_;
   std::unique_ptr<Run> run_;
-  Task<void, StepDone> work_;          // of the run, until its steps have ended
+  Task<void, StepDone> work_;          // the current run, until its steps have ended
   std::unique_ptr<QObject> applying_;  // set while the result is applied to the document
-  QStringList printed_;                // by the running step
+  QStringList printed_;                // lines printed by the running step
   QTimer tick_;
   QString message_;
   bool message_is_error_ = false;

@@ -20,7 +20,7 @@ RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   return settings;
 }
 
-// Writes a reproducer for run errors; other errors do not need one.
+// Writes a reproducer, but only for run errors.
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
                     const PipelineWork& work) {
   const QString& folder = work.reproducer_folder;

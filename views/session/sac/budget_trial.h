@@ -25,7 +25,7 @@ class BudgetTrial {
   // cut or knapsack, and the estimates of one plan.
   Result<PlanOutcomePtr> at(double budget);
   Result<SavePlan> plan(double budget);
-  // The outcome of another plan of min_cut's pair or of the step. Error (usage): same as emit_pair.
+  // The outcome of another plan of min_cut's pair or of the step. Error (usage): see `emit_pair`.
   [[nodiscard]] Result<PlanOutcomePtr> outcome(const SavePlan& plan) const;
 
  private:
@@ -34,7 +34,7 @@ class BudgetTrial {
 
   SnapshotPtr snapshot_;
   Graph step_;                           // a flat training step; empty for a joint graph
-  std::unique_ptr<PlanWhatIf> what_if_;  // of the step, or of the plans' graph
+  std::unique_ptr<PlanWhatIf> what_if_;  // for the step, or for the plans' graph
   std::unique_ptr<BudgetPlans> plans_;
 };
 

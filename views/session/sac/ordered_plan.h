@@ -15,8 +15,8 @@
 namespace jointer::views {
 
 // The graph of the state's plan in its order: a pair, or the flat training step with its tags
-// applied. `state` can change. Error (usage): see emit_pair and apply_step_tags; (run): a pass
-// failed.
+// applied. The plan of `state` must be able to change. Error (usage): see emit_pair and
+// apply_step_tags; (run): a pass failed.
 Result<Graph> ordered_graph(const SacState& state);
 
 struct OrderedFigures {
@@ -27,8 +27,8 @@ struct OrderedFigures {
 // The estimates of that graph. Errors: as above.
 Result<OrderedFigures> ordered_figures(const SacState& state);
 
-// The edits that apply the tags of a flat training step and then the passes of `order`, an entry for
-// each. Empty if nothing is left to apply. Errors: as above.
+// The edits that apply the tags of a flat training step and then the passes of `order`, one edit
+// for each. Empty if nothing is left to apply. Errors: as above.
 Result<std::vector<Edit>> ordered_tags(const Snapshot& tagged, const std::string& order);
 
 }  // namespace jointer::views

@@ -35,7 +35,7 @@ Graph without_search(const SacState& state) {
   return graph;
 }
 
-// Budgets and presets, which no search for a limit has evaluated.
+// Adds the reserved bytes of budgets and presets, which no search for a limit has evaluated.
 void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
   for (ParetoPoint& point : points)
     if (!point.reserved_bytes && point.partitioner == Partitioner::min_cut)

@@ -41,7 +41,7 @@ class ParetoSearch : public QObject {
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
   // True if the points that a search found are in the orders found for them, and their lower bounds
-  // are of any order.
+  // hold for any order.
   [[nodiscard]] bool is_ordered() const { return is_ordered_; }
 
   // If true (the default), the following searches may offload values to the host.
@@ -49,7 +49,7 @@ class ParetoSearch : public QObject {
   // If true (the default), the following searches also find an order for each plan.
   [[nodiscard]] bool orders() const { return settings_.orders; }
   void set_orders(bool orders);
-  // The memory that limits count; allocated by default.
+  // The memory that limits apply to; allocated by default.
   [[nodiscard]] LimitedMemory memory() const { return settings_.memory; }
   void set_memory(LimitedMemory memory);
 
@@ -76,8 +76,8 @@ class ParetoSearch : public QObject {
   void cancel();
   void clear();
 
-  // Prepares the search on a worker thread. `state` can change. `tell` receives points as they are
-  // found.
+  // Prepares the search on a worker thread. The plan of `state` must be able to change. `tell`
+  // receives points as they are found.
   static Result<std::unique_ptr<TradeOff>> trade_off_of(
       const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
       const Cancellation& job, std::function<void(const ParetoPoint&)> tell,
@@ -121,17 +121,17 @@ class ParetoSearch : public QObject {
 
   Task<std::vector<ParetoPoint>> search_;  // at most one of the two is running
   Task<Fit> fit_;
-  SharedPtr shared_;          // of the latest search
+  SharedPtr shared_;          // shared with the latest search
   SacStatePtr searched_;      // the state that `points_` belong to
   bool is_complete_ = false;  // `points_` are its curve
   bool is_ordered_ = false;
   std::vector<ParetoPoint> points_;
   Settings settings_;
   QTimer timer_;
-  std::optional<Limit> limit_;    // of the running search for a plan
+  std::optional<Limit> limit_;    // the limit of the running search for a plan
   bool is_trial_ = false;         // its plan is for a preview
-  std::optional<Limit> to_try_;   // after `soon_`
-  std::optional<Fitted> latest_;  // of the searches that are done
+  std::optional<Limit> to_try_;   // the limit to try when `soon_` fires
+  std::optional<Fitted> latest_;  // the result of the latest completed search
   QTimer soon_;
 };
 

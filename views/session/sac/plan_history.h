@@ -23,7 +23,7 @@ class PlanHistory : public QObject {
   // True if states should show the estimates of their plans: an entry of the history or a named
   // state sets policies or requests a plan.
   [[nodiscard]] bool has_plans() const;
-  // Peak, step and exposed time with the plan at this state, or why it has no plan. None while it is
+  // The estimates with the plan at this state, or why the state has no plan. nullopt while they are
   // being computed; `changed` follows.
   std::optional<Result<Figures>> find(const EditHistory& history);
 

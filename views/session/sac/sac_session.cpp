@@ -403,7 +403,7 @@ void SacSession::solve(const SolveSettings& settings) {
        .is_to_be_done = true});
 }
 
-// Only in a flat training step; a joint graph is solved.
+// Called only for a flat training step; a joint graph is solved instead.
 void SacSession::apply_budget(const Preview& found) {
   if (!found.plan) return emit refused(found.refusal);
   apply_plan(*found.plan,

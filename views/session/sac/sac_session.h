@@ -66,17 +66,18 @@ class SacSession : public QObject {
   };
   [[nodiscard]] const std::optional<Tuned>& tuned() const { return tuned_; }
   void set_tuned(const std::optional<Tuned>& tuned);
-  // Searches for plans within limits, which all panes share.
+  // The search for plans within limits, shared by all panes.
   [[nodiscard]] ParetoSearch& pareto() { return pareto_; }
 
   // --- Previews ---
   struct Preview {
-    // A preview is for either a policy of tensors (`nodes` and `keep`) or a new plan (`plan_request`).
+    // A preview is for either a policy of tensors (`nodes` and `keep`) or a new plan
+    // (`plan_request`).
     std::vector<NodeId> nodes;
     std::optional<Keep> keep;
     std::optional<SacSolver::PlanRequest> plan_request;
-    std::optional<SolveSettings> settings;  // of the plan request, unless it is for a plan
-    std::optional<SavePlan> plan;           // of the plan request, for a flat training step
+    std::optional<SolveSettings> settings;  // settings of the plan request, unless it is for a plan
+    std::optional<SavePlan> plan;           // the plan found, for a flat training step
     PlanOutcomePtr outcome;                 // null if impossible
     QString refusal;                        // why it is impossible, or empty
     bool is_to_be_done = false;             // to be applied, not only shown
@@ -90,7 +91,8 @@ class SacSession : public QObject {
   [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
 
   // Computes the estimates at another history entry. `use` is called on this thread, unless
-  // `context` is destroyed first. Error (usage): the entry has no plan. Error (cancelled).
+  // `context` is destroyed first. Error (usage): the entry has no plan;
+  // (cancelled): `cancel` was called.
   using UseFigures = std::function<void(const Result<PlanFigures>&)>;
   void find_figures(const EditHistory& history, QObject* context, UseFigures use);
   // Computes the memory that the caching allocator would reserve there. The same applies to `use`.

@@ -45,8 +45,8 @@ std::ptrdiff_t last_search(const EditHistory& history) {
   return -1;
 }
 
-// The order that belongs to the last search's plan. It stays in effect under later choices, until the
-// graph is solved again or its calls change.
+// The order that belongs to the last search's plan. It stays in effect under later choices, until
+// the graph is solved again or its calls change.
 std::string order_in_effect(const EditHistory& history) {
   const std::ptrdiff_t search = last_search(history);
   if (search < 0 || search < last_solve(history)) return {};
@@ -330,7 +330,8 @@ Result<SacStatePtr> SacSolver::state_of_step(const SacRequest& request) {
   JOINTER_TRY(SacStatePtr state,
               steps_.state(request.now, request.baseline, calls, policies_asked(request)));
   if (state->applied_tags.refusal.empty() || request.choices.empty()) return state;
-  // If the tags could not be applied even before this choice, it may be one of several that fix that.
+  // If the tags could not be applied even before this choice, the choice may be one of several that
+  // together fix that.
   SacRequest before = request;
   before.choices.pop_back();
   JOINTER_TRY(const SacStatePtr last,

@@ -60,7 +60,7 @@ class SacSolver {
   struct Trial {
     SolveSettings settings;
     PlanOutcomePtr outcome;
-    std::optional<SavePlan> plan;  // of a flat training step, for a budget
+    std::optional<SavePlan> plan;  // the plan for a budget, for a flat training step
   };
   Result<Trial> try_solving(const SacRequest& request, const PlanRequest& wanted);
 
@@ -107,7 +107,8 @@ class SacSolver {
     SavePlan plan;
     std::int64_t bytes = 0;
   };
-  // `search`: the index of its edit, which no other plan follows. Null if it has no legal plan.
+  // The policies of a search's plan. `search`: the index of the edit that adopts the plan; no later
+  // edit may request another plan. Null if the plan is not legal.
   const std::vector<Keep>* searched_keep(const SacRequest& request, const SacBasePtr& base,
                                          std::size_t search);
 

@@ -33,10 +33,10 @@ SacKind sac_kind(const Graph& graph);
 struct SacBase : PlanOutcome {
   SnapshotPtr snapshot;  // has the costs; except for policies, its graph is the one that was solved
   SolveSettings settings;
-  std::vector<MemoryPolicy> policies;      // by node, as of solving
+  std::vector<MemoryPolicy> policies;      // by node, when the plan was solved
   MemoryPolicy fsdp = MemoryPolicy::none;  // of the graph as opened (core/policy/with_fsdp.h)
   Partition partition;
-  std::unique_ptr<const PlanWhatIf> what_if;  // of partition.joint
+  std::unique_ptr<const PlanWhatIf> what_if;  // for plans of partition.joint
   std::vector<SaveCandidate> candidates;      // in program order
   std::vector<std::int8_t> keep;              // by node: the Keep of a candidate, or -1
 };
@@ -45,7 +45,7 @@ using SacBasePtr = std::shared_ptr<const SacBase>;
 // A flat training step without its tags applied.
 struct SacStep : PlanOutcome {
   SnapshotPtr snapshot;                       // its graph, except for policies
-  std::unique_ptr<const PlanWhatIf> what_if;  // of its graph
+  std::unique_ptr<const PlanWhatIf> what_if;  // for plans of its graph
 };
 using SacStepPtr = std::shared_ptr<const SacStep>;
 

@@ -79,12 +79,12 @@ std::vector<NodeId> saved_at_peak(const Graph& step, const MemoryTimeline& memor
   return nodes;
 }
 
-// Adds what these values are computed from as far as it is not saved, so that recomputing them frees
-// memory. Removes values that cannot be recomputed, unless none can.
+// Adds the values that these are computed from, as far as they are not saved, so that recomputing
+// frees memory. Removes values that cannot be recomputed, unless none can.
 void add_chains(const SacState& state, std::vector<NodeId>& nodes) {
   const PlanWhatIf& what_if = *state.step->what_if;
   SavePlan plan = state.plan;
-  plan.offloaded.clear();  // they are available, too
+  plan.offloaded.clear();  // offloaded values are available, too
   const auto change = what_if.change_all(plan, nodes, Keep::recompute);
   const auto before = what_if.evaluate(plan);
   if (!change || !before) return;

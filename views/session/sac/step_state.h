@@ -25,9 +25,9 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
 // The step of a state with the tags that no search has set: those of earlier plans may change.
 Graph step_with_own_tags(const SacState& state);
 
-// The nodes to tag when the user ticks these tensors, except settled ones. To recompute a value, the
-// values that it is computed from are tagged as well, back to saved ones, and for one element of a
-// tuple, the call that returns the tuple; otherwise no memory would be freed.
+// The nodes to tag when the user ticks these tensors, except settled ones. To recompute a value,
+// the values that it is computed from are tagged as well, back to saved ones, and for an element of
+// a tuple, the call that returns the tuple; otherwise no memory would be freed.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<Keep> keep);
 

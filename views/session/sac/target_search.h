@@ -14,8 +14,8 @@
 namespace jointer::views {
 
 // Searches on a worker thread for the shortest list of changes that meets a target, and then for
-// the best plan without its conditions. Tags that a search has set in a flat training step may
-// change again. A new search replaces a running one.
+// the best plan without the target's conditions. Tags that a search has set in a flat training step
+// may change again. A new search replaces a running one.
 class TargetSearch : public QObject {
   Q_OBJECT
  public:
@@ -30,7 +30,7 @@ class TargetSearch : public QObject {
   TargetSearch(const TargetSearch&) = delete;
   TargetSearch& operator=(const TargetSearch&) = delete;
 
-  // `state` can change.
+  // The plan of `state` must be able to change.
   void find(const SacStatePtr& state, const PlanTarget& target);
   void cancel();
   [[nodiscard]] bool is_running() const { return list_.is_running() || best_search_.is_running(); }

@@ -11,9 +11,9 @@ bool has_same_plan(const SacStatePtr& a, const SacStatePtr& b) {
   return a && b && a->base == b->base && a->step == b->step && a->plan == b->plan;
 }
 
-// Compares the plan as the partitioner solved it: at its budget, unless it was changed since, and
-// under the tags of that time. The solvers thus show their decisions in place of the user's choice.
-// A flat training step is compared at its peak.
+// Compares the plan as the partitioner solved it: at its budget, unless the plan has changed since,
+// and under the tags of that time. The solvers thus show what they decide in place of the user's
+// choice. A flat training step is compared at its peak.
 SolverComparison::Request request_of(const SacState& state,
                                      std::shared_ptr<const Cancellation> job) {
   SolverComparison::Request request{

@@ -10,7 +10,8 @@
 
 namespace jointer::views {
 
-// Explains the policy of one tensor with its margin (core/partition/plan_margin.h), and compares it with what other solvers decide. Computed on a worker thread: first the margin,
+// Explains the policy of one tensor with its margin (core/partition/plan_margin.h), and compares
+// the policy with the decisions of other solvers. Computed on a worker thread: first the margin,
 // which takes milliseconds, then the comparison, which solves the graph several times.
 class ValueReasons : public QObject {
   Q_OBJECT
@@ -38,7 +39,7 @@ class ValueReasons : public QObject {
     std::shared_ptr<const PlanWhatIf> what_if;
     std::shared_ptr<const PlanMargins> margins;
     std::shared_ptr<SolverComparison> solvers;  // used by one job at a time
-    std::shared_ptr<Cancellation> job;          // which can cancel them
+    std::shared_ptr<Cancellation> job;          // can cancel `solvers`
   };
   using Lines = std::vector<MarginLine>;
 

@@ -11,7 +11,7 @@ namespace jointer::views {
 // higher, and so do shorter texts.
 struct FuzzyMatch {
   int score = 0;               // higher is better; comparable only for the same pattern
-  std::vector<int> positions;  // of each letter in the text
+  std::vector<int> positions;  // positions of the pattern's letters in the text
 };
 
 // nullopt if the text does not contain the letters in order. Ignores case. Cost: pattern length

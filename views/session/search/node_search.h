@@ -21,7 +21,7 @@ class NodeSearch {
   explicit NodeSearch(SnapshotPtr snapshot);
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
-  // A plan's entry for a tensor, which the filters policy:, by: and bytes use; nullopt for nodes
+  // A plan's entry for a tensor, used by the filters policy:, by: and bytes; nullopt for nodes
   // that are not in the plan. Without a plan, policy: and by: are invalid, and bytes are those of
   // the node's outputs.
   struct OfPlan {

@@ -40,7 +40,7 @@ MeasuredCurve curve_with_blocks(const TimelineData& data, const Measurement& mea
       samples.push_back({data.position(point), profile[point]});
     for (const MeasuredBytes& sample : block.memory)
       samples.push_back({block.start_ns + sample.ns, sample.bytes});
-    // The points of its nodes are within it. The last one holds until the next node runs.
+    // The points of its nodes are within it. The last one applies until the next node runs.
     while (point + 1 < profile.size() && data.position(point + 1) <= block.end_ns) ++point;
   }
   for (; point < profile.size(); ++point)

@@ -12,12 +12,12 @@ namespace jointer::views {
 
 using MeasurementPtr = std::shared_ptr<const Measurement>;
 
-// Measured bytes along an axis: point i holds from position(i) to position(i + 1), the last one
-// until end().
+// Measured bytes along an axis: point i applies from position(i) to position(i + 1), the last
+// one until end().
 class MeasuredCurve {
  public:
   MeasuredCurve() = default;
-  // Positions are ascending; `bytes` has the same size.
+  // Positions must ascend; `bytes` must have the same size.
   MeasuredCurve(std::vector<std::int64_t> positions, std::vector<std::int64_t> bytes,
                 std::int64_t end);
 
@@ -27,7 +27,7 @@ class MeasuredCurve {
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
   [[nodiscard]] std::int64_t bytes(std::size_t point) const { return bytes_[point]; }
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // The point with the maximum, among those that hold anywhere in [begin, end).
+  // The point with the maximum, among those that apply anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   // The first point with the overall maximum.
   [[nodiscard]] std::size_t peak() const { return maximum_.find(0, bytes_.size()); }

@@ -153,7 +153,7 @@ TimelineData::TimelineData(const Graph& graph, const Analysis& analysis,
   place_measured(graph, analysis, measurement);
 }
 
-// A step's allocations are shown during the step, its frees from the next step on.
+// A node's allocations are shown from the start of the node, its frees from the next node on.
 void TimelineData::place_points_by_step(std::size_t steps) {
   const auto count = static_cast<std::int64_t>(steps);
   length_ = std::max<std::int64_t>(count, 1);
@@ -342,9 +342,9 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
   build_lanes(analysis, std::move(items), names);
 }
 
-// A block is in the compute lane and in the lanes of the collectives and copies that it contains. In
-// time, it is one item there. In program order, it is one item for each stretch of its nodes that no
-// other node interrupts.
+// A block is in the compute lane and in the lanes of the collectives and copies that it contains.
+// In time, it is one item in each. In program order, it is one item for each uninterrupted run of
+// its nodes.
 void TimelineData::place_blocks(const Graph& graph, const Analysis& analysis,
                                 const Measurement& measurement,
                                 std::vector<std::vector<LaneItem>>& lanes) {

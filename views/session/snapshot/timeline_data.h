@@ -17,8 +17,8 @@
 
 namespace jointer::views {
 
-// The horizontal axes. A position is an integer: a step in program order, or an estimated or
-// measured time in nanoseconds since the start of the step.
+// The horizontal axes. A position is an integer: the index of a node in program order, or an
+// estimated or measured time in nanoseconds since the start of the step.
 enum class AxisKind : std::uint8_t { program_order, estimated_time, measured_time };
 
 // The meaning of a color in a lane.
@@ -122,15 +122,15 @@ class TimelineData {
   // CPU, compute, then one lane per process group.
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
 
-  // The points of the memory profile on the axis: point i holds from position(i) until position(i +
-  // 1).
+  // The points of the memory profile on the axis: point i applies from position(i) until
+  // position(i + 1).
   [[nodiscard]] std::size_t point_count() const { return positions_.size(); }
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
-  // The point that holds at a position.
+  // The point that applies at a position.
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
   // The first point that begins at or after this position; point_count() if there is none.
   [[nodiscard]] std::size_t first_point_at(std::int64_t position) const;
-  // The point with the maximum, among those that hold anywhere in [begin, end).
+  // The point with the maximum, among those that apply anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::int64_t bytes(MemoryCategory category, std::size_t point) const {
     return bands_->categories[static_cast<std::size_t>(category)][point];

@@ -52,7 +52,7 @@ class TuneSession : public QObject {
   // Stops the search and keeps its result so far.
   void stop();
   // Runs the pipeline on the graph that was searched. Its steps become edits of the document. If
-  // one partitions a joint graph, `graph_made` follows, and the steps after it are edits of the
+  // a step partitions a joint graph, `graph_made` follows, and the steps after it are edits of the
   // pair.
   void take(const Pipeline& pipeline);
   void take_winner();
@@ -76,7 +76,7 @@ class TuneSession : public QObject {
   using SharedPtr = std::shared_ptr<Shared>;
   // The result of running a pipeline.
   struct PipelineResult {
-    std::vector<Edit> edits;  // of the document's graph
+    std::vector<Edit> edits;  // edits of the document's graph
     StepFigures figures;
     std::optional<GraphFiles> pair;
   };
@@ -93,7 +93,7 @@ class TuneSession : public QObject {
   SharedPtr running_;  // of the running search, unless it has been stopped
   Task<TuneResult> search_;
   std::optional<TuneResult> result_;
-  std::optional<std::int64_t> reserved_;  // of the winner of the search that ended; else nullopt
+  std::optional<std::int64_t> reserved_;  // the winner's, after the search; nullopt if not known
   SnapshotPtr searched_;
   EditHistory history_;  // leads to `searched_`
   QTimer timer_;

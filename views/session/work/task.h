@@ -7,8 +7,8 @@
 //   run_in_background   a job that always runs to its end
 //   Precomputed         a value that will be needed later (precomputed.h)
 //
-// A job gets copies of what it uses, and nothing of the object that starts it. Its result arrives as
-// a Result<T> on the thread of that object, unless the object is gone. An exception becomes an
+// A job gets copies of what it uses, and nothing of the object that starts it. The result arrives
+// as a Result<T> on the thread of that object, unless the object is gone. An exception becomes an
 // Error (run). There is no way to wait for a job.
 
 #include <QObject>

@@ -111,7 +111,7 @@ class Autosave : public QObject {
   [[nodiscard]] Summary current_summary() const;
   [[nodiscard]] Setup current_setup() const;
   // The hash of the graph as opened. The computation starts when the document is opened, and has
-  // usually finished by the time the first edit needs the hash.
+  // usually finished by the time the first edit is made.
   [[nodiscard]] std::string hash() const;
   // Excludes benchmarks and layout.
   [[nodiscard]] Workspace workspace();
@@ -122,14 +122,14 @@ class Autosave : public QObject {
   QString folder_, path_;
   Precomputed<std::string> hash_;  // of the graph as opened
   std::unique_ptr<Journal> journal_;
-  Summary known_, saved_known_;  // of the journal, or else of the file; of the file
+  Summary known_, saved_known_;  // of the journal or, without one, of the file; of the file
   Setup known_setup_, saved_setup_;
   History saved_history_;               // base of a new journal
   std::string extra_;                   // members of the file that this version does not recognize
   std::unique_ptr<QObject> restoring_;  // set while a history is being replayed
   bool is_dirty_ = false, is_saving_ = false, is_restoring_ = false, is_found_dirty_ = false;
   QThreadPool saving_;
-  Mailbox complaints_;  // of the journal, which writes on its own thread
+  Mailbox complaints_;  // errors of the journal, which writes on its own thread
 };
 
 // The latest journal that belongs to the requested workspace or capture, or null.

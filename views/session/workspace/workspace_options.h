@@ -9,7 +9,7 @@ namespace jointer::views {
 
 WorkspaceOptions to_workspace(const AnalysisOptions& options);
 
-// Replaces those of the options that the workspace has; an option that is not valid is ignored.
+// Replaces the options that the workspace contains; invalid ones are ignored.
 AnalysisOptions with_workspace(AnalysisOptions options, const WorkspaceOptions& saved);
 
 }  // namespace jointer::views
