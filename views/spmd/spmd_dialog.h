@@ -19,7 +19,7 @@ namespace jointer::views {
 
 // The result of checking several ranks, one of which may be the document's own graph.
 struct RankCheck {
-  std::vector<RankProgram> programs;  // from files
+  std::vector<RankProgram> programs;  // read from files
   SnapshotPtr own;                    // null if only files are compared
   int own_rank = 0;
   SpmdReport report;
