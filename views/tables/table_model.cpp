@@ -282,7 +282,7 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
       return c.title;
     case Qt::ToolTipRole:
       return c.meaning;
-    case Qt::InitialSortOrderRole:  // the first click on a number shows the largest
+    case Qt::InitialSortOrderRole:  // the first click shows the largest numbers
       return static_cast<int>(c.unit == Unit::text ? Qt::AscendingOrder : Qt::DescendingOrder);
     case Qt::TextAlignmentRole:
       return static_cast<int>((c.unit == Unit::text ? Qt::AlignLeft : Qt::AlignRight) |

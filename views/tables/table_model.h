@@ -53,8 +53,8 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] virtual int row_of(NodeId node) const = 0;
   // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
-  // The totals of rows none of which is below another, by column; none for columns without a total.
-  // By default the sums of their numbers. A model whose rows share what they count overrides it.
+  // The totals of some rows by column; nullopt for columns without a total. No row may be below
+  // another. By default the sums of the numbers. A model whose rows share items overrides this.
   [[nodiscard]] virtual std::vector<std::optional<std::int64_t>> sums(
       std::span<const int> rows) const;
   // The items that the totals count, as text: "3 operators".

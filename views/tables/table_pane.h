@@ -87,7 +87,7 @@ class TablePane : public QWidget {
   TableModel& model_;
   QVBoxLayout* rows_ = nullptr;
   QHBoxLayout* controls_ = nullptr;
-  QTimer range_delay_;  // until the panes follow a range that is being dragged
+  QTimer range_delay_;  // delay before the pane follows a range that is being dragged
   QLineEdit* filter_ = nullptr;
   QLabel* headline_ = nullptr;
   TableView* view_ = nullptr;
