@@ -39,7 +39,7 @@ enum class ColorRole : std::uint8_t {
   all_reduce,
   all_to_all,
   broadcast,
-  // Process groups, in the order of their ids; further groups repeat them.
+  // Process groups, in the order of their ids; the colors repeat for further groups.
   group_1,
   group_2,
   group_3,
@@ -48,7 +48,7 @@ enum class ColorRole : std::uint8_t {
   // The rest.
   forward,
   backward,
-  amount,  // of time, bytes or FLOPs: the more, the stronger
+  amount,  // an amount of time, bytes or FLOPs; larger amounts get stronger colors
   pipeline,
   baseline,  // the graph as opened
   accent,    // the selection, the plan, and what became better

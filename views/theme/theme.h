@@ -12,14 +12,14 @@
 namespace jointer::views {
 
 // The window's colors. Surfaces are neutral and there is one accent; all other colors represent
-// data, and each has one meaning (see ColorRole). Memory that a schedule or a plan can change has
-// the colors of the Okabe-Ito palette, which is safe for color blindness; in grayscale, order and
-// hatching distinguish them. Panes name roles, never colors.
+// data, and each has one meaning (see ColorRole). Categories of memory that a schedule or a plan
+// can change have the colors of the Okabe-Ito palette, which is safe for color blindness; in
+// grayscale, order and hatching distinguish them. Panes name roles, never colors.
 struct Theme {
   bool dark = false;
   QColor window, surface, raised, border, grid, bed;
   QColor text, muted_text, accent_text;
-  // Indexed by role. The following roles also have names, as they are often used.
+  // Indexed by role. The roles below are often used, so they also have separate members.
   std::array<QColor, kColorRoles> colors;
   QColor accent, warning, error, ghost;  // accent, exposed, error and baseline
 
@@ -30,9 +30,9 @@ struct Theme {
   [[nodiscard]] static Qt::BrushStyle hatch(MemoryCategory category);
   // Colors of items in lanes.
   [[nodiscard]] QColor item(ItemColor item) const { return color(role_of(item)); }
-  // The baseline's color if there is no group.
+  // The color of a process group, or the baseline's color if `group` is invalid.
   [[nodiscard]] QColor group(GroupId group) const;
-  // Fills of estimates: `pale` inside an outline, `half` if the block is too narrow for an outline.
+  // Fill colors of estimates: `pale` inside an outline, `half` if a block is too narrow for one.
   [[nodiscard]] QColor pale(const QColor& color) const;
   [[nodiscard]] QColor half(const QColor& color) const;
   // Black or white, whichever is more readable on `background`.
@@ -55,7 +55,7 @@ QColor mixed(const QColor& a, const QColor& b, double share_of_b);
 QString category_label(MemoryCategory category);
 QString item_label(ItemColor color);
 
-// Bottom to top, permanent memory first.
+// The order of the stacked categories from bottom to top: permanent memory first.
 std::span<const MemoryCategory> stacking_order();
 
 }  // namespace jointer::views
