@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxFlows = 24;  // drawn at once unless one is selected
 constexpr double kFlowLeastPixels = 6;
 constexpr int kGhostLane = 3;
-constexpr int kHitHeight = 6;  // of the tick over a node that a search has found
+constexpr int kHitHeight = 6;  // height of the tick over a node that a search has found
 constexpr int kGroupMark = 3;  // width of the mark in a group's color next to its lane
 
 }  // namespace
@@ -111,7 +111,7 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
   const QFontMetrics metrics = painter.fontMetrics();
   const Detail detail = detail_of(scene_.content.rows()[row]);
   if (scene_.content.rows()[row].is_measured) {
-    // Filled, like its blocks.
+    // A filled mark, since the blocks of this lane are filled too.
     const int middle = area.center().y();
     painter.fillRect(QRect(box.left(), middle - 3, 7, 7), scene_.theme.text);
     painter.setPen(scene_.theme.text);

@@ -21,8 +21,8 @@ struct LegendEntry {
   QString longest = {};
 };
 
-// Entries from left to right, wrapped into rows. If they need more than `max_rows`, the last row
-// ends in the number of those left out: "+3".
+// Entries from left to right, wrapped into rows. If they do not fit in `max_rows`, the last row
+// ends with the number of entries left out: "+3".
 class LegendRows {
  public:
   static constexpr int kRowHeight = 20;

@@ -11,8 +11,8 @@ struct BytesView {
   [[nodiscard]] std::int64_t span() const { return top > bottom ? top - bottom : 1; }
 };
 
-// The visible part of the memory axis, in fractions of the whole, so it does not change if the axis
-// does. Plain numbers; positions are fractions of the visible part, from its bottom.
+// The visible part of the memory axis, as fractions of the whole axis, so that it stays the same if
+// the axis changes. Plain numbers; positions are fractions of the visible part, from its bottom.
 class MemoryZoom {
  public:
   static constexpr double kMax = 64;

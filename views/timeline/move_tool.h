@@ -19,7 +19,7 @@ namespace jointer::views {
 class MoveTool : public QObject {
   Q_OBJECT
  public:
-  // Both must outlive this object.
+  // Both arguments must outlive this object.
   MoveTool(const TimelineContent& content, TimelineRange& range);
 
   // `grip`: the node that a press at `at` would pick up, if any. Returns true if it may be moved.

@@ -11,7 +11,7 @@
 namespace jointer::views {
 
 // Draws the SAC pane's plan over the memory curve: the memory of the partitioned graph, or of the
-// step with its tags applied, and the memory after a previewed change.
+// training step with its tags applied, and the memory after a previewed change.
 class PlanOverlay {
   Q_DECLARE_TR_FUNCTIONS(PlanOverlay)
  public:

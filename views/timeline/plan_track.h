@@ -14,13 +14,14 @@ namespace jointer::views {
 
 class PlanTrack {
  public:
-  // Both must outlive this object. `outcome` must have steps and belong to the graph of `data`.
+  // Both arguments must outlive this object. `outcome` must have steps, and belong to the graph of
+  // `data`.
   PlanTrack(const PlanOutcome& outcome, const TimelineData& data)
       : outcome_(outcome), data_(data) {}
 
-  // The visible columns; a run's point is the pair's step with the maximum bytes in its columns.
+  // The visible columns; a run's point is the step of the pair at which memory is highest there.
   [[nodiscard]] std::vector<MemoryRun> columns(const AxisView& axis) const;
-  // The pair's step with the maximum bytes in [begin, end) of the axis.
+  // The step of the pair at which memory is highest within the axis range [begin, end).
   [[nodiscard]] std::size_t largest_step(double begin, double end) const;
   [[nodiscard]] std::int64_t bytes(std::size_t step) const {
     return outcome_.profile[1 + 2 * step];

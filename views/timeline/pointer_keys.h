@@ -6,7 +6,7 @@
 namespace jointer::views {
 
 // Gives a view the keys W, A, S and D while the pointer is over it, whichever widget of its window
-// has the keyboard focus, as in Perfetto. While text is being edited, the keys go to it.
+// has the keyboard focus, as in Perfetto. While text is being edited, the keys go to the text.
 class PointerKeys : public QObject {
   Q_OBJECT
  public:

@@ -95,7 +95,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   range_->setText(range->text());
 }
 
-// The buttons of the axis are exclusive too, and not in this group.
+// Uses a separate group, since the buttons of the axis are exclusive among themselves.
 void TimelineBar::add_program_choice() {
   auto* choice = new QButtonGroup(this);
   const auto add = [&](const QString& text, const char* name, bool is_partitioned,

@@ -30,7 +30,7 @@ class TimelineBar : public QWidget {
   TimelineView& timeline_;
   TimelineContent& content_;
   QToolButton* joint_ = nullptr;        // the joint graph as it is
-  QToolButton* partitioned_ = nullptr;  // as partitioned
+  QToolButton* partitioned_ = nullptr;  // the joint graph as partitioned
   QToolButton* program_order_ = nullptr;
   QToolButton* estimated_time_ = nullptr;
   QToolButton* measured_time_ = nullptr;

@@ -12,8 +12,8 @@
 namespace jointer::views {
 namespace {
 
-// The axis may become at most this many times longer to fit a longer second step. If the second
-// step is longer still, its end is cut off and labeled.
+// The axis may become at most this many times longer to fit the longer of the estimated and the
+// measured step. If that step is longer still, its end is cut off and labeled.
 constexpr std::int64_t kMaxStretch = 2;
 
 // The axis of memory extends to the device's capacity if that is at most this many times the peak.
@@ -84,7 +84,7 @@ std::int64_t TimelineContent::top_bytes() const {
 
 std::int64_t TimelineContent::axis_length() const {
   std::int64_t own = data().length();
-  // The axis is fixed too, so that a shorter step looks shorter.
+  // The length of the axis is fixed too, so that a shorter step looks shorter.
   if (const Snapshot* opened = ghost(); opened != nullptr && !is_measured_axis())
     own = std::max(own, opened->timeline(kind_).length());
   if (kind_ == AxisKind::program_order || measured() == nullptr) return own;
@@ -162,7 +162,7 @@ int TimelineContent::row_of(NodeId node, bool is_measured) const {
 
 // --- The plan ---
 
-// A plan is drawn over the steps of the graph that it partitions; it cannot be shown over a
+// A plan is drawn over the nodes of the graph that it partitions; it cannot be shown over a
 // different order.
 bool TimelineContent::has_place_for(const SacStatePtr& state) const {
   if (!state || !state->can_change() || state->places.size() < 2 || !show_plan_) return false;

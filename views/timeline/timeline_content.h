@@ -41,13 +41,13 @@ class TimelineContent : public QObject {
   [[nodiscard]] const TimelineData* measured() const {
     return document_.measured() == nullptr ? nullptr : &document_.measured()->timeline(kind_);
   }
-  // Long enough for both the estimate and the measurement, or both the edited graph and the graph
-  // as opened, up to a limit.
+  // Long enough for both the estimate and the measurement, or for both the edited graph and the
+  // graph as opened, up to a limit.
   [[nodiscard]] std::int64_t axis_length() const;
   // The value at the upper edge of the memory curve.
   [[nodiscard]] std::int64_t top_bytes() const;
-  // Returns true if the axis of memory extends to the device's capacity. If the graph needs far
-  // less, that would flatten its curve.
+  // Returns true if the axis of memory extends to the device's capacity. If the graph's peak is
+  // far lower, the axis does not, since that would flatten the curve.
   [[nodiscard]] bool shows_capacity() const;
   // The measured bytes at the time when the nodes at a moment of the estimate ran; none if unknown.
   [[nodiscard]] std::optional<std::int64_t> measured_bytes(std::size_t moment) const;
@@ -62,9 +62,9 @@ class TimelineContent : public QObject {
   [[nodiscard]] TimeRange range_between(double begin, double end) const;
   // The positions on the axis where a part of the estimated step begins and ends.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> positions_of(TimeRange range) const;
-  // "120 ms", or a count of steps in program order.
+  // "120 ms", or a number of nodes in program order.
   [[nodiscard]] QString position_text(double position) const;
-  // The distance between two positions: "12 ms", or "120 steps" in program order.
+  // The distance between two positions: "12 ms", or "120 nodes" in program order.
   [[nodiscard]] QString distance_text(std::int64_t begin, std::int64_t end) const;
 
   // Lanes from top to bottom, as in the layout.
@@ -126,7 +126,7 @@ class TimelineContent : public QObject {
 
   Document& document_;
   const MovePlanner& planner_;
-  SnapshotPtr last_;  // the document's, before it changed
+  SnapshotPtr last_;  // the document's snapshot before it changed
   AxisKind kind_ = AxisKind::estimated_time;
   std::vector<Row> rows_;
   bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true, show_lane_legend_ = true;

@@ -23,8 +23,8 @@ NodeId grip_at(const TimelineScene& scene, QPoint at);
 // The first and the last pixel column of a range, within the axis.
 std::pair<int, int> columns_of(const TimelineScene& scene, TimeRange range);
 
-// Selects what is at a position; with `toggles`, toggles a single node in the selection instead. A range
-// that does not contain the position is cleared.
+// Selects what is at a position; with `toggles`, toggles a single node in the selection instead. A
+// range that does not contain the position is cleared.
 void select_at(const TimelineScene& scene, QPoint at, bool toggles);
 
 // The range between two pixel columns, given in either order.

@@ -37,7 +37,7 @@ int gap_over(LaneKind kind) {
   return kind == LaneKind::measured ? 1 : kLaneGap;
 }
 
-// The share of the space between their minimum and full heights that all lanes get.
+// How far all lanes grow from their minimum to their full heights, as a fraction.
 double lane_share(std::span<const LaneKind> kinds, int space) {
   int full = 0, minimum = 0;
   for (const LaneKind kind : kinds) {

@@ -13,8 +13,8 @@ enum class LaneKind : std::uint8_t { host, estimated, measured };
 
 // The areas of the timeline: a gutter for names on the left, and to its right, from top to bottom,
 // the legend, ruler, labels, memory curve, lanes, their legend and the overview. In a low view, the
-// overview and then the lanes and the curve shrink to their minimum heights; lanes that still do not
-// fit scroll.
+// overview and then the lanes and the curve shrink to their minimum heights; lanes that still do
+// not fit scroll.
 struct TimelineLayout {
   QRect legend, ruler, memory, lanes, lane_legend, overview;
   std::vector<QRect> labels;  // rows for labels of peaks, which would hide the curve
@@ -22,7 +22,7 @@ struct TimelineLayout {
   int gutter = 0;
   int lanes_height = 0;  // total height of all lanes
 
-  // Heights of the legends in pixels, at that width; 0 if a legend is not shown.
+  // Heights of the legends in pixels, at the width of the view; 0 if a legend is not shown.
   struct Legends {
     int memory = 0, lanes = 0;
   };

@@ -11,8 +11,8 @@ namespace jointer::views {
 // backward, a wait's collective or another node's first input.
 NodeId next_in_flow(const Snapshot& snapshot, NodeId current, bool forward);
 
-// The neighbor in the current node's lane, or the current node itself at an end of the lane. The
-// first node of the compute lane if there is no current node or it has no lane.
+// The neighbor in the current node's lane, or the current node itself at an end of the lane. If
+// there is no current node or it has no lane, the first node of the compute lane.
 NodeId next_in_lane(const TimelineData& data, NodeId current, int direction);
 
 // The next or previous collective with exposed time. Without a current node, the first or last one.

@@ -18,18 +18,19 @@ namespace jointer::views {
 class MoveTool;
 
 // The memory curve and, on the same axis below it, lanes for the CPU, the compute stream and each
-// process group. If the document has a measurement, its curve is drawn over the estimate and its
-// lanes below theirs. Painted directly with a cost bounded by pixels; see draw_list.h.
+// process group. If the document has a measurement, its curve is drawn over that of the estimate,
+// and its lanes below those of the estimate. Painted directly with a cost bounded by pixels; see
+// draw_list.h.
 //
 // The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //
 // Mouse: click selects, drag selects a range, drag with the middle button (or with Space held)
 // pans, Ctrl+wheel zooms at the pointer, wheel pans, and a double-click zooms to the item under the
 // pointer. Over the memory curve, Ctrl+Shift+wheel zooms its vertical axis, Shift+wheel pans it, and
-// a double-click shows all of it. The strip at the bottom shows the whole step; dragging in it moves the visible range.
-// Pressing on a node that can be moved picks it up (see move_tool.h); while it is held, the curve
-// and lanes show the graph with the node at its current position. The graph as opened is drawn
-// behind an edited graph.
+// a double-click shows all of it. The strip at the bottom shows the whole step; dragging in it
+// moves the visible range. Pressing on a node that can be moved picks it up (see move_tool.h);
+// while it is held, the curve and lanes show the graph with the node at its current position. The
+// graph as opened is drawn behind an edited graph.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -44,7 +45,7 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] TimelineContent& content() { return content_; }
   [[nodiscard]] TimelineRange& range() { return range_; }
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
-  // Refers to this view and is valid until it changes.
+  // Refers to this view and is valid only until the view changes.
   [[nodiscard]] TimelineScene scene() const;
   // Time taken to paint the last frame, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
