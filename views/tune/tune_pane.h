@@ -54,8 +54,8 @@ class TunePane : public QWidget {
   QLabel* status_ = nullptr;
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;
-  // The targets of the plot's marks: first plans, as indices of the points of the SAC pane's search,
-  // then pipelines.
+  // The targets of the plot's marks: first the plans, as indices of points in the SAC pane's
+  // search, then the pipelines.
   std::vector<std::size_t> plans_;
   std::vector<Pipeline> pipelines_;
 };
