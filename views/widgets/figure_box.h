@@ -15,7 +15,7 @@ class FigureBox : public QWidget {
 
   void set_name(const QString& name);
   [[nodiscard]] QLabel& value() { return *value_; }
-  // Shown next to the name; hidden by default.
+  // `was` is next to the name, the others are next to the value. All are hidden by default.
   [[nodiscard]] QLabel& was() { return *was_; }
   [[nodiscard]] QLabel& change() { return *change_; }
   [[nodiscard]] QLabel& warning() { return *warning_; }

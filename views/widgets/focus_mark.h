@@ -7,11 +7,11 @@ namespace jointer::views {
 
 // Marks where keys go: a frame around an area of the window, such as a pane, and a thinner one
 // around the widget in it that has the keyboard focus. A child of the area, drawn above its other
-// children; it takes no mouse events.
+// children; it ignores mouse events.
 class FocusMark : public QWidget {
   Q_OBJECT
  public:
-  // `focus` is in `area`.
+  // `focus` must be in `area`.
   FocusMark(QWidget& area, QWidget& focus);
 
   [[nodiscard]] const QWidget* area() const { return parentWidget(); }

@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// A bar with a message, and buttons for possible reactions. The message is shown whole, and can be
-// selected.
+// A bar with a message, and buttons for possible reactions. The message is shown in full, and can
+// be selected.
 class NoticeBar : public QFrame {
   Q_OBJECT
  public:
@@ -20,7 +20,7 @@ class NoticeBar : public QFrame {
 
   void set_text(const QString& text);
   [[nodiscard]] QString text() const { return text_->toPlainText(); }
-  // Adds a button to the right of those that it already has. `name`: its object name.
+  // Adds a button to the right of the existing ones. `name`: the button's object name.
   QPushButton* add_button(const QString& text, const QString& name);
 
  protected:

@@ -5,12 +5,12 @@
 
 namespace jointer::views {
 
-// Gives the window's shortcuts the letters that a focused number field cannot use. Qt's fields claim
-// all letters.
+// Passes the letters that a focused number field cannot use to the window's shortcuts. Qt's fields
+// claim all letters.
 class NumberKeys : public QObject {
   Q_OBJECT
  public:
-  // Acts on the fields of the application as long as it exists.
+  // Acts on all number fields of the application while this object exists.
   explicit NumberKeys(QObject* parent);
 
  protected:

@@ -12,13 +12,13 @@ namespace jointer::views {
 // The kind of a point in the plot.
 enum class ParetoKind : std::uint8_t {
   curve,            // found by a search
-  budget,           // of torch's activation budgets
+  budget,           // the plan of one of torch's activation budgets
   preset,           // an upstream policy
   named,            // a named state
   start,            // the plan that the search started from, once it is not the current one
   now,              // the current plan
   pipeline,         // a pipeline, which also changes orders and buckets
-  pipeline_preset,  // of upstream
+  pipeline_preset,  // an upstream preset
   tuned,            // the best pipeline
 };
 
@@ -29,11 +29,11 @@ struct ParetoMark {
   std::int64_t bound_ns = 0;  // no plan with this peak has a shorter step; 0 if not known
   std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
   QString order = {};  // passes that reorder the plan's graph, as a pipeline; empty if none do
-  bool is_bound_of_any_order = false;  // and without communication
+  bool is_bound_of_any_order = false;  // the bound holds for any order, without communication
   friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
 };
 
-// The mark of a plan that a search found; without the lower bound.
+// The mark of a plan that a search found, without the lower bound.
 ParetoMark mark_of(const ParetoPoint& point);
 
 // Pipelines have more freedom than plans, so each of the two has its own front.
@@ -42,8 +42,8 @@ bool is_pipeline(ParetoKind kind);
 // The name of a kind in the legend; empty if the labels of its marks explain it.
 QString legend_text(ParetoKind kind);
 
-// The color shows the kind of a mark, and is the same in all plots: a plan, a preset, a state or a
-// pipeline.
+// The color shows whether a mark is a plan, a preset, a state or a pipeline, and is the same in all
+// plots.
 QColor color_of(ParetoKind kind, const Theme& theme);
 
 // Paints the symbol of a kind.

@@ -59,7 +59,7 @@ std::vector<ParetoMark> bound_of(const std::vector<ParetoMark>& marks) {
   return found;
 }
 
-// Marks of the other kinds are too many to label.
+// There are too many marks of the other kinds to label them.
 bool has_label(ParetoKind kind) {
   return kind != ParetoKind::curve && kind != ParetoKind::budget && kind != ParetoKind::pipeline;
 }
@@ -237,7 +237,7 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
 void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
   const Theme& theme = Theme::of(palette());
   const int text_height = painter.fontMetrics().height();
-  // Use the largest unit in which the maximum is at least a few.
+  // Use the largest unit in which the maximum is at least `kFew`.
   constexpr double kFew = 4;
   constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t in = 0;

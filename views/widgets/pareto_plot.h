@@ -25,15 +25,15 @@ struct ParetoScale {
 // Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line.
 // One line connects the front of the plans, another one the front of the pipelines.
 // Hovering shows a mark's numbers and clicking chooses it; the arrow keys move between marks and
-// Enter chooses. The axes stay as they are while marks come, move and go; they only grow for a mark
-// beyond them.
+// Enter chooses. The axes stay as they are while marks appear, move and disappear; they grow only
+// if a mark lies beyond them.
 class ParetoPlot : public QWidget {
   Q_OBJECT
  public:
   explicit ParetoPlot(QWidget* parent = nullptr);
 
   // If there are no marks, or the memory changes, the axes are reset for the next marks. For
-  // reserved memory, all marks have reserved bytes.
+  // reserved memory, all marks must have reserved bytes.
   void set_marks(std::vector<ParetoMark> marks, LimitedMemory memory = LimitedMemory::allocated);
   [[nodiscard]] const std::vector<ParetoMark>& marks() const { return marks_; }
   // The area of each mark's label; empty if it has none.
@@ -65,7 +65,7 @@ class ParetoPlot : public QWidget {
  private:
   [[nodiscard]] ParetoScale scale() const;
   [[nodiscard]] std::optional<std::size_t> mark_at(QPoint at) const;
-  // The area of each of these kinds' entries in the legend.
+  // The area of the legend's entry for each of these kinds.
   [[nodiscard]] std::vector<QRect> legend_places(const std::vector<ParetoKind>& kinds) const;
   void paint_legend(QPainter& painter) const;
   void paint_fronts(QPainter& painter, const ParetoScale& scale) const;
@@ -78,9 +78,9 @@ class ParetoPlot : public QWidget {
   void step(int direction);
 
   std::vector<ParetoMark> marks_;
-  std::vector<ParetoMark> framed_;      // that the axes fit: those that are and were shown
+  std::vector<ParetoMark> framed_;      // the marks that the axes fit: those shown now or earlier
   std::optional<std::size_t> current_;  // hovered, or selected by keyboard
-  LimitedMemory memory_ = LimitedMemory::allocated;  // of the x axis
+  LimitedMemory memory_ = LimitedMemory::allocated;  // the memory on the x axis
   QString hint_, plan_action_;
 };
 

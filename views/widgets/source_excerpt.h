@@ -13,9 +13,9 @@ struct SourceExcerpt {
   QStringList lines;
 };
 
-// Looks for `file` as given if its path is absolute, and below each of `roots`. Reads only regular
-// Python files up to 4 MiB, since captures, which may come from anywhere, name the file. Empty if
-// the file or line does not exist.
+// Looks for `file` as given if its path is absolute, or else below each of `roots`. Reads only
+// regular Python files up to 4 MiB, since the name is from a capture, which may come from anywhere.
+// nullopt if the file or line does not exist.
 std::optional<SourceExcerpt> read_excerpt(const QString& file, int line, const QStringList& roots,
                                           int around = 3);
 

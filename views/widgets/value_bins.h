@@ -14,9 +14,9 @@ struct ValueBin {
   [[nodiscard]] std::size_t count() const { return last - first; }
 };
 
-// At most `max_bins` bins from the smallest to the largest of `sorted`, which must not be negative.
-// Bins have equal widths; if the values differ by more than a factor of 30, equal ratios. Bins may
-// be empty, but not the first and the last one. Equal values give one bin.
+// At most `max_bins` bins from the smallest to the largest value in `sorted`. No value may be
+// negative. Bins have equal widths; if the values differ by more than a factor of 30, equal ratios.
+// Bins may be empty, but not the first and the last one. If all values are equal, there is one bin.
 std::vector<ValueBin> value_bins(std::span<const std::int64_t> sorted, std::size_t max_bins);
 
 }  // namespace jointer::views
