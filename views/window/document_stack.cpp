@@ -60,7 +60,7 @@ void DocumentStack::make_widget() {
   if (hasFocus()) currentWidget()->setFocus();
 }
 
-// Passes the focus on to the shown widget, once it has been created.
+// Passes the focus on to the widget on screen, if it has been created.
 void DocumentStack::focusInEvent(QFocusEvent* event) {
   QStackedWidget::focusInEvent(event);
   if (QWidget* widget = shown()) widget->setFocus(event->reason());

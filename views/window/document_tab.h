@@ -58,7 +58,7 @@ class DocumentTab : public QWidget {
  private:
   void show_graph(const SnapshotPtr& snapshot);
   void show_error(const Error& error);
-  // `timelines`: the page's, or null.
+  // `timelines`: the timelines on the page, or null.
   void show_page(QWidget* page, TimelineStack* timelines = nullptr);
 
   OpenRequest request_;

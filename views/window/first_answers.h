@@ -1,6 +1,6 @@
 #pragma once
 
-// Answers to the questions that a new user asks of any graph, from its own numbers.
+// Answers to a new user's questions about a graph, based on the graph's own numbers.
 
 #include <QString>
 
@@ -13,7 +13,7 @@ struct FirstAnswer {
   NodeId node;  // the node that the answer is about; none if there is no such node
 };
 
-// Why is the peak there? The node is that of the largest live tensor.
+// Why is the peak there? The node is the producer of the largest tensor that is live at the peak.
 FirstAnswer answer_peak(const Snapshot& snapshot);
 // Which communication costs the most? The node is the start of that collective.
 FirstAnswer answer_communication(const Snapshot& snapshot);

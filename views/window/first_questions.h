@@ -16,7 +16,7 @@ class FirstQuestions : public NoticeBar {
 
  signals:
   void asked(jointer::views::FirstQuestions::Question question);
-  // The user does not need the bar any more.
+  // The user asked not to see the bar again.
   void dismissed();
 };
 

@@ -18,8 +18,8 @@ class GraphChooser : public QDialog {
 
   // Indices of the chosen graphs, in the order of the list.
   [[nodiscard]] std::vector<std::size_t> chosen() const;
-  // The option to compare each graph with the one that its pass received. Null if the list does not
-  // say which one that is.
+  // The option to compare each graph with the one that its pass received. Null if the file does
+  // not record which one that is.
   [[nodiscard]] QCheckBox* compares() const { return compares_; }
 
  private:

@@ -8,9 +8,9 @@
 
 namespace jointer::views {
 
-// A note next to the numbers: how much the step time depends on guessing where the ranks of process
-// groups run that the capture does not describe. Hidden if the guess changes the step by at most 1
-// %. Clicking it requests the settings. Computed on a worker thread.
+// A note next to the numbers: how much the step time depends on a guess of where ranks run, for
+// process groups that the capture does not describe. Hidden if the guess changes the step time by
+// at most 1%. Clicking the note requests the settings. Computed on a worker thread.
 class GuessNote : public QToolButton {
   Q_OBJECT
  public:

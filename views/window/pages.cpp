@@ -36,7 +36,7 @@ Page::Page(QWidget* parent) : QScrollArea(parent) {
   box->setFixedWidth(kPageWidth);
   column_ = new QVBoxLayout(box);
   column_->setSpacing(10);
-  // Not an alignment: the label would get the height of its text at full width.
+  // Stretches, not an alignment, which would give the label the height of its text at full width.
   middle->addStretch();
   middle->addWidget(box);
   middle->addStretch();

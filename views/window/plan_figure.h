@@ -6,8 +6,8 @@
 namespace jointer::views {
 
 // Peak memory and step time under the plan, for a joint graph as partitioned or a flat training
-// step with its tags applied. The estimates of a joint graph are shown from the start, even
-// while they are computed. They are those of the SAC pane.
+// step with its tags applied. For a joint graph, it is shown from the start, even while
+// the estimates are being computed. The estimates are those of the SAC pane.
 class PlanFigure : public FigureBox {
   Q_OBJECT
  public:

@@ -19,8 +19,8 @@ QString listed(QStringList parts) {
                          : RestoreBar::tr("%1 and %2").arg(parts.join(QStringLiteral(", ")), last);
 }
 
-// Undone edits and named states are restored with the edits, so they are mentioned only without
-// edits.
+// Undone edits and named states are restored with the edits, so they are mentioned only if no
+// edits were restored.
 QStringList parts_of(const RestoredWork& work) {
   QStringList parts;
   const auto add = [&parts](int count, const QString& one, const QString& several) {

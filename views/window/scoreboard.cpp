@@ -93,7 +93,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       tr("Choose the estimator, the number of GPUs per node, and the placement of process groups "
          "that the capture does not describe"));
   settings->addWidget(estimate_, 0, Qt::AlignRight);
-  // Replaces the estimator's name: both open its settings.
+  // Shown instead of the estimator's name; both open the estimator's settings.
   auto* guess = new GuessNote(document, this);
   settings->addWidget(guess, 0, Qt::AlignRight);
   connect(guess, &GuessNote::appeared, estimate_, &QWidget::setHidden);
@@ -147,8 +147,8 @@ void Scoreboard::fill_devices() {
   device_->addItem(tr("Other (JSON File)..."));
 }
 
-// Shows the measured peak and step; the tooltip names the measurement and gives its ratio to the
-// estimates.
+// Shows the measured peak and step time. The tooltip names the measurement and shows the ratios of
+// measured to estimated numbers.
 void Scoreboard::show_measurement() {
   const MeasuredTimeline* m = document_.measured();
   if (m == nullptr) return measured_->hide();

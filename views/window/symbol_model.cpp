@@ -48,7 +48,7 @@ QVariant SymbolModel::data(const QModelIndex& index, int role) const {
 
 QVariant SymbolModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
-  if (role == Qt::InitialSortOrderRole)  // the first click on the numbers shows the largest
+  if (role == Qt::InitialSortOrderRole)  // the first click shows the largest numbers
     return static_cast<int>(section == value_column ? Qt::DescendingOrder : Qt::AscendingOrder);
   if (role != Qt::DisplayRole) return {};
   switch (section) {
