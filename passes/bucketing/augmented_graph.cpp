@@ -23,7 +23,7 @@ Ancestors::Ancestors(const OverlapGraph& graph, std::span<const Place> order,
   };
   for (const Place p : order) {
     const std::uint32_t row = rank_[p];
-    // Inputs that the row already contains need no second visit.
+    // Skip inputs that the row already contains.
     for (const auto& inputs : {graph.inputs.of(p), others.of(p)})
       for (const Place input : inputs)
         if (!has(p, input)) take_over(row, input);

@@ -11,15 +11,15 @@
 
 namespace jointer {
 
-// Checks whether one node needs another, with a triangular bit matrix in execution order.
+// Checks whether one node depends on another, with a triangular bit matrix in execution order.
 class Ancestors {
  public:
   // `order`: every position once. `more`: additional dependencies, as pairs of a position and a
-  // position that it needs, consistent with the order.
+  // position that it depends on, consistent with the order.
   Ancestors(const OverlapGraph& graph, std::span<const Place> order,
             std::span<const std::pair<Place, Place>> more);
 
-  // True if `place` needs `other`. No position needs itself.
+  // True if `place` depends on `other`. No position depends on itself.
   [[nodiscard]] bool has(Place place, Place other) const {
     const std::uint32_t row = rank_[place], bit = rank_[other];
     return bit < row && (bits_[first_[row] + bit / 64] >> (bit % 64) & 1U) != 0;
@@ -28,7 +28,7 @@ class Ancestors {
 
  private:
   std::vector<std::uint32_t> rank_;  // by position: its index in the order
-  std::vector<std::size_t> first_;   // by rank: its row's first word
+  std::vector<std::size_t> first_;   // by rank: the first word of its row
   std::vector<std::uint64_t> bits_;
 };
 
@@ -42,12 +42,12 @@ class AugmentedGraph {
   void remove(Place place, Place dependency);
   [[nodiscard]] std::span<const Place> more(Place place) const { return more_[place]; }
 
-  // Merges `place`, a single node so far, with `of` and the nodes already merged with it.
+  // Merges `place`, a single node so far, with `of` and the nodes already merged with `of`.
   void merge(Place of, Place place);
   void unmerge(Place place);
 
-  // True if `to` or a node merged with it needs `from` or a node merged with it. `from` and `to`
-  // must not be merged with each other.
+  // True if `to` or a node merged with `to` depends on `from` or a node merged with `from`. `from`
+  // and `to` must not be merged with each other.
   [[nodiscard]] bool has_path(Place from, Place to);
 
  private:
@@ -59,7 +59,7 @@ class AugmentedGraph {
   const OverlapGraph& graph_;
   const Ancestors& ancestors_;
   std::vector<std::vector<Place>> more_;  // by position
-  std::vector<std::int32_t> set_;         // by position: the set that it is in, or -1
+  std::vector<std::int32_t> set_;         // by position: the set that contains it, or -1
   std::vector<std::vector<Place>> sets_;
   std::vector<std::uint32_t> marks_;  // by position: the last search that reached it
   std::uint32_t mark_ = 0;

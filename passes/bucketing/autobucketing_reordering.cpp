@@ -1,51 +1,53 @@
 // Overlaps collectives with compute, and merges them into buckets.
 //
 // Terms
-//   half   a graph, or the forward or the backward of a pair: each is ordered separately.
-//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h) if requested.
+//   half   a graph, or the forward or the backward of a pair. Each half is ordered separately.
+//   base   the half; if requested, with FSDP's collectives already in buckets (pre_bucketing.h).
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
-//   limit  the peak of the original order, plus its allowed growth. There are two, each from a
-//          different memory model: the caller's (PassContext::analysis), and torch's
+//   limit  the peak of the original order, plus the allowed growth. There are two limits, each from
+//          a different memory model: the caller's (PassContext::analysis), and torch's
 //          build_memory_profile. The context's peak limit applies to the first.
 //
 // Steps, for each half
 //   1. Make the base and its plan.
 //   2. Make candidates: the original order; the plan; the plan with only those buckets whose copies
-//      take less than they save; and each of the three with every collective retimed
+//      take less time than the merging saves; and each of the three with every collective retimed
 //      (collective_timing.h): all-gathers run as late as possible, so that they do not hold memory
 //      needlessly.
-//   3. Measure each: simulation and both peaks. If a retimed candidate exceeds a limit, collectives
-//      move away from its peak: an all-gather starts after it, any other is waited for before it,
-//      the largest first, until the candidate fits or no such collective is left.
-//   4. Among candidates within the limits that expose no more than the plan does (even if the plan
-//      exceeds them), choose the one with the shortest step; if there is none, the one that exposes
-//      the least. The original order is a candidate.
+//   3. Measure each candidate: simulate it and compute both peaks. If a retimed candidate exceeds a
+//      limit, move collectives away from its peak, the largest first: start an all-gather after the
+//      peak, and wait for any other collective before it, until the candidate fits or no such
+//      collective is left.
+//   4. Among the candidates within the limits that expose no more time than the plan does (even if
+//      the plan exceeds the limits), choose the one with the shortest step time. If there is none,
+//      choose the one that exposes the least. The original order is a candidate.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
 // its options and defaults; `rules` selects 2.11's instead (overlap_scheduler.cpp and
-// overlap_bucketer.cpp describe the differences). By default, the torch that captured the graph
-// decides; from 2.13 on, it means 2.15's rules. With 2.15's and `torch_compatible`, or in the
-// bucket mode `coalesced`, buckets are torch's own calls (bucket_calls.h); otherwise
+// overlap_bucketer.cpp describe the differences). By default, the version of torch that captured
+// the graph decides: from 2.13 on, 2.15's rules apply. With 2.15's rules and `torch_compatible`, or
+// in the bucket mode `coalesced`, buckets are torch's own calls (bucket_calls.h); otherwise
 // core/edit/merge.h makes them. Deviations, all off with `torch_compatible`:
-//   - the limit is kept; torch only estimates it, may exceed it (by 0.6 GB on a forward of
-//     Llama3-8B), and may then expose less;
+//   - the limit is observed; torch only estimates memory, may exceed the limit (by 0.6 GB on a
+//     forward of Llama3-8B), and may then expose less;
 //   - collectives are retimed, and the best of several orders is chosen;
-//   - buckets whose copies cost more than they save stay unmerged, or keep only the members that
-//     pay off;
-//   - a collective is not tried while something that it needs cannot be started (torch forces other
-//     waits first).
+//   - buckets whose copies cost more than the merging saves stay unmerged, or are reduced to the
+//     members that pay off;
+//   - a collective is not tried while something that it depends on cannot be started (torch forces
+//     other waits first).
 //
 // Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; no value is read
 // before it is written, which torch allows (torch_buckets.cpp); copies between devices stay
-// asynchronous, and the order of writes is kept instead; `bucket_mode` also applies to buckets made
-// after the schedule, where torch packs all-reduces as always; costs come from the estimator that
-// everything else uses, and parameters that choose another are refused, as are those that serve
-// only Inductor's later stages; if the dependencies that keep collectives hidden form a cycle,
-// torch stops, and here some are dropped.
+// asynchronous, and the order of writes is preserved instead; `bucket_mode` also applies to buckets
+// made after the schedule, for which torch packs all-reduces in the same way in every mode; costs
+// come from the estimator that everything else uses, and parameters that choose another are
+// refused, as are those that serve only Inductor's later stages; if the dependencies that keep
+// collectives hidden form a cycle, torch stops, whereas here some of them are dropped.
 //
-// Cost: see the parts. Llama3-8B's backward, 8,192 nodes, takes 85 ms; 671B's, 28,950 nodes, 600 ms
-// (tests/benchmarks/bucketing_benchmark.cpp, processor time).
+// Cost: the parts describe their own. The backward of Llama3-8B (8,192 nodes) takes 85 ms of
+// processor time, and that of 671B (28,950 nodes) 600 ms
+// (tests/benchmarks/bucketing_benchmark.cpp).
 
 #include "passes/bucketing/autobucketing_reordering.h"
 
@@ -181,7 +183,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
   if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
     s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
-  // As in torch, none or 0 leaves the decision to the other parameter.
+  // As in torch, if one of the two is none or 0, the other decides.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
   if (!is_old && !arguments.is_given("max_memory_increase_gb") &&
@@ -268,7 +270,7 @@ class Reordering {
 
   [[nodiscard]] Attempt& now() { return attempts_[at_]; }
 
-  // Makes the bases: first the half with FSDP's buckets, then the original half.
+  // Makes the bases: first the half with FSDP's buckets, if there are any, then the original half.
   Result<void> pre_bucket() {
     if (settings_.pre_buckets) {
       const PreBucketingOptions options{
@@ -302,7 +304,7 @@ class Reordering {
       JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives retimed", at_));
     const std::int64_t exposed = add_planned("torch's plan");
     JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives retimed", at_));
-    // At most twice, since the rest of a bucket may not pay off either.
+    // Twice at most: once some members are removed, the rest of a bucket may not pay off either.
     bool any = false;
     for (int i = 0; i < 2 && leave_costly(); ++i) {
       any = true;
@@ -373,7 +375,8 @@ class Reordering {
     return {};
   }
 
-  // The peak of live bytes after each node's frees, which is what torch limits.
+  // The maximum, over all nodes, of the bytes that are live after the node's frees. Torch limits
+  // this value.
   [[nodiscard]] static std::int64_t live_peak(const OverlapGraph& half,
                                               const TorchStorages& storages) {
     TorchMemory memory(storages);
@@ -426,8 +429,8 @@ class Reordering {
     return sum;
   }
 
-  // The members for which their share of the copy time, by bytes, is at most what each member
-  // saves.
+  // The members whose share of the copy time, in proportion to their bytes, is at most the time
+  // that one member saves.
   [[nodiscard]] std::vector<std::uint32_t> paying_members(const std::vector<std::uint32_t>& members,
                                                           std::int64_t copies, std::int64_t saved) {
     const auto bytes = [&](std::uint32_t c) {
@@ -486,8 +489,8 @@ class Reordering {
     return done;
   }
 
-  // Retimes the collectives and moves them away from the peak until it is within the limits.
-  // Reorders the half.
+  // Adds a candidate: retimes the collectives and moves them away from the peak until the peak is
+  // within the limits. Reorders the half.
   Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
     constexpr int kMaxRounds = 60;
     TimingBounds bounds(half.overlap);
@@ -499,7 +502,7 @@ class Reordering {
       JOINTER_CHECK(at_ < attempts_.size() ? report_attempt(0.6) : report(0.1));
       auto order =
           order_with(half.overlap, half.dependencies, time_collectives(half.overlap, bounds));
-      if (!order) return {};  // a wall is in between: no such candidate
+      if (!order) return {};  // a node would cross a wall: no such candidate
       graph.set_order(*std::move(order));
       candidate.figures = judge_.weigh(graph, half.overlap, storages);
       if (judge_.is_within(candidate.figures)) {
@@ -545,8 +548,8 @@ class Reordering {
     return any;
   }
 
-  // True for all-gathers, which hold more memory once they are done. They free memory at the peak
-  // by starting later; other collectives do so by ending earlier.
+  // True for all-gathers, which hold more memory once they are done. If one starts after the peak,
+  // memory at the peak decreases; any other collective must end before the peak for that.
   [[nodiscard]] static bool grows(const Graph& graph, const OverlapGraph& half, std::uint32_t c) {
     const Node& start = graph.node(half.nodes[half.collectives[c].start]);
     return graph.op(start).collective == CollectiveKind::all_gather;

@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// Starts collectives early to overlap them with compute that does not need them, and merges similar
-// collectives where that costs no overlap.
+// Starts collectives early to overlap them with compute that does not depend on them, and merges
+// similar collectives where that costs no overlap.
 Pass autobucketing_reordering();
 
 }  // namespace jointer

@@ -1,28 +1,31 @@
 // Writes the calls of a bucket as torch does.
 //
-// Terms: g ranks, r this rank's position among them; member i has an input of m_i elements.
+// Terms: the group has g ranks, and r is this rank's index among them. The input of member i has
+// m_i elements, and M is the sum of all m_i.
 //
-// All-gather, in `custom_ops`. `bucketing._pre_bucket_all_gather` allocates the result, [g M],
-// casts and copies the members' inputs to this rank's row of it; the collective gathers in place.
-// The result of a single member is a view. For several, each gets a new tensor, and
-// `split_with_sizes_copy` fills all of them in one kernel. Members of several dtypes travel as the
-// smallest of them. All-gather, in `standard` and `coalesced`. The result is allocated; the members
-// are flattened, joined and copied to this rank's row of it; the gathered tensor is split, and each
-// part made dense. Reduce-scatter. In `custom_ops` one operator,
-// `bucketing._pre_bucket_reduce_scatter`, joins the members rank by rank, in `standard` plain calls
-// do; results are views of the received tensor. In `coalesced` the collective reads the flattened
-// members as a list, and each has its own wait. All-reduce. Flattened and joined; results are
-// views.
-// Torch names dtypes in these calls by their position among all dtypes in `dir(torch)`; torch 2.15
-// has one more than 2.11, at the front, and no longer passes the group's name to the packing
+// All-gather, in `custom_ops`. `bucketing._pre_bucket_all_gather` allocates the result, [g M], then
+// casts the members' inputs and copies them to this rank's row of the result; the collective
+// gathers in place. The result of a single member is a view. If there are several members, each
+// gets a new tensor, and `split_with_sizes_copy` fills all of them in one kernel. Members of
+// different dtypes are sent as the smallest of these dtypes. All-gather, in `standard` and
+// `coalesced`. The result is allocated; the members are flattened, joined and copied to this rank's
+// row of it; the gathered tensor is split, and each part is made dense.
+//
+// Reduce-scatter. In `custom_ops`, one operator, `bucketing._pre_bucket_reduce_scatter`, joins the
+// members rank by rank; in `standard`, plain calls do. The results are views of the received
+// tensor. In `coalesced`, the collective reads the flattened members as a list, and each member has
+// its own wait. All-reduce. The members are flattened and joined; the results are views.
+//
+// In these calls, torch denotes a dtype by its index among all dtypes in `dir(torch)`. Torch 2.15
+// has one dtype more than 2.11, at the front, and no longer passes the group's name to the packing
 // operator.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
 // make_fx records them.
-// Deviations: torch also avoids the names of nodes that were removed before the capture. A
-// reduce-scatter of a padded tensor packs the padded tensor, where torch, in `custom_ops`, packs
-// the tensor before padding. A member whose result is not dense, or has a symbolic size, is not
-// bucketed.
+// Deviations: torch also avoids the names of nodes that were removed before the capture. The bucket
+// of a reduce-scatter of a padded tensor packs the padded tensor, whereas torch, in `custom_ops`,
+// packs the tensor before padding. A member whose result is not dense, or has a symbolic size, is
+// not bucketed.
 
 #include "passes/bucketing/bucket_calls.h"
 
@@ -39,7 +42,7 @@ namespace {
 using Kind = Argument::Kind;
 using Sizes = std::vector<std::int64_t>;
 
-// The order of dir(torch) in torch 2.15, without bcomplex32, which comes first.
+// In the order of dir(torch) in torch 2.15, without bcomplex32, which comes first there.
 constexpr std::array kDtypes{DType::bfloat16,
                              DType::uint1,
                              DType::bits16,
@@ -204,8 +207,7 @@ class Writer {
     return Argument::of_text(Kind::string, graph_.intern(key));
   }
 
-  // A tensor of the bucket's dtype: dense unless strides are given, and in a new storage unless a
-  // storage is given.
+  // A tensor of the bucket's dtype, which is dense unless strides are given.
   Value tensor(const Sizes& shape, StorageId storage, std::int64_t offset = 0,
                const Sizes& stride = {}) {
     return tensor_of(dtype_, shape, storage, offset, stride);
@@ -307,7 +309,8 @@ class Writer {
                 std::array{node(of), this->number(static_cast<std::int64_t>(number))}, value);
   }
 
-  // Reshapes a tensor: a view if possible, otherwise a copy. The call states the shape as `sizes`.
+  // Reshapes a tensor: a view if possible, otherwise a copy. The call's argument is `sizes`, which
+  // may contain -1.
   NodeId reshape(NodeId of, const Sizes& sizes, const Sizes& shape) {
     const Tensor t = graph_.tensors(of)[0];
     Sizes was, stride;
@@ -342,7 +345,8 @@ class Writer {
     return (at - kDtypes.begin()) + (older ? 0 : 1);
   }
 
-  // The members that each kernel copies, in groups separated by -1; empty if one kernel copies all.
+  // The indices of the members that each kernel copies, with a -1 between two kernels; empty if one
+  // kernel copies all members.
   [[nodiscard]] Sizes copy_groups() const {
     struct Group {
       DType from, to;
@@ -446,7 +450,7 @@ class Writer {
       copy_parts(rows, sizes);
   }
 
-  // Views a tensor as a different dtype, in two calls, which torch records even if the dtype is the
+  // Views a tensor as another dtype, in two calls. Torch records them even if the dtype is the
   // same.
   NodeId as_dtype(NodeId of, DType as, const Sizes& shape, std::int64_t offset,
                   const Sizes& stride = {}) {

@@ -38,15 +38,15 @@ class BucketNames {
 // The tensors of a member.
 struct BucketMember {
   NodeId start, wait;
-  NodeId source;                 // the packed tensor: the start's input, or that of a removed cast
+  NodeId source;                 // the packed tensor: the start's input, or a removed cast's input
   NodeId cast;                   // that cast, if any
   DType dtype = DType::float32;  // of the start's result
-  std::int64_t elements = 0;     // of the input
-  std::vector<std::int64_t> in, result;  // shapes of the input and of the result
+  std::int64_t elements = 0;     // of `source`
+  std::vector<std::int64_t> in, result;  // shapes of `source` and of the result
 };
 
-// Error (usage): the collective fits in no bucket; the message is the reason, as the end of a
-// sentence. `reads`: the number of readers of its input.
+// `reads`: the number of nodes that read the collective's input. Error (usage): the collective fits
+// in no bucket; the message is the reason, as the end of a sentence.
 Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollective& collective,
                                         std::size_t reads);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds the collectives of a block that may be merged: those that do not need each other's results,
-// not even through existing buckets.
+// Finds the collectives of a block that may be merged: those that do not depend on each other's
+// results, not even through existing buckets.
 
 #include <cstdint>
 #include <span>
@@ -22,18 +22,18 @@ class BucketLevels {
   BucketLevels(const Graph& graph, PartId part, std::span<const WaitedCollective> collectives);
 
   // Splits `members` (indices of collectives, in program order) into lists of independent members,
-  // by the length of the longest chain of members that a member depends on. Keeps their order.
+  // by the length of the longest chain of members that a member depends on. Preserves their order.
   std::vector<std::vector<std::uint32_t>> split(std::span<const std::uint32_t> members);
-  // Merges the members: from now on, every node that needs one of them needs everything that any of
-  // them needs.
+  // Merges the members: from now on, every node that depends on one of them depends on everything
+  // that any of them depends on.
   void merge(std::span<const std::uint32_t> members);
 
  private:
-  using Bits = std::vector<std::uint64_t>;  // starts at 2 c, waits at 2 c + 1
+  using Bits = std::vector<std::uint64_t>;  // of collective c: start 2 c, wait 2 c + 1
   const Bits& ancestors(std::size_t end);
 
   std::vector<Bits> ancestors_;                // by end: a start or a wait
-  std::vector<std::size_t> is_known_;          // by end: number of merges that it has applied
+  std::vector<std::size_t> is_known_;          // by end: number of merges applied to it
   std::vector<std::pair<Bits, Bits>> merges_;  // members, and the ancestors of any of them
 };
 

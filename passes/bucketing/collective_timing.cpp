@@ -2,28 +2,30 @@
 //
 // Terms
 //   spine    everything except the collectives that may move, the calls that lead only to their
-//            starts, and the views that only read their waits. It keeps its order; its clock is the
-//            compute before it.
-//   release  of a collective: the position of the last of its inputs. Use: the first reader of
-//            its result. Window: the clock between the two.
-//   stall    time that compute waits: it is added to the clock after the position where it waits.
-//   slot     the time on the only stream of collectives that a collective gets.
+//            starts, and the views that only read their waits. The spine's order does not change.
+//            Its clock is the compute time before a position.
+//   release  of a collective: the position of the last of its inputs. Use: the position of the
+//            first reader of its result. Window: the clock time between the two.
+//   stall    time during which compute waits. It is added to the clock from the position of the
+//            wait on.
+//   slot     the interval that a collective gets on the single stream that all collectives share.
 //
 // Steps
 //   1. In the order of their uses, collectives with short windows get the first free slot after
-//      their release. If it does not end before the use, the rest is a stall there.
-//   2. Those that hold more memory once they are done (all-gathers) get the last free slot that
-//      ends by their use, the latest use first, so they hold memory no longer than needed. If there
-//      is none, they get the largest gap, and the rest is a stall.
-//   3. Those that hold less once they are done (reduce-scatters) get the first free slot.
-//   4. A start goes where the clock has reached its slot, a wait where the slot has ended, but
-//      before the use. As starts are in the order of their slots, the stream is never late for this
-//      plan.
+//      their release. If the slot does not end before the use, the rest is a stall there.
+//   2. Collectives that hold more memory once they are done (all-gathers) get the last free slot
+//      that ends by their use, the latest use first, so that they hold memory no longer than
+//      necessary. If there is no such slot, they get the largest gap, and the rest is a stall.
+//   3. Collectives that hold less memory once they are done (reduce-scatters) get the first free
+//      slot.
+//   4. Each start is placed where the clock reaches the slot, and each wait where the slot has
+//      ended, but before the use. As starts are in the order of their slots, the stream is never
+//      late for this plan.
 //
 // This algorithm is Jointer's own: torch's scheduler starts each collective as soon as compute
 // could hide it, and assumes that each group's stream is independent of the others.
 //
-// Cost: for C collectives and V nodes, C^2 + V, and V for each stall of step 2.
+// Cost: for C collectives and V nodes, C^2 + V, and another V for each stall.
 
 #include "passes/bucketing/collective_timing.h"
 
@@ -71,7 +73,7 @@ class Timer {
 
  private:
   struct Parts {
-    std::vector<Place> ahead, behind;  // move with the start and the wait; both included
+    std::vector<Place> ahead, behind;  // move with the start and the wait, and include them
     Place release = 0, use = 0;        // it may start after `release`, and must be done at `use`
     bool has_fixed_start = false;
     bool grows = false;
@@ -139,7 +141,7 @@ class Timer {
         parts.has_fixed_start = true;
         parts.release = start;
       }
-      // The output counts as a use, since nothing can come after it.
+      // The end of the program counts as a use.
       parts.use = static_cast<Place>(g_.size());
       for (const Place p : parts.behind)
         for (const Place user : g_.users.of(p))
@@ -198,7 +200,7 @@ class Timer {
     const std::int64_t release = clock_[parts_[c].release], use = clock_[parts_[c].use];
     std::int64_t best = -1, best_end = use;
     std::int64_t end = use;
-    // Gaps, backwards from the use.
+    // Visit the gaps backward from the use.
     std::size_t i = first_slot_ending_after(use);
     if (i < slots_.size() && slots_[i].from < use) end = slots_[i].from;
     for (;;) {

@@ -1,14 +1,14 @@
 #pragma once
 
-// Recognizes FSDP's collectives, which it tells from those of other parallelisms as torch does, and
-// the calls that torch overlaps with them (torch/_inductor/fx_passes/bucketing.py).
+// Recognizes FSDP's collectives, which are distinguished from those of other parallelisms as in
+// torch, and the calls that torch overlaps with them (torch/_inductor/fx_passes/bucketing.py).
 
 #include "core/graph/graph.h"
 #include "core/graph/users.h"
 
 namespace jointer {
 
-// True for an all-gather that needs exactly one placeholder, a parameter's shard.
+// True for an all-gather that depends on exactly one placeholder, a parameter's shard.
 bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 
 // True for a reduce-scatter whose result reaches the output only through nodes that read nothing
@@ -16,10 +16,10 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
 
 // Like the two functions above, but also for buckets, which serve several parameters or gradients,
-// and for gradients that are summed over chunks of a batch. True for an all-gather of values
+// and for gradients that are summed over the chunks of a batch. True for an all-gather of values
 // computed from placeholders, and for a reduce-scatter of values that reach the output, if no
-// compute and no other such collective is in between. Tensor parallelism's collectives move
-// activations, which compute writes and reads.
+// compute and no other such collective is in between. The collectives of tensor parallelism move
+// activations, which compute nodes produce and read.
 bool gathers_parameters(const Graph& graph, NodeId start);
 bool reduces_gradients(const Graph& graph, const Users& users, NodeId start);
 

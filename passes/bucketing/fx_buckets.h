@@ -20,7 +20,7 @@ struct PlacedBucket {
 // Inserts the calls before the node `before`; if `wait_before` is given, inserts those from the
 // first wait on before that node. Readers of the members' waits then read the bucket's results, and
 // the members are removed. Finally, sorts the nodes between the bucket and its inputs. Error
-// (usage): a member needs another.
+// (usage): a member depends on another.
 Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames& names,
                                   std::span<const BucketMember> members, BucketForm form,
                                   NodeId before, NodeId wait_before = {});
@@ -28,8 +28,8 @@ Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames&
 // The first node after `node` that does not start a member.
 NodeId behind_members(const FxProgram& program, std::span<const BucketMember> members, NodeId node);
 
-// True if a node other than its packing call writes to what a collective reads or returns. A bucket
-// would lose that write.
+// True if a node other than the collective's packing call writes to what the collective reads or
+// returns. A bucket would lose that write.
 bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective);
 

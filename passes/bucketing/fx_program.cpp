@@ -1,14 +1,15 @@
-// A program as a pass on torch.fx sees it: each node's position, its inputs, its users. A value
-// that is written in place through a view is not an input of its later readers: passes that move
-// nodes by this list alone check the result against core/graph/dependencies.h.
+// A program as a pass on torch.fx sees it: each node's position, inputs and users. A node that
+// writes to a value in place is not an input of the nodes that read the value later, so passes that
+// move nodes by this list alone check the result against core/graph/dependencies.h.
 //
-// Sorting. A node that reads something later in the list waits for the last of these arguments;
-// once that has a position, the nodes that wait for it come next, in the order in which they
-// started to wait. So a sorted stretch stays unchanged. Outputs stay at the end.
+// Sorting. A node whose arguments come later in the list waits for the last of them. Once this
+// argument has a position, the nodes that wait for it follow, in the order in which they started to
+// wait. So a sorted stretch stays unchanged. Outputs stay at the end.
 //
 // Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which
 // core/schedule/stable_order.h does with all dependencies.
-// Cost: sorting is linear in the stretch, making the list in the nodes.
+// Cost: sorting is linear in the length of the stretch, and making the list is linear in the number
+// of nodes.
 
 #include "passes/bucketing/fx_program.h"
 
@@ -186,7 +187,7 @@ void FxProgram::apply() {
     }
     if (is_done) continue;
     is_done = true;
-    // Keeps the output last, even if calls that nothing reads were placed after it.
+    // Keep the output last, even if calls that nothing reads were placed after it.
     NodeId output;
     for (NodeId each = first_; each; each = next(each))
       if (graph_.node(each).kind == NodeKind::output)

@@ -1,8 +1,8 @@
 #pragma once
 
-// One half of a graph as torch.fx passes see it: a linked list of nodes, with users determined by
-// arguments alone. Inserting and moving a node takes constant time; the graph's order is set at the
-// end. fx_program.cpp describes the rules.
+// One half of a graph as passes on torch.fx see it: a linked list of nodes, with users determined
+// by arguments alone. Inserting or moving a node takes constant time; the graph's order is set at
+// the end. fx_program.cpp describes the rules.
 
 #include <cstdint>
 #include <span>
@@ -16,8 +16,8 @@ namespace jointer {
 
 class FxProgram {
  public:
-  // The graph must outlive this object. Until apply(), change its arguments only through this
-  // object.
+  // The graph must outlive this object. Until apply(), change the graph's arguments only through
+  // this object.
   FxProgram(Graph& graph, PartId part);
 
   [[nodiscard]] NodeId first() const { return first_; }
@@ -33,9 +33,9 @@ class FxProgram {
   void move_after(NodeId node, NodeId behind);
   // Sets the arguments of a call in the list.
   void set_call(NodeId node, const Argument& args, const Argument& kwargs);
-  // Makes one reader of `node` read `by` instead of it.
+  // Makes `user` read `by` instead of `node`.
   void replace_use(NodeId user, NodeId node, NodeId by);
-  // Makes all readers of `node`, including outputs, read `by` instead of it.
+  // Makes all readers of `node`, including outputs, read `by` instead.
   void replace_uses(NodeId node, NodeId by);
   // Removes a node without readers from the list. apply() removes it from the graph.
   void erase(NodeId node);
@@ -47,10 +47,10 @@ class FxProgram {
   // Sorts all nodes if one of `changed` precedes what it reads or follows one of its readers.
   Result<void> sort_if_needed(std::span<const NodeId> changed);
 
-  // Applies this order to the graph and removes erased nodes.
+  // Applies this order to the graph and removes erased nodes from it.
   void apply();
-  // Like apply(), but also keeps dependencies that arguments do not show. Returns the first node
-  // that preceded such a dependency, or none. Error (usage): see stable_order.
+  // Like apply(), but also preserves dependencies that arguments do not show. Returns the first
+  // node that preceded such a dependency, or none. Error (usage): stable_order fails.
   Result<NodeId> apply(const Dependencies& dependencies);
 
  private:

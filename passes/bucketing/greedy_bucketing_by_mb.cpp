@@ -1,14 +1,14 @@
 // Merges neighboring similar collectives, up to a maximum size.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: find the buckets
-// (greedy_buckets.cpp) and merge them. Each goes where its last member was, with everything that
-// needs it after it (core/schedule/stable_order.h). If the buckets of a kind would exceed the peak
-// limit, that kind is not merged.
+// (greedy_buckets.cpp) and merge them. Each merged collective takes the position of its bucket's
+// last member, and the nodes that depend on it move after it (core/schedule/stable_order.h). A kind
+// is not merged if the result would exceed the peak limit.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py, bucket_..._by_mb (2.11). Deviation: the order is
 // corrected afterwards; torch leaves that to a later pass.
 //
-// Cost: see greedy_buckets.cpp, once for each of the three kinds.
+// Cost: three times that of greedy_buckets.cpp, once per kind.
 
 #include "passes/bucketing/greedy_bucketing_by_mb.h"
 

@@ -1,11 +1,12 @@
 // Finds greedy buckets.
 //
-// Steps. Visit the waits in the given order; adjacent ones whose collectives have equal keys
+// Steps. Visit the waits in the given order; adjacent waits whose collectives have equal keys
 // (bucket_key.h) form a list. Fill buckets from the list, each up to the cap: a collective that
-// needs a member of the bucket is skipped, and one that does not fit begins the next bucket.
+// depends on a member of the bucket is skipped, and a collective that does not fit begins the next
+// bucket.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py, greedy_bucket_collective_by_mb (2.11 and 2.15).
-// Cost: V^2 / 128 bytes for ancestors.
+// Cost: for V nodes, V^2 / 128 bytes for ancestors.
 
 #include "passes/bucketing/greedy_buckets.h"
 

@@ -30,10 +30,11 @@ class GroupTimeline {
   };
   [[nodiscard]] const std::vector<TimelineEvent>& events() const { return events_; }
 
-  // Removes an event. Its neighbors then depend on each other instead of on `place`.
+  // Removes the event, whose node is `place`. Then the next event depends on the previous one
+  // instead of on `place`.
   Neighbors remove(std::uint32_t event, Place place, AugmentedGraph& augmented);
-  // Puts the event back. If it is between two others, the next event does not depend on it again,
-  // as in torch, which leaves more room for later trials.
+  // Restores the event. If it has two neighbors, the next event does not depend on it again, as in
+  // torch. That leaves more room for later trials.
   void restore(std::uint32_t event, Place place, Neighbors between, AugmentedGraph& augmented);
 
  private:

@@ -3,22 +3,24 @@
 //
 // Terms
 //   plan       lists of modules (module_plan.h); a block is an entry of it.
-//   direction  backward: nodes that autograd made, and nodes recomputed among them; else forward.
+//   direction  backward for nodes that autograd made and nodes recomputed among them, otherwise
+//              forward.
 //   bucket     collectives of one block, direction, kind, group, reduction and dtype, none of which
-//              needs another's result (bucket_levels.h): all-gathers that need only one parameter,
-//              reduce-scatters of gradients, all-reduces. A single one is a bucket too.
+//              depends on another's result (bucket_levels.h): all-gathers that depend on only one
+//              parameter, reduce-scatters of gradients, or all-reduces. A single collective is a
+//              bucket too.
 //
 // Steps
 //   1. For each block and direction, in the plan's order, merge the buckets (bucket_calls.h).
 //      Members are packed in the order of the model's parameters. A bucket starts after all its
-//      inputs and after the position of its first member's start; its wait goes where the first of
-//      its members' waits was.
-//   2. Delay reduce-scatters by one block: the wait moves after the start of the next one, with the
-//      calls that only it and they need.
-//   3. Prefetch all-gathers one block ahead, separately for each direction: going backwards, starts
-//      found since the last wait move, with what they need, before the next wait found; the first
-//      ones of a direction move before its first compute node.
-// transformer_block_bucketing does the same without directions, as torch's own scheduler:
+//      inputs and after the position of its first member's start; its wait is placed where the
+//      first of its members' waits was.
+//   2. Delay reduce-scatters by one block: the wait moves after the start of the next one, together
+//      with the calls that read only the wait or other moved calls.
+//   3. Prefetch all-gathers one block ahead, separately for each direction. The nodes are visited
+//      in reverse order: the starts found since the last wait move, with their dependencies, before
+//      the next wait found; the first starts of a direction move before its first compute node.
+// transformer_block_bucketing does the same without directions, like torch's own scheduler:
 // all-reduces are also delayed by a block, and any compute node counts as the first one. If the
 // result's peak would exceed both the limit and the original graph's peak, the graph stays
 // unchanged.
@@ -27,15 +29,15 @@
 // joint_transformer_block_bucketing_reordering_pass, over torch 2.15's
 // _inductor/fx_passes/overlap_manual_scheduling.py.
 // Deviations:
-//   - If they are not given, the plan is derived from the model's modules, and the order of
-//     parameters from the graph's inputs.
-//   - Upstream orders by arguments alone. Here a collective whose input or result something writes
-//     to is kept, and an order that would read a value before it is written, or after it is
+//   - If the plan is not given, it is derived from the model's modules. If the order of parameters
+//     is not given, it is derived from the graph's inputs.
+//   - Upstream orders by arguments alone. Here a collective is kept if something writes to its
+//     input or result, and an order that would read a value before it is written, or after it is
 //     overwritten, is corrected; where that is impossible, the graph stays unchanged. Writes to
 //     parts of a buffer that do not overlap may be reordered (core/graph/memory_order.h).
-//   - A collective that a node other than its wait reads is kept; upstream stops with an error.
+//   - A collective is kept if a node other than its wait reads it; upstream stops with an error.
 //   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not
-//     made. A block's calls have the block and the direction as `fsdp_bucket`, as upstream's do.
+//     made. A block's calls have the block and the direction as `fsdp_bucket`, as in upstream.
 // bucket_calls.h describes the calls and the numbers in their names.
 //
 // Cost: nodes times buckets, and nodes times collectives / 32 for ancestors.
@@ -71,7 +73,7 @@ using Places = std::vector<std::uint32_t>;
 // The role of a node of a bucket in steps 2 and 3.
 enum class Step : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
 
-// `nodes` run before `target`.
+// `nodes` are to run before `target`.
 struct Wish {
   NodeId target;
   std::vector<NodeId> nodes;
@@ -126,8 +128,8 @@ class BlockBucketing {
   }
 
  private:
-  // Calls that moved with a bucket may now be on the wrong side of a write to their memory.
-  // Restores the original order of such calls and writes. Returns false if that is impossible.
+  // Restores the original order of calls and writes, since calls that moved with a bucket may now
+  // be on the wrong side of a write to their memory. Returns false if that is impossible.
   bool keep_given_orders() {
     std::vector<OrderEdge> edges;
     NodeId wrong;
@@ -142,7 +144,7 @@ class BlockBucketing {
     }
     if (!wrong) return true;
     const Dependencies now(graph_);
-    // True for a new dependency that reverses an original one.
+    // True if the new dependency reverses an original one.
     const auto is_turned = [&](const Dependency& d, NodeId of) {
       if (d.node.index() >= given_.node_count()) return false;
       const auto before = dependencies_.before(d.node);
@@ -177,7 +179,8 @@ class BlockBucketing {
 
   // --- Step 1 ---
 
-  // The key of the collective's buckets; empty if its kind is not merged.
+  // The key of the buckets that the collective may join; empty if collectives of its kind are not
+  // merged.
   std::string key(NodeId start) const {
     const Node& n = graph_.node(start);
     const std::string_view target = graph_.target(n);
@@ -211,7 +214,7 @@ class BlockBucketing {
     return at == module_order_.end() ? graph_.node_count() : at->second;
   }
 
-  // Why a collective in the plan stays separate; empty if it is merged.
+  // The reason why a collective in the plan stays separate; empty if it is merged.
   std::string why_not(const WaitedCollective& c) const {
     const Node& start = graph_.node(c.start);
     switch (graph_.op(start).collective) {
@@ -390,7 +393,7 @@ class BlockBucketing {
     return program_.sort_if_needed(moved);
   }
 
-  // Drops nodes that would have to cross a placeholder or output among the calls.
+  // Without the nodes that would have to cross a placeholder or output among the calls.
   static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
     for (Wish& wish : wishes)
       std::erase_if(wish.nodes, [&](NodeId id) {
@@ -449,7 +452,7 @@ class BlockBucketing {
     return wishes;
   }
 
-  // Moves a wait, and the nodes that read only moved nodes, after the starts.
+  // Moves waits, and the nodes that read only moved nodes, after the starts.
   void defer_waits(const std::vector<Wish>& wishes, const Dependencies& dependencies,
                    std::vector<NodeId>& moved) {
     const Places places = program_.places();
@@ -483,7 +486,7 @@ class BlockBucketing {
     }
   }
 
-  // Moves the starts and their dependencies before the wait.
+  // Moves starts and their dependencies before the waits.
   void prefetch(const std::vector<Wish>& wishes, std::vector<NodeId>& moved) {
     const Places places = program_.places();
     const auto earlier = [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; };
@@ -567,7 +570,7 @@ class BlockBucketing {
   Dependencies dependencies_;
   Places places_;                              // in the original order
   std::vector<WaitedCollective> all_;          // in the order of their waits
-  std::vector<std::string> why_;               // by collective: why it is kept
+  std::vector<std::string> why_;               // by collective: why it stays separate
   std::vector<std::vector<Number>> of_entry_;  // by entry and direction
   std::optional<BucketLevels> levels_;
   mutable std::optional<Users> users_;
@@ -592,7 +595,8 @@ std::map<std::string, std::size_t> find_module_order(const Graph& graph,
       add(name.substr(0, dot));
   }
   if (!order.empty()) return order;
-  // If the capture lacks parameter names, use the modules that gather the inputs, in input order.
+  // If the capture has no parameter names, use the modules that gather the inputs, in the order of
+  // the inputs.
   std::map<std::size_t, ModuleId> gathered;
   for (const NodeId id : graph.order()) {
     if (!is_fsdp_all_gather(graph, id)) continue;

@@ -10,7 +10,7 @@
 namespace jointer {
 
 // Merges FSDP's collectives by transformer block, kind, group and direction, and overlaps them with
-// the previous block. For training steps with forward and backward in one graph.
+// the neighboring block. For flat training steps.
 Pass joint_transformer_block_bucketing_reordering();
 
 struct BlockBucketOptions {
@@ -20,8 +20,8 @@ struct BlockBucketOptions {
   std::map<std::string, std::size_t>
       module_order;  // order in which parameters are packed; empty: program order
 };
-// Does the same to one half, given a plan and its entries (module_plan.h). Returns true if it
-// changed the graph, which the caller must then finish. Error (usage): the new order would break
+// Does the same to one half, given a plan and its entries (module_plan.h). Returns true if the
+// graph changed; the caller must then finish it. Error (usage): the new order would break
 // dependencies.
 Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
                            const ModulePlan& plan, const std::vector<std::uint32_t>& entries,

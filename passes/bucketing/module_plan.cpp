@@ -41,7 +41,8 @@ std::set<ModuleId> gathering_modules(const Graph& graph, const ModuleTree& modul
   return found;
 }
 
-// True if the loss is computed in chunks: a forward call of the model follows one of the loss.
+// True if the loss is computed in chunks, that is, if a forward call of the model follows a call of
+// the loss.
 bool is_loss_in_chunks(const Graph& graph, const ModuleTree& modules, ModuleId loss) {
   bool is_behind = false;
   for (const NodeId id : graph.order()) {
@@ -125,7 +126,8 @@ ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& module
 ModulePlan derive_module_plan(const ModuleTree& modules) {
   const auto& top = modules.module(modules.root()).children;
   const auto list = [&](ModuleId id) { return is_list(modules, modules.module(id)); };
-  // Names decide, not positions relative to the list: a backward begins with the last module.
+  // Modules are classified by name, not by their position relative to the list, since a backward
+  // begins with the last module.
   std::vector<ModuleId> blocks;
   ModulePlan plan;
   std::vector<std::string> behind;

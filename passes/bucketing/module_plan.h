@@ -20,11 +20,11 @@ using ModulePlan = std::vector<std::vector<std::string>>;
 // share one. Empty if the graph has no modules.
 ModulePlan derive_module_plan(const ModuleTree& modules);
 
-// The plan of a step with both directions, as torchtitan's get_default_transformer_block_buckets
-// makes it: embeddings, the list's members, then the others together, norm before lm_head. A
-// block's sharded routed experts are a separate entry, and of its feed-forward only the router and
-// shared experts are in an entry. A loss that is computed in chunks, or gathers parameters, is in
-// the last entry.
+// The plan for a flat training step, as torchtitan's get_default_transformer_block_buckets makes
+// it: embeddings, the list's members, then the other modules together, norm before lm_head. A
+// block's sharded routed experts are a separate entry, and only the router and the shared experts
+// of its feed-forward are in the block's entry. A loss that is computed in chunks, or that gathers
+// parameters, is in the last entry.
 ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules);
 
 // Reads the pass parameter `module_bucket_plans`, such as [tok_embeddings,[norm,lm_head],layers.0];

@@ -1,30 +1,33 @@
-// Makes buckets of a schedule's collectives that keep them hidden.
+// Merges a schedule's collectives into buckets such that hidden collectives stay hidden.
 //
 // Terms
 //   timeline    of a process group: its starts and waits, and the compute (or another group's wait)
-//               that may hide them, in the order of the schedule. Each depends on the one before.
-//   hiding      start before hiding node before wait.
+//               that may hide them, in the order of the schedule. Each event depends on the
+//               previous one.
+//   hiding      the dependencies of a hiding node on the start, and of the wait on the hiding node.
 //   bucket      collectives whose starts count as one node of the graph, and their waits as one.
 //
 // Steps, for each group and each key (bucket_key.h):
-//   1. In a group that gathers parameters, or if requested, start with the least hidden collective
-//      (by the share of its time) as a seed, and try those near it; otherwise visit them in program
-//      order.
-//   2. Try the others one by one. One fits if it and its wait hide nothing, and if no start, wait
-//      or hiding node of one must precede one of the other. Then try four positions: the starts
-//      together where either of them was, and the waits together where either of them was. At a
-//      position, every hiding node must stay between start and wait, and, since a group's
-//      collectives end in the order of their starts, it must not enclose another collective whose
-//      hiding would be forced to end early. Last, the merged starts and waits must not form a
-//      cycle.
+//   1. In a group that gathers parameters, or if requested, use the collective that is hidden least
+//      (as a share of its time) as the seed, and try those near it; otherwise visit the collectives
+//      in program order.
+//   2. Try the others one by one. A collective fits if it and its wait hide nothing, and if no
+//      start, wait or hiding node of the bucket must precede one of the candidate, or the reverse.
+//      Then try four positions: the starts together where either of them was, and the waits
+//      together where either of them was. At the position, every hiding node must stay between
+//      start and wait. Since a group's collectives end in the order of their starts, the bucket
+//      must also not enclose another collective whose hiding would be forced to end early. Finally,
+//      the merged starts and waits must not form a cycle.
 //   3. A bucket of two or more is kept.
-// The caller that orders the new graph keeps the dependencies of the timelines and of hiding.
+// The caller, which orders the new graph, preserves the dependencies of the timelines and of
+// hiding.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15). Torch 2.11 begins with
-// the least hidden collective in every group, and tries a reduce-scatter with an all-reduce, since
-// their keys can be equal (`mixes_reductions`).
+// the collective that is hidden least in every group, and tries to merge a reduce-scatter with an
+// all-reduce, since their keys can be equal (`mixes_reductions`).
 //
-// Cost: V^2 / 128 bytes for the ancestors of every node; a trial costs the nodes between the two.
+// Cost: V^2 / 128 bytes for the ancestors of every node; a trial is linear in the number of nodes
+// between the two collectives.
 
 #include "passes/bucketing/overlap_bucketer.h"
 

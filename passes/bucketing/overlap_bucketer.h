@@ -1,7 +1,7 @@
 #pragma once
 
-// Merges the collectives of a schedule without exposing hidden ones. overlap_bucketer.cpp describes
-// the steps.
+// Merges the collectives of a schedule without exposing those that are hidden. overlap_bucketer.cpp
+// describes the steps.
 
 #include <cstdint>
 #include <functional>
@@ -16,12 +16,12 @@ namespace jointer {
 
 struct BucketerOptions {
   std::int64_t max_bytes = std::int64_t{2} << 30;  // of a bucket
-  std::int64_t distance = 200;  // number of collectives of the group to try for one bucket
-  // True: begin buckets with the least hidden collective. None: only in groups that gather
-  // parameters.
+  std::int64_t distance = 200;  // number of the group's collectives to try for one bucket
+  // True: begin buckets with the collective that is hidden least. None: do so only in groups that
+  // gather parameters.
   std::optional<bool> exposed_first;
-  bool only_parameter_groups = false;  // others make no buckets
-  bool mixes_reductions = false;       // as torch 2.11 does: a reduce-scatter with an all-reduce
+  bool only_parameter_groups = false;  // no buckets in other groups
+  bool mixes_reductions = false;  // as in torch 2.11: tries a reduce-scatter with an all-reduce
 };
 
 // Why a collective does not share a bucket (torch's WhyNoBucket).
@@ -30,8 +30,8 @@ enum class NoBucket : std::uint8_t {
   alone,         // no other collective has its key
   hides_others,  // something overlaps with it or its wait
   too_large,
-  far,      // the other is too far away
-  needed,   // one needs the other, or a node that hides it does
+  far,      // the other collective is too far away
+  needed,   // one collective, or a node that hides it, depends on the other
   hiding,   // a collective would no longer be hidden
   cycle,    // the starts, or the waits, would have to come before each other
   written,  // something writes to what a member reads or returns
@@ -41,7 +41,7 @@ enum class NoBucket : std::uint8_t {
 
 struct Bucketing {
   std::vector<std::vector<std::uint32_t>> buckets;  // numbers of collectives, the seed first
-  std::vector<NoBucket> why;        // by number of collective; none: it is in a bucket
+  std::vector<NoBucket> why;        // by number of the collective; none: it is in a bucket
   std::vector<std::uint32_t> with;  // by number: the other collective of `why`; kNever: none
   // Dependencies that keep everything hidden, as pairs: a position, and one that it must follow.
   std::vector<std::pair<Place, Place>> dependencies;

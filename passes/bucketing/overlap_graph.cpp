@@ -14,7 +14,8 @@ namespace {
 
 using Edges = std::vector<std::pair<Place, Place>>;
 
-// True if torch gives the operator `is_view` or the tag `pointwise`; getitem has neither.
+// True if the operator is a view (`is_view`) or has the tag `pointwise` in torch; getitem is
+// neither.
 bool is_cheap_operator(const OperatorInfo& op) {
   if (op.has(OperatorTag::pointwise)) return true;
   return op.is_view() && !op.has(OperatorTag::silent_alias) && !op.is_getitem;
@@ -237,7 +238,7 @@ void OverlapGraph::find_uses() {
     std::uint32_t first = first_compute[p];
     for (const Place user : users.of(p)) {
       feeds = feeds || feeds_reduce_scatter[user];
-      // The first compute node for a compute node is itself, whatever its users are.
+      // A compute node counts as its own first compute node, regardless of its users.
       if (!is_compute[p]) first = std::min(first, first_compute[user]);
     }
     first_compute[p] = first;

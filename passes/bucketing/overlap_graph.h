@@ -45,14 +45,14 @@ class PlaceLists {
 struct OverlapCollective {
   Place start = kNoPlace, wait = kNoPlace;
   std::uint32_t group = 0;  // process groups, numbered in order of appearance
-  // The bucket_key, numbered in order of appearance; kNever if the collective does not fit in any
-  // bucket, or if an output reads its start, which bucketing would remove.
+  // The number of the bucket_key, in order of appearance; kNever if the collective does not fit in
+  // any bucket, or if an output reads its start, which bucketing would remove.
   std::uint32_t key = 0;
-  std::uint32_t schedule_key = 0;  // the same, whatever reads the start: for torch's schedule
-  // Like `schedule_key`, but with torch's bucket_key: a reduce-scatter and an all-reduce may have
-  // the same key.
+  std::uint32_t schedule_key = 0;  // the same, even if an output reads the start
+  // Like `schedule_key`, but with torch's own bucket_key, with which a reduce-scatter and an
+  // all-reduce may have the same key.
   std::uint32_t torch_key = 0;
-  std::int64_t bytes = 0;  // held while it runs: inputs and result; all-reduce: half
+  std::int64_t bytes = 0;  // held while it runs: inputs and result; half of that for an all-reduce
   std::int64_t ns = 0;
 };
 
@@ -67,9 +67,9 @@ struct OverlapGraph {
   const Graph* graph;
   std::vector<NodeId> nodes;    // by position
   std::vector<Place> place_of;  // by node id; kNoPlace: in the other half
-  PlaceLists inputs;            // by position: what must run before it, inputs or not
+  PlaceLists inputs;            // by position: nodes that must run before it, inputs or not
   PlaceLists users;             // the reverse
-  std::size_t leading = 0;      // placeholders and constants before the first call: they stay
+  std::size_t leading = 0;      // number of placeholders and constants before the first call
   std::vector<bool> is_compute, is_cheap, is_communication;  // by position
   std::vector<std::int64_t> ns;                              // by position: 0 for collectives
   std::vector<std::int32_t> start_of;  // by position: the collective that it starts, or -1
@@ -81,10 +81,10 @@ struct OverlapGraph {
   // spanning machines.
   std::vector<bool> gathers_parameters;
   std::vector<Place> compute;  // compute nodes, in order
-  // Indexed by position: the number of the node if it is a compute node, else of the first compute
-  // node that needs it; kNever if none does.
+  // Indexed by position: an index in `compute`, of the node if it is a compute node, otherwise of
+  // the first compute node that depends on it; kNever if none does.
   std::vector<std::uint32_t> first_compute;
-  std::vector<bool> feeds_reduce_scatter;  // by position: including itself
+  std::vector<bool> feeds_reduce_scatter;  // by position: true for the reduce-scatter too
 
  private:
   void find_edges(const Dependencies& dependencies);

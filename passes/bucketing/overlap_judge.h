@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the step time and peaks of an order, and whether its memory stays within the budget,
-// both by the caller's memory rules and by torch's memory estimate.
+// Computes the step time and peaks of an order, and checks whether its memory stays within the
+// budget, by both the caller's memory rules and torch's memory estimate.
 
 #include <cstdint>
 #include <span>
@@ -28,7 +28,8 @@ struct OrderFigures {
 
 class OverlapJudge {
  public:
-  // The original graph sets the limits; the context's peak limit applies if it is lower.
+  // The limits are derived from the original graph; the context's peak limit applies if it is
+  // lower.
   OverlapJudge(const Graph& graph, const OverlapGraph& half, std::span<const NodeCost> costs,
                const MemoryIncrease& increase, const PassContext& context);
 

@@ -1,6 +1,6 @@
 // Applies a plan. Steps: merge the buckets; place their new nodes in the schedule's order where
-// torch puts them (an all-gather bucket's after its last member, any other bucket's after its
-// first); then move every node after its dependencies, including those of the plan
+// torch puts them (after the last member of an all-gather bucket, after the first member of any
+// other bucket); then move every node after its dependencies, including those of the plan
 // (core/schedule/stable_order.h).
 
 #include "passes/bucketing/overlap_plan.h"
@@ -12,8 +12,8 @@
 namespace jointer {
 namespace {
 
-// True if something writes to a tensor that the collective reads or returns. A bucket would order
-// that write relative to its other members, too.
+// True if something writes to a tensor that the node reads or returns. A bucket would also order
+// that write relative to the bucket's other members.
 bool is_written(const Dependencies& dependencies, NodeId id) {
   const auto has_write = [](std::span<const Dependency> list) {
     return std::any_of(list.begin(), list.end(),
@@ -204,7 +204,7 @@ class Builder {
   OverlapPlan& plan_;
   BucketDtypes dtypes_;
   Graph graph_;
-  std::vector<NodeId> stands_for_;   // by position: itself, or the bucket that contains it
+  std::vector<NodeId> stands_for_;   // by position: the node, or the bucket that contains it
   std::vector<std::uint32_t> rank_;  // by position: index in the schedule
   std::vector<Placed> merged_;
 };

@@ -11,8 +11,8 @@ namespace jointer {
 struct OverlapPlan {
   OverlapSchedule schedule;
   Bucketing bucketing;
-  // True: a bucket's wait goes where its members' first wait was. False: it goes after the bucket's
-  // start.
+  // True: a bucket's wait is placed where its members' first wait was. False: it follows the
+  // bucket's start.
   bool waits_stay = false;
 };
 // A plan that keeps the original order, with no buckets and only the graph's own dependencies.
@@ -23,7 +23,7 @@ OverlapPlan plan_as_given(const OverlapGraph& graph);
 // all be kept.
 struct PlannedGraph {
   Graph graph;
-  std::vector<MergedBucket> merged;  // of the plan, in its order
+  std::vector<MergedBucket> merged;  // in the order of the plan's buckets
   // For with_torch_plan (torch_buckets.h): the order before correction. Readers may precede their
   // inputs, as in torch's node list.
   std::vector<NodeId> list = {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reports, for each collective, the nodes that it overlaps with and why it overlaps with no others,
+// For each collective, reports the nodes that it overlaps with and why it overlaps with no others,
 // and its bucket or why it is in none.
 
 #include "core/pass/pass.h"

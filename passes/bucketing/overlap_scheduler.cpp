@@ -1,46 +1,49 @@
 // Orders a half so that collectives overlap with compute.
 //
 // Terms
-//   compute node  its operator has an entry in torch's FLOP registry.
-//   on the path   a compute node needs it. Its rank is the first that does.
+//   compute node  a node whose operator has an entry in torch's FLOP registry.
+//   on the path   a compute node depends on the node. The node's rank is the index of the first
+//                 such compute node.
 //   in flight     started and not yet waited for. Exposed: the part of its time that nothing hides
 //                 so far.
 //
 // Steps, until everything has run:
 //   1. If too many bytes are in flight, wait for the oldest collective.
-//   2. The next node is the ready one on the path that the earliest compute node needs; among
-//      these, one that leads straight to a collective goes first and an exposed wait last; then the
-//      original order decides. Nodes off the path run in between: a wait once it is hidden (or
-//      memory is short), collectives of one key once they add up to `off_bucket_bytes`, as many
-//      together, and what a reduce-scatter needs as soon as the order has passed its old position.
+//   2. The next node is the ready node on the path with the lowest rank; among nodes of equal rank,
+//      one that leads straight to a collective goes first and an exposed wait last; then the
+//      original order decides. Nodes off the path run in between: a wait once its collective is
+//      hidden (or memory is short); collectives with the same key, together, once they add up to
+//      `off_bucket_bytes`; and the nodes that a reduce-scatter depends on as soon as the order has
+//      passed their original positions.
 //   3. A node that takes time hides as much as possible of the collectives in flight, for each
 //      process group. The remaining time starts collectives early: those that the earliest compute
-//      node needs, together with those that could share a bucket, if they need no compute, no other
-//      collective and no wait that would be exposed by it, and if the memory that they hold until
-//      they are used stays within the budget.
-//   4. A wait first waits for everything that its group started before; the time that it still
-//      takes hides collectives of other groups in the same way.
+//      node depends on, together with those that could share a bucket, if they depend on no
+//      compute, no other collective and no wait that would become exposed, and if the memory that
+//      they hold until they are used stays within the budget.
+//   4. A wait first ends all collectives that its group started earlier; the time that remains
+//      exposed hides collectives of other groups in the same way.
 //
-// Live memory is counted as by torch (torch_memory.h); this is only an estimate for the new order,
+// Live memory is counted as in torch (torch_memory.h); this is only an estimate for the new order,
 // so the caller measures the result.
 //
-// Rules of 2.15 and of 2.11. With 2.15's, among collectives that are needed equally early, those
-// that use most of the remaining time come first in step 3, `distance` counts those that could
-// start, and during a wait neither it nor what its group started before is hidden, forced or
-// needed. With 2.11's, they come in the original order, `distance` counts all that have not
-// started, and collectives off the path do not wait for each other.
+// Rules of 2.15 and of 2.11. With 2.15's, among collectives that are used equally early, those that
+// fill most of the remaining time come first in step 3; `distance` counts the collectives that
+// could start; and during a wait, neither its collective nor those that its group started earlier
+// may be hidden, forced to end, or depended on. With 2.11's, collectives are tried in the original
+// order; `distance` counts all collectives that have not started; and collectives off the path do
+// not wait for each other.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.15 and 2.11), class OverlapScheduler.
 // With the same costs the order is torch's. Deviations: an all-reduce and a reduce-scatter, which
 // never share a bucket, do not save each other a start-up (torch's keys of the two can be equal;
-// `is_torch` follows those); a collective is never tried while something that it needs cannot be
-// started (torch forces other waits first, and so does `is_torch`); and nodes at which torch's
-// assertions would stop are skipped.
+// `is_torch` follows those); a collective is never tried while something that it depends on cannot
+// be started (torch forces other waits first, and so does `is_torch`); and nodes at which torch's
+// assertions would fail are skipped.
 //
-// Cost: torch keeps the set of all ancestors of every node. Here the nodes that a collective still
-// needs are found by searching backwards from it through nodes that have not run, and the node that
-// blocks it is remembered until it has run. For C collectives, V nodes, candidates d: V log V + V d
-// in the worst case.
+// Cost: torch keeps the set of all ancestors of every node. Here the nodes that must still run
+// before a collective are found by searching backward from it through nodes that have not run, and
+// the node that blocks it is remembered until it has run. For V nodes and d candidates, the cost is
+// V log V + V d in the worst case.
 
 #include "passes/bucketing/overlap_scheduler.h"
 
@@ -133,7 +136,7 @@ class Scheduler {
   [[nodiscard]] OverlapFate& fate(Number c) { return result_.fates[c]; }
   [[nodiscard]] const OverlapCollective& collective(Number c) const { return g_.collectives[c]; }
 
-  // Measures the original order: its peak, and the maximum of live bytes between consecutive
+  // Measures the original order: its peak, and the maximum of the live bytes between consecutive
   // compute nodes.
   void measure(const TorchStorages& storages) {
     TorchMemory memory(storages);
@@ -233,7 +236,7 @@ class Scheduler {
       if (--waiting_for_[user] == 0) make_ready(user);
   }
 
-  // True if `c` could share a bucket with `other`, and so save its start-up time.
+  // True if `c` could share a bucket with `other`, which would save a start-up.
   [[nodiscard]] bool counts_as_alike(Number c, Number other) const {
     return options_.is_torch ? collective(c).torch_key == collective(other).torch_key
                              : collective(c).schedule_key == collective(other).schedule_key;
@@ -393,7 +396,7 @@ class Scheduler {
     return found;
   }
 
-  // The next collectives, in the order in which they are tried.
+  // The next collectives to try, in this order.
   const std::vector<Number>& candidates() {
     if (!is_stale_) return candidates_;
     is_stale_ = false;
@@ -439,8 +442,8 @@ class Scheduler {
     return 2;
   }
 
-  // Makes collectives that could share a bucket adjacent. Groups needed first come first, then
-  // larger ones, then those whose first member would be tried first.
+  // Makes collectives that could share a bucket adjacent. Groups that are used first come first,
+  // then larger groups, then groups whose first member would be tried first.
   void group_candidates() {
     struct Group {
       std::uint32_t key = 0;
@@ -494,7 +497,7 @@ class Scheduler {
     }
   }
 
-  // The candidates outside `group`. Collectives of the group still count toward the distance limit.
+  // The candidates outside `group`. The group's collectives still count toward the distance limit.
   std::vector<Number> candidates_without(std::uint32_t group) {
     std::vector<Number> others;
     for (const Number c : candidates())
@@ -603,7 +606,7 @@ class Scheduler {
       return pre_fetched_[i] + bytes > options_.max_in_flight ||
              before_compute_[i] + pre_fetched_[i] + bytes > result_.limit_bytes;
     };
-    // A full node stays full.
+    // A compute node without room stays without room.
     if (const std::uint32_t at = full_at_[c]; at != kNever && at >= compute_done_) return true;
     for (std::uint32_t i = compute_done_; i < rank; ++i)
       if (is_full(i)) {
@@ -627,26 +630,26 @@ class Scheduler {
   PythonHeap off_path_;
   std::unordered_map<std::uint32_t, std::int64_t> ready_bytes_;  // by key
   std::vector<bool> is_done_;
-  std::vector<bool> is_held_;               // running now: what starts early must not need it
+  std::vector<bool> is_held_;               // running now: what starts early must not depend on it
   std::vector<std::uint32_t> waiting_for_;  // by position: inputs that have not run
   std::vector<std::uint32_t> marks_;        // by position: the last search that reached it
   std::uint32_t mark_ = 0;
   std::vector<Place> path_;
 
-  std::vector<bool> is_started_;  // by collective
-  std::vector<Number> next_;      // by collective: itself, or further on toward an unstarted one
-  std::vector<Place> blocker_;    // by collective: the node that was found to block it
+  std::vector<bool> is_started_;        // by collective
+  std::vector<Number> next_;            // by collective: itself, or one closer to an unstarted one
+  std::vector<Place> blocker_;          // by collective: the node that was found to block it
   std::vector<std::uint32_t> full_at_;  // by collective: a compute node without room for it
   std::vector<bool> is_ending_;         // by collective: its wait is under way
-  std::size_t ending_ = 0;              // number of these
+  std::size_t ending_ = 0;              // number of collectives whose wait is under way
   std::vector<Number> candidates_;
   std::vector<Tried> tried_;  // candidates_, while they are sorted
   bool is_stale_ = true;
   std::vector<Number> in_flight_;  // in the order of their starts
   std::int64_t in_flight_bytes_ = 0;
 
-  std::vector<std::int64_t> before_compute_;  // by compute node: originally live before it
-  std::vector<std::int64_t> pre_fetched_;     // by compute node: held by early collectives
+  std::vector<std::int64_t> before_compute_;  // by compute node: bytes originally live before it
+  std::vector<std::int64_t> pre_fetched_;     // by compute node: bytes held by early collectives
   std::uint32_t compute_done_ = 0;
   std::int64_t last_on_path_ = -1;
 };

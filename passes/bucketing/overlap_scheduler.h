@@ -20,34 +20,34 @@ enum class OverlapRules : std::uint8_t { torch_2_11, torch_2_15 };
 struct OverlapOptions {
   OverlapRules rules = OverlapRules::torch_2_15;
   std::int64_t max_in_flight = 0;        // bytes of collectives that run at once
-  std::int64_t max_bytes_more = 0;       // of live memory, compared with the original order
-  std::int64_t compute_pre_fetch = 200;  // compute nodes that a collective may start ahead
+  std::int64_t max_bytes_more = 0;       // maximum growth of live memory over the original order
+  std::int64_t compute_pre_fetch = 200;  // max compute nodes by which a collective starts early
   std::int64_t distance = 200;           // number of next collectives to try
-  // Collectives that no compute needs start together once those with the same key add up to this
-  // many bytes; none: each starts by itself. Since torch 2.15.
+  // Collectives that no compute node depends on start together once those with the same key add up
+  // to this many bytes; none: each starts separately. Since torch 2.15.
   std::optional<std::int64_t> off_bucket_bytes;
   double compute_multiplier = 1;
   bool groups_buckets = true;  // collectives that could share a bucket start consecutively
-  // Indexed by number of collective: the time that it saves if it can join one in flight.
+  // Indexed by number of the collective: the time saved if it can join a collective in flight.
   std::vector<std::int64_t> latency_ns;
-  bool is_torch = false;  // torch's order of checks, where it matters
+  bool is_torch = false;  // uses torch's order of checks, where it matters
 };
 
 // Why a collective does not overlap with a node (torch's WhyNoOverlap).
 enum class NoOverlap : std::uint8_t {
   none,
-  no_time,         // nothing that takes time ran while it was ready and not needed
-  dependency,      // one needs the other
+  no_time,         // nothing that takes time ran between its inputs and its use
+  dependency,      // one depends on the other
   memory,          // it would hold more than the budget
   in_flight,       // too many bytes in flight
-  needs_compute,   // it needs a compute node that has not run
-  needs_start,     // it needs another collective that has not started
-  needs_wait,      // it needs a wait that would expose its collective
-  needs_exchange,  // it needs a communication operator that cannot start early
+  needs_compute,   // it depends on a compute node that has not run
+  needs_start,     // it depends on another collective that has not started
+  needs_wait,      // it depends on a wait that would expose the wait's collective
+  needs_exchange,  // it depends on a communication operator that cannot start early
 };
 
 struct OverlapFate {
-  std::int64_t exposed_ns = 0;         // by the scheduler's own account
+  std::int64_t exposed_ns = 0;         // as the scheduler counts it
   std::vector<Place> hidden_by;        // in the order in which they run
   NoOverlap why = NoOverlap::no_time;  // why not more: the last obstacle
   Place held_by = kNoPlace;            // compute, collective, wait; for `behind_...`
@@ -60,8 +60,8 @@ struct OverlapSchedule {
   std::int64_t limit_bytes = 0;    // limit of live memory
 };
 
-// `proceed` is called regularly with the progress, from 0 to 1; if it returns an error, scheduling
-// stops.
+// `proceed` is called regularly with the progress, from 0 to 1; if `proceed` returns an error,
+// scheduling stops with this error.
 Result<OverlapSchedule> schedule_overlap(const OverlapGraph& graph, const TorchStorages& storages,
                                          const OverlapOptions& options,
                                          const std::function<Result<void>(double)>& proceed);

@@ -10,8 +10,9 @@
 
 namespace jointer {
 
-// The dependencies of a plan: the nodes that each node must follow in addition to its inputs, in
-// insertion order, because a stable order depends on that order (core/schedule/stable_order.h).
+// The dependencies of a plan: the nodes that each node must follow in addition to its inputs. They
+// are in insertion order, because the result of stable_order depends on it
+// (core/schedule/stable_order.h).
 class PlanDependencies {
  public:
   using Replacement = std::pair<NodeId, NodeId>;  // a removed node, and the one that replaces it
@@ -32,7 +33,7 @@ class PlanDependencies {
   [[nodiscard]] bool is_reversed(const Graph& graph, NodeId node, NodeId needed) const;
 
   Lists needs_;
-  Lists users_;  // may also list nodes that were replaced
+  Lists users_;  // may also contain nodes that were replaced
 };
 
 }  // namespace jointer

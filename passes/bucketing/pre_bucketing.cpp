@@ -2,16 +2,16 @@
 //
 // Terms. FSDP groups: the process groups of all-gathers that depend on exactly one placeholder.
 // Cap: the maximum bytes on the larger side of a bucket. Unless it is given, the cap is the
-// smallest size at which an all-gather of the first FSDP group reaches nine tenths of its links'
-// bandwidth, clamped to 10-500 MiB.
+// smallest size at which an all-gather in the first FSDP group reaches nine tenths of the bandwidth
+// of the group's links, clamped to 10-500 MiB.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbors into buckets
-// greedily (greedy_buckets.cpp) and merge each bucket at the position where its last member
-// started. The members are all-gathers that depend on one placeholder, reduce-scatters whose result
-// only the output reads, and all-reduces of FSDP groups. If `form` is given, buckets are torch's
-// own calls, and neighbors and positions refer to torch's list of nodes, which is sorted only after
-// all three kinds: until then, readers of a merged collective may precede it. Jointer's graph is
-// sorted after each of the three.
+// greedily (greedy_buckets.cpp) and merge each bucket at the start of its last member. The members
+// are all-gathers that depend on one placeholder, reduce-scatters whose result only the output
+// reads, and all-reduces of FSDP groups. If `form` is given, buckets are torch's own calls, and
+// neighbors and positions refer to torch's list of nodes, which is sorted only after all three
+// kinds. Until then, readers of a merged collective may precede it. Jointer's graph is sorted after
+// each kind.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
 // cap are torch's configuration. Deviations: see torch_buckets.cpp.
@@ -150,7 +150,7 @@ class PreBucketing {
   BucketNames& names_;
   FsdpGroups groups_;
   PreBucketed done_;
-  std::vector<NodeId> list_;  // torch's list, if its own calls are made and there are any
+  std::vector<NodeId> list_;  // torch's list of nodes, if any buckets are torch's own calls
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ class PythonHeap {
     items_[at] = item;
   }
 
-  // Like heapq: moves the smaller child up until a leaf is free, puts the item there, and sifts it
+  // Like heapq: moves smaller children up until a leaf is free, puts the item there, and sifts it
   // up to its position.
   void sift_from(std::size_t at) {
     const std::size_t start = at, end = items_.size();

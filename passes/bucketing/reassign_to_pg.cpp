@@ -1,18 +1,21 @@
-// Gives FSDP's all-gathers a twin of their process group, with the same ranks. A process group's
-// collectives run sequentially on its stream, so an all-gather of the next layer's parameters
-// waits for the reduce-scatter of the last layer's gradients; with the twin, both run concurrently.
+// Moves FSDP's all-gathers to a twin of their process group, with the same ranks. The collectives
+// of a process group run one after another on its stream, so an all-gather of the next layer's
+// parameters waits for the reduce-scatter of the last layer's gradients. With the twin, both run
+// concurrently.
 //
-// Steps. Find the group: the given one, or those of FSDP's all-gathers (fsdp_collectives.h) that
-// FSDP's reduce-scatters use too. Every all-gather of it then names the twin; the twin's name is
-// the group's with a suffix. The program that runs the graph makes the twin from its ranks.
+// Steps. Find the groups: the given one, or those of FSDP's all-gathers (fsdp_collectives.h) that
+// FSDP's reduce-scatters also use. Every FSDP all-gather in such a group then names the twin, whose
+// name is the group's name with a suffix. The program that runs the graph creates the twin from the
+// group's ranks.
 //
 // reassign_collective_pgs, the current pass, does this for every group in which FSDP gathers
 // parameters, whether it reduces gradients in it or not.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
 // May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations:
-// upstream, the first has both groups as arguments, whereas here it can find them; for the second,
-// torch makes and names the twin, here its name is the group's with a suffix.
+// upstream's reassign_to_pg has both groups as arguments, whereas here it can find them; in
+// upstream's reassign_collective_pgs, torch creates and names the twin, whereas here its name is
+// the group's name with a suffix.
 
 #include "passes/bucketing/reassign_to_pg.h"
 
@@ -34,7 +37,7 @@ bool is_all_gather(const Graph& graph, const Node& n) {
 }
 
 // The names of the groups in which FSDP gathers parameters; if `reduces` is set, only those in
-// which it also reduces gradients.
+// which FSDP also reduces gradients.
 std::vector<StringId> fsdp_groups(const Graph& graph, bool reduces) {
   const Users users(graph);
   std::map<StringId, int> uses;
@@ -104,7 +107,7 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
   if (suffix.empty())
     return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
   std::vector<StringId> sources = fsdp_groups(graph, false);
-  // A twin does not get a twin.
+  // A twin gets no twin.
   const bool has_twins =
       std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); }) > 0;
   if (sources.empty())

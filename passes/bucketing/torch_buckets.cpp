@@ -1,7 +1,7 @@
 // Builds the graph of a plan, with its buckets in torch's form.
 //
-// Terms. The program: the given order, with each bucket where its last member started. It decides
-// which writes to memory come before which reads.
+// Terms. The program is the given order, with each bucket at the position of its last member's
+// start. It determines the order of reads and writes of the same memory.
 //
 // Steps: put the nodes into the order of the schedule; insert the buckets one by one
 // (fx_buckets.h); then move every node after the nodes it depends on
@@ -10,11 +10,12 @@
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15), _apply_bucket and
 // _apply_deps_and_effect_tokens.
-// Deviations: torch orders by arguments alone. It unpacks the buckets of `custom_ops` with a call
-// that nothing reads, and places readers of the results before that call; here they stay after it.
-// A collective that something else writes to does not join a bucket.
+// Deviations: torch orders by arguments alone. It unpacks buckets in `custom_ops` with a call that
+// nothing reads, and places readers of the results before that call; here they stay after it. A
+// collective does not join a bucket if something else writes to its input or result.
 //
-// Cost: for each bucket, the nodes between it and its inputs, and the positions of all nodes.
+// Cost: for each bucket, the number of nodes between it and its inputs, plus the number of all
+// nodes.
 
 #include "passes/bucketing/torch_buckets.h"
 
@@ -155,7 +156,7 @@ class TorchBuilder {
     }
     return half;
   }
-  // The order of the whole graph: `half`, and the other half if there is a pair.
+  // The order of the whole graph: `half`, and the other half if the graph is a pair.
   [[nodiscard]] std::vector<NodeId> whole(const std::vector<NodeId>& half) const {
     std::vector<NodeId> order;
     bool is_done = false;
@@ -192,7 +193,7 @@ class TorchBuilder {
     return {};
   }
 
-  // True if `of` is a view of the result of `d.node`, and so depends on it anyway.
+  // True if `of` is a view of the result of `d.node` and thus depends on that node anyway.
   [[nodiscard]] bool is_implied(const Dependency& d, NodeId of) const {
     constexpr int kLongest = 16;
     if (d.kind != DependencyKind::write) return false;

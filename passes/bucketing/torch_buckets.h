@@ -9,7 +9,7 @@ namespace jointer {
 
 struct TorchBuckets {
   BucketForm form = BucketForm::standard;
-  bool after_last = false;  // a bucket goes where its last member started, else its first
+  bool after_last = false;  // a bucket replaces its last member's start; false: its first member's
 };
 
 // Like with_plan (overlap_plan.h). `names` holds all current and former names; new ones are added.

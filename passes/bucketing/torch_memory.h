@@ -2,7 +2,7 @@
 
 // Counts the live bytes of an order while it is being built, as torch's MemoryTracker does
 // (torch/_inductor/fx_passes/memory_estimator.py). The capture's storages count, except those on
-// the CPU. Placeholders and constants are live from the start; storages of `primals`, and results
+// the CPU. Placeholders and constants are live from the start; the storages of `primals`, and those
 // that nothing reads, stay live to the end.
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class TorchMemory {
   explicit TorchMemory(const TorchStorages& storages)
       : storages_(storages), readers_(storages.readers), now_(storages.at_start) {}
 
-  // Placeholders, constants and outputs change nothing.
+  // Runs the node. Placeholders, constants and outputs have no effect.
   void run(Place place);
 
   [[nodiscard]] std::int64_t now() const { return now_; }        // after the last node's frees

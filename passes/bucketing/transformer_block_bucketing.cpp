@@ -3,13 +3,13 @@
 //
 // Terms
 //   plan      lists of modules (module_plan.h); a block is an entry of it.
-//   bucket    FSDP's all-gathers of a block, or its reduce-scatters (fsdp_collectives.h), of one
-//             group and dtype. A single one counts as a bucket too.
+//   bucket    FSDP's all-gathers or reduce-scatters (fsdp_collectives.h) of a block, in one group
+//             and of one dtype. A single collective counts as a bucket too.
 //
 // Steps
-//   1. Merge the buckets. A wait goes where the first of its members' waits was.
+//   1. Merge the buckets. A bucket's wait is placed where the first of its members' waits was.
 //   2. Prefetch all-gathers one block ahead: in program order, a bucket starts before the wait of
-//      the previous bucket, and the first ones before the first compute node.
+//      the previous bucket, and the first buckets start before the first compute node.
 //   3. Delay reduce-scatters by one block: a bucket is waited for after the start of the next one.
 //   4. Sort everything by these edges (core/schedule/stable_order.h). Edges that would form a cycle
 //      are left out; torch would stop.
@@ -18,13 +18,15 @@
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py, manual_overlap_bucketing (2.11),
 // with the plan of torchtitan's transformer_block_bucketing. A graph of torch 2.13 or later is
-// treated as 2.15 treats it: bucket_blocks (joint_transformer_block_bucketing_reordering.cpp) has
-// its steps, in which buckets are torch's own calls and members that need each other are separated.
+// treated as torch 2.15 treats it: bucket_blocks (joint_transformer_block_bucketing_reordering.cpp)
+// applies 2.15's steps, in which buckets are torch's own calls and members that depend on each
+// other are separated.
 // Deviations: the plan can be derived from the model's modules; control_deps nodes
-// (`insert_overlap_deps`), which only serve Inductor's later stages, are not made; and the
+// (`insert_overlap_deps`), which serve only Inductor's later stages, are not made; and the
 // deviations of bucket_blocks.
 //
-// Cost: V^2 / 128 bytes for ancestors; a trial costs the nodes between the two.
+// Cost: for V nodes, V^2 / 128 bytes for ancestors; a trial is linear in the number of nodes
+// between the two collectives.
 
 #include "passes/bucketing/transformer_block_bucketing.h"
 
@@ -48,7 +50,7 @@ namespace {
 
 using Number = std::uint32_t;
 
-// A start and its wait, as steps 2 and 3 move them: those of a bucket, or of a single collective.
+// The start and wait of a bucket or of a single collective, which steps 2 and 3 move.
 struct Block {
   NodeId start, wait;
   bool gathers = false;
@@ -166,7 +168,7 @@ class OldBlockBucketing {
     return edges;
   }
 
-  // Walks backward: the starts found since the last wait go before the next wait found.
+  // Walks backward: the starts found since the last wait move before the next wait found.
   void add_gathers(const Graph& result, std::span<const Block> gathers,
                    std::vector<OrderEdge>& edges) const {
     std::vector<std::pair<NodeId, bool>> events;  // node, is a wait
@@ -191,7 +193,7 @@ class OldBlockBucketing {
     for (const NodeId start : picked) edges.push_back({.before = start, .after = compute});
   }
 
-  // Walks forward: a wait goes after the starts found since the previous waits.
+  // Walks forward: a wait moves after the starts found since the previous waits.
   void add_scatters(const Graph& result, std::span<const Block> scatters,
                     std::vector<OrderEdge>& edges) const {
     std::vector<std::pair<NodeId, bool>> events;
@@ -218,8 +220,8 @@ class OldBlockBucketing {
     }
   }
 
-  // The edges that do not form a cycle. A block whose parameters come from the previous block cannot
-  // start ahead of it.
+  // The edges that do not form a cycle. A block whose parameters come from the previous block
+  // cannot be prefetched before that block.
   [[nodiscard]] std::vector<OrderEdge> possible(const Graph& result,
                                                 const Dependencies& dependencies,
                                                 const std::vector<OrderEdge>& edges) const {
@@ -292,7 +294,7 @@ class OldBlockBucketing {
   OverlapGraph half_;
   Ancestors ancestors_;
   std::vector<std::vector<Number>> groups_;  // members of one bucket
-  std::vector<Number> apart_;                // those that need another one of their block
+  std::vector<Number> apart_;  // collectives that depend on another one of their block
 };
 
 BucketForm form_of(std::string_view mode) {

@@ -5,7 +5,7 @@
 namespace jointer {
 
 // Merges FSDP's collectives by transformer block, kind and group, and overlaps them with the
-// previous block.
+// neighboring block.
 Pass transformer_block_bucketing();
 
 }  // namespace jointer
