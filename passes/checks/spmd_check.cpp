@@ -5,15 +5,16 @@
 // return tensors of the same type, sizes, strides, offset, storage size and kind of device. Names
 // and arguments are not compared, since arguments may contain the rank's number.
 //
-// `captures` are those of other ranks; `{rank}` in a path stands for each rank's number. A capture
-// of the checked rank itself is skipped. The check of a single graph only reports values whose
-// sizes depend on data: these may differ between ranks when the graph runs.
+// `captures` are the captures of other ranks; `{rank}` in a path is replaced by the number of each
+// rank. A capture of the checked rank is skipped. If there is only one graph, the check just
+// reports values whose sizes depend on data: these may differ between ranks when the graph runs.
 //
 // Cost: linear in the calls of all captures.
 // Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash,
 // and the hashed data if hashes differ. Deviations: captures replace messages, so a rank without a
 // capture is not compared; differences are listed for the first rank that differs, and the other
-// ranks that differ are counted. `jointer spmd` checks more: that collectives match across ranks.
+// differing ranks are only counted. `jointer spmd` checks more: that collectives match across
+// ranks.
 
 #include "passes/checks/spmd_check.h"
 
@@ -93,7 +94,8 @@ std::vector<Call> calls_of(const Graph& graph) {
   return calls;
 }
 
-// The operators that `a` calls more often than `b`, with the difference: "aten.add.Tensor (2)".
+// The operators that `a` calls more often than `b`, each with the difference: "aten.add.Tensor
+// (2)".
 std::string only_in(const std::vector<Call>& a, const std::vector<Call>& b) {
   std::map<std::string, std::int64_t> more;
   for (const Call& call : a) ++more[call.target];

@@ -1,5 +1,5 @@
-// validate_flex_attn_annotation: checks that every flex_attention, and every backward of one, is
-// marked for regional compilation, the only way to run it fast.
+// validate_flex_attn_annotation: checks that every flex_attention call and its backward are marked
+// for regional compilation, the only way to run them fast.
 //
 // A marked node has `compile_with_inductor` among its `custom` members, where
 // torch.fx.traceback.annotate puts it. The first call without the mark is an error. A graph without

@@ -1,23 +1,23 @@
 // canonicalize_graph: removes calls that return their input unchanged, and turns the remaining
 // views into reshapes.
 //
-// Steps, for each call in program order, with its arguments as replaced so far:
+// Steps, for each call in program order, after earlier replacements in its arguments:
 //   1. remove_detach: `aten.detach(x)` is x, since a captured graph is not differentiated again;
-//   2. remove_identity_view: view, reshape or _unsafe_view of x to the sizes of x is x;
+//   2. remove_identity_view: a view, reshape or _unsafe_view of x to the sizes of x is x;
 //   3. remove_b2b_transpose: `t(t(x))` is x, and the inner t is removed if nothing else reads it;
 //   4. remove_identity_slice: a slice from 0 to the end in steps of 1 is x;
-//   5. normalize_view_ops_as_reshape: any other view or _unsafe_view becomes reshape.
+//   5. normalize_view_ops_as_reshape: any other view or _unsafe_view becomes a reshape.
 // Replaced calls have no readers left and are removed. Symbolic sizes are equal if their
-// expressions are.
+// expressions are equal.
 //
-// A call stays if a forward returns its result to a backward, which looks it up by name, or if
-// something changes its shape in place (`unsqueeze_`), since that would change the shape of x.
+// A call stays if a forward returns its result to a backward, since the backward looks it up by
+// name, or if something changes the result's shape in place (`unsqueeze_`), since that would change
+// the shape of x.
 //
 // Cost: linear in the nodes.
 // Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
-// upstream runs its five passes in sequence; here they run together, so a pass also finds
-// pairs that a later one brings together, and a second run finds nothing. Strides must be equal
-// too.
+// upstream runs its five passes in sequence; here they run together, so each also finds pairs that
+// a later one brings together, and a second run finds nothing. Strides must be equal too.
 
 #include "passes/clean_up/canonicalize_graph.h"
 
@@ -114,7 +114,7 @@ class Canonicalizer {
            same_dims(graph_.stride(*x), graph_.stride(*y));
   }
 
-  // True if the slice starts at 0 with step 1. Its size shows whether it reaches the end.
+  // True if the slice starts at 0 and its step is 1. The sizes show whether it reaches the end.
   [[nodiscard]] bool is_whole(const Node& n) const {
     const auto is_number = [&](std::string_view name, std::int64_t default_value) {
       const Argument* given = graph_.argument(n, name);

@@ -1,24 +1,25 @@
 // deduplicate_fsdp_unshard_chains: gathers a parameter once if the model reads it
 // several times.
 //
-// Terms: an unshard chain turns FSDP's shard into the whole parameter: calls of one input each from
-// a placeholder to an all_gather_into_tensor, its wait, and the views and casts of one input each
-// after it. It ends with the last of them that is not a view: each reader keeps its own views.
+// Terms: an unshard chain turns FSDP's shard into the whole parameter. It consists of calls with a
+// single input that lead from a placeholder to an all_gather_into_tensor, the wait for it, and the
+// views and casts with a single input after the wait. The last call of a chain is the last one that
+// is not a view: each reader keeps its own views.
 //
 // Steps, in program order:
-//   1. compare each call of a chain with those before it by operator and arguments, with arguments
-//      as replaced so far; of equal calls the first stays;
-//   2. readers of the others read the first;
+//   1. compare each call of a chain with earlier ones by operator and arguments, after earlier
+//      replacements in the arguments; of several equal calls, the first stays;
+//   2. let the readers of the others read the first;
 //   3. remove gathers and waits without readers, although torch treats them as impure.
 // Chains that are recomputed in the backward are equal only to each other: otherwise the parameter
 // would live from the forward to the backward. The halves of a pair share nothing. A chain stays if
-// something writes to it, or if its parameter is written between the other chain's read and its
-// own.
+// something writes to it, or if its parameter is written between the read of the first chain and
+// the read of this one.
 //
 // Cost: linear in the nodes, except that chains of one placeholder are compared with each other.
 // Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
 // Deviations: upstream assumes that all chains of a placeholder are equal; here they are compared,
-// so a cast to a different dtype or a gather in a different group or of other contents stays.
+// so a cast to a different dtype stays, as does a gather in a different group or of other contents.
 
 #include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
 

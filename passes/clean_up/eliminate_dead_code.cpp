@@ -1,16 +1,16 @@
 // eliminate_dead_code: removes calls whose results have no readers.
 //
 // Steps: from the end to the start, remove each call or constant without readers unless it is
-// impure. A removed node no longer counts as a reader, so what only it read is removed too. Impure
-// calls are those that write, wait or print (core/partition/dead_code.h), those that draw random
-// numbers unless `drop_random`, and run-time checks (aten._assert_async) unless `drop_asserts`.
+// impure. A removed node no longer counts as a reader, so a node that only it read is removed too.
+// Impure calls are those that write, wait or print (core/partition/dead_code.h), those that draw
+// random numbers unless `drop_random` is set, and run-time checks (aten._assert_async) unless
+// `drop_asserts` is set.
 //
 // Cost: linear in the nodes.
 // Source: eliminate_dead_code_pass of torchtitan 0.3.0's graph trainer (remove_noop_passes.py),
-// whose choices are the defaults. torch.fx.Graph.eliminate_dead_code itself keeps asserts, and
-// while torch compiles, it drops calls that draw random numbers:
-// `drop_asserts=false,drop_random=true`. Deviations: subgraphs of higher-order operators are left
-// as they are.
+// whose choices are the defaults. torch.fx.Graph.eliminate_dead_code keeps asserts, and while torch
+// compiles, it drops calls that draw random numbers: `drop_asserts=false,drop_random=true`.
+// Deviations: subgraphs of higher-order operators stay unchanged.
 
 #include "passes/clean_up/eliminate_dead_code.h"
 

@@ -1,19 +1,19 @@
-// replace_view_copy_with_view: replaces a copy of a part of a tensor by a view of it, which copies
-// and allocates nothing.
+// replace_view_copy_with_view: replaces the copy of a part of a tensor with a view of that part,
+// which copies and allocates nothing.
 //
 // A call of `X_copy`, the copying variant of the view X, becomes X if
-//   1. nothing in the graph writes to the storage of the copy or of its base: otherwise a write to
+//   1. nothing in the graph writes to the storage of the copy or of its base; otherwise a write to
 //      one would change the other;
-//   2. neither the copy nor a view of it is returned: the caller may write to it, and it would keep
-//      the base alive;
-//   3. the view has the strides of the copy. Its readers then read the same bytes in the same
-//      order, so values stay equal bit by bit, and its own views stay legal.
-// Strides of the view are derived here for alias, detach, view, expand, permute, t, transpose,
+//   2. neither the copy nor a view of the copy is returned; otherwise the caller could write to it,
+//      and it would keep the base alive;
+//   3. the view has the strides of the copy. Readers then read the same values in the same order,
+//      so results are bitwise equal, and views of the copy stay legal.
+// The strides of the view are derived here for alias, detach, view, expand, permute, t, transpose,
 // select, slice, squeeze and unsqueeze; other copies stay.
 //
 // Cost: linear in the nodes.
-// Source: ExecuTorch's pass for slice_copy (pull request 14715), extended to every view as its
-// review asks. Deviations: a copy stays if the view would have other strides.
+// Source: ExecuTorch's pass for slice_copy (pull request 14715), extended to all views as the
+// review of that request asks. Deviations: a copy stays if the view would have different strides.
 
 #include "passes/clean_up/replace_view_copy_with_view.h"
 
@@ -95,7 +95,7 @@ class ViewLayout {
   }
 
  private:
-  // The view of a dense layout in the sizes of the copy; it is dense, too.
+  // The layout of a view of a dense layout in the sizes of the copy. It is dense too.
   [[nodiscard]] std::optional<Layout> in_other_sizes() const {
     if (!is_dense(layout_) || layout_.elements() != copy_.elements()) return std::nullopt;
     return Layout{copy_.shape, contiguous_strides(copy_.shape), layout_.offset};
@@ -225,7 +225,7 @@ class Replacer {
       if (t.storage) marks[graph_.real_storage(t.storage).index()] = true;
   }
 
-  // Makes views of a replaced copy views of the copy's base.
+  // Turns views of a replaced copy into views of the copy's base.
   void follow_base(NodeId id) {
     move_tensors(graph_, id, [&](const Tensor& tensor) {
       return tensor.storage ? moved_[graph_.real_storage(tensor.storage).index()] : StorageMove{};

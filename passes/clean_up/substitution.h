@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// Replaces nodes: redirects their readers to other nodes; `finish` then erases the replaced nodes.
+// Replaces nodes: redirects their readers to other nodes. Then `finish` erases the replaced nodes.
 class Substitution {
  public:
   // The graph must outlive this object. Until `finish`, nothing else may change it.
@@ -24,8 +24,8 @@ class Substitution {
   [[nodiscard]] Argument now(const Argument& argument);
   [[nodiscard]] bool any() const { return !gone_.empty(); }
 
-  // Rewires all readers, moves views of removed storages to the storages that replace them, and
-  // erases the replaced nodes. Error: see Graph::finish.
+  // Redirects all readers, moves views of removed storages to the storages that replace them, and
+  // erases the replaced nodes. Error: Graph::finish fails.
   Result<void> finish();
 
  private:

@@ -1,19 +1,20 @@
 // Passes that mark nodes for compilation and change nothing else.
 //
-// annotate_flex_attention_for_regional_inductor marks each flex_attention, each backward of one,
-// the constants among its inputs that are graphs (its score and mask functions), and the nodes of
-// those graphs. annotate_rmsnorm_for_regional_inductor marks each fused RMSNorm, its backward, and
-// the getitems that read one. A mark is `compile_with_inductor` among the node's `custom` members:
+// annotate_flex_attention_for_regional_inductor marks each flex_attention call, its backward, their
+// inputs that are graphs (the score and mask functions), and the nodes of those graphs.
+// annotate_rmsnorm_for_regional_inductor marks each fused RMSNorm, its backward, and the getitems
+// that read either. A mark is `compile_with_inductor` among the node's `custom` members:
 // {"inductor_configs": {...}}, or {} if no configuration is given; regional_inductor compiles the
 // marked nodes. An RMSNorm that Inductor compiles may differ in the last bits.
 //
-// insert_kernel_annotations finds runs of nodes of one module, in program order. Upstream puts a
+// insert_kernel_annotations finds runs of consecutive nodes in the same module. Upstream puts a
 // call before and after each run, so that a profile of a captured CUDA graph names the module of
-// each kernel. These calls are Python functions that compute nothing, and no capture contains them,
-// so the graph stays unchanged and the runs are reported.
+// each kernel. These calls are Python functions that compute nothing, and no capture contains them.
+// Here the graph stays unchanged, and the runs are reported.
 //
-// The marks stay in the graph for later steps, and go into captures and recipes of it. A recipe
-// lacks the marks of nodes inside a constant that is a graph: no edit changes constants.
+// The marks stay in the graph for later pipeline steps, and captures and recipes include them.
+// However, a recipe lacks the marks of nodes inside a constant that is a graph, since no edit
+// changes constants.
 //
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
 // Cost: linear in the nodes.
@@ -44,7 +45,7 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
   return mark;
 }
 
-// Returns true if the node had a different mark or none. Keeps the other members of `custom`. Error
+// Returns true if the node had a different mark or none. The other members of `custom` stay. Error
 // (input): `custom` is not a JSON object.
 Result<bool> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
   OrderedJson custom = OrderedJson::object();
@@ -70,8 +71,8 @@ bool is_flex_attention(const Graph& graph, const Node& n) {
   return target == "flex_attention" || target == "flex_attention_backward";
 }
 
-// If the constant is a graph, marks its nodes and returns whether any of them changed; none if it
-// is not a graph.
+// If the constant is a graph, marks its nodes and returns whether any of the marks changed. Returns
+// none if the constant is not a graph.
 std::optional<bool> mark_subgraph(OrderedJson& constants, const std::string& name,
                                   const OrderedJson& mark) {
   const auto constant = constants.find(name);

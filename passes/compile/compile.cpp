@@ -1,10 +1,10 @@
 // Passes that choose how the graph is run. inductor_decomposition changes the graph, in Python,
-// since only torch has the table of decompositions. The others change nothing: they are backends of
-// the runner, which `jointer bench --passes` reads from the pipeline (pipeline_backend.h).
-// Upstream's rules for their order are in core/pass/pipeline_rules.h.
+// since only torch has the table of decompositions. The others change nothing: each names a backend
+// of the runner, which `jointer bench --passes` reads from the pipeline (pipeline_backend.h).
+// Upstream's rules for the order of these passes are in core/pass/pipeline_rules.h.
 //
 // Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, its predecessor, the
-// compiler toolkit. Deviations of cudagraph: it is left out on the CPU, which has no such graphs.
+// compiler toolkit. Deviations of cudagraph: it is ignored on the CPU, which has no such graphs.
 
 #include "passes/compile/compile.h"
 

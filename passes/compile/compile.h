@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes that choose how the runner runs the graph, named after upstream's.
+// Passes that choose how the runner runs the graph. They have upstream's names.
 std::vector<Pass> compile_passes();
 
 }  // namespace jointer

@@ -21,8 +21,7 @@ struct PipelineBackend {
 // whole graph.
 Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
 
-// True if the call's `custom` contains compile_with_inductor, which upstream's annotation sets
-// there.
+// True if the call's `custom` contains compile_with_inductor, which upstream's annotation sets.
 bool is_annotated_for_inductor(const Graph& graph, const Node& node);
 
 }  // namespace jointer

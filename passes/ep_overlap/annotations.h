@@ -30,8 +30,8 @@ class Annotations {
       parsed_;  // by the text's id
 };
 
-// True if autograd ran the node, according to graph_trainer's `autograd_backward`, or to the phase
-// if that is missing.
+// True if autograd ran the node, according to graph_trainer's `autograd_backward` or, if that is
+// missing, according to the phase.
 bool runs_in_backward(const Graph& graph, const Node& node);
 
 }  // namespace jointer

@@ -42,8 +42,8 @@ struct ChunkBody {
   [[nodiscard]] std::string text(const Dim& dim) const;
   // True if the argument, or a node in it, depends on the chunk symbol.
   [[nodiscard]] bool names_chunk_size(const Argument& argument);
-  // The index of the shape argument, for a call that reads one tensor and returns one; none if it
-  // has no such argument.
+  // For a call that reads one tensor and returns one, the index of the shape argument; none if
+  // there is no such argument.
   [[nodiscard]] std::optional<std::size_t> shape_argument(const Node& node) const;
 };
 

@@ -1,6 +1,6 @@
-// Splits live-ins over the chunk symbol before the first node of the body that needs them, makes
-// each half contiguous if it is not, and halves sizes. Values that a previously lowered module
-// already computes per chunk are used directly.
+// Splits each live-in whose size contains the chunk symbol before the first node of the body that
+// reads it, makes halves contiguous if they are not, and halves sizes. Values that a previously
+// lowered module already computes per chunk are used directly.
 
 #include "passes/ep_overlap/chunk_inputs.h"
 
@@ -45,7 +45,7 @@ void ChunkInputs::recover_chunks() {
   }
 }
 
-// True for a copy that was removed because nothing needed it.
+// True for a copy that was removed because nothing read it.
 bool ChunkInputs::is_erased(NodeId id) const {
   return ChunkPairs::of(body_.pairs.copies, id)[0] != id &&
          ChunkPairs::of(body_.pairs.copies, id)[1] != id;

@@ -3,18 +3,18 @@
 // Terms. Live-in: a value that the body reads but does not compute. Live-out: a value of the body
 // that other nodes read.
 //
-// Steps. Split the live-ins (chunk_inputs.cpp). Each node of the body becomes chunk 0 and gets a
-// copy, chunk 1, right after it; if both write to a shared value, the copy continues from the
-// result of the first write. Pass live-outs on as halves, or join them (chunk_outputs.cpp).
+// Steps. Split the live-ins (chunk_inputs.cpp). Each node of the body becomes part of chunk 0, and
+// a copy for chunk 1 is added directly after it; if both write to a shared value, the copy reads
+// the result of the first write. Pass live-outs on as halves, or join them (chunk_outputs.cpp).
 //
-// Cost: linear in the body and its readers, and for each module linear in the graph.
+// Cost per module: linear in the size of the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: sizes that a
-// view of a whole gradient reads are right before it (upstream puts them after it, and its own
-// check refuses the graph); split_with_sizes calls have the values that they return; copies share
-// storages as the originals did, and views share with the halves that they view (upstream gives
-// each value a new storage); arguments that name a size by its symbol instead of a node are
-// refused.
+// view of a whole gradient reads are placed directly before the view (upstream puts them after it,
+// and its own check refuses the graph); split_with_sizes calls record the values that they return;
+// copies share storages as the originals do, and views share the storage of the half that they view
+// (upstream gives each value a new storage); arguments that denote a size by its symbol instead of
+// a node are refused.
 
 #include "passes/ep_overlap/chunk_lowering.h"
 
@@ -136,7 +136,7 @@ class Lowering {
     return {};
   }
 
-  // If both chunks write to a shared value, the second reads the first one's result.
+  // If both chunks write to a shared value, chunk 1 reads the result of chunk 0's write.
   Result<Argument> after_first(NodeId id, const Node& original, const Argument& args) {
     const OperatorInfo& op = p_.graph.op(original);
     const auto was = p_.graph.children(original.args);
@@ -157,7 +157,7 @@ class Lowering {
     return p_.graph.make_children(args.kind, changed);
   }
 
-  // A view in a chunk must get its size from the chunk, or have it inferred.
+  // The size of a view in a chunk must come from the chunk or be inferred.
   Result<void> check_view(const Node& original, const Argument& args) {
     const auto at = body_.shape_argument(original);
     const Tensor* tensor = p_.graph.single_tensor(original);
@@ -201,7 +201,7 @@ class Lowering {
     return p_.tensor_like(tensor, shape, stride, offset, storage);
   }
 
-  // The storage that the copy views, or a new storage of the size that it needs.
+  // The storage that the copy views, or a new storage of the required size.
   Result<StorageId> storage_of(NodeId id, const Tensor& tensor, std::span<const Dim> shape,
                                std::size_t chunk, const ChunkSizes::Renamed& renamed) {
     if (!tensor.storage) return StorageId{};

@@ -15,12 +15,12 @@ namespace jointer {
 // One value per chunk.
 using ChunkPair = std::array<NodeId, 2>;
 
-// State passed from one lowered module to the next, by node. Where there is no pair, both nodes are
-// none.
+// State passed from one lowered module to the next. The vectors are indexed by node; where there is
+// no pair, both nodes are none.
 struct ChunkPairs {
   std::vector<ChunkPair> per_chunk;            // values that exist per chunk
   std::vector<ChunkPair> copies;               // both copies of a node, at the index of each
-  std::unordered_map<NodeId, Node> originals;  // nodes before they became a copy
+  std::unordered_map<NodeId, Node> originals;  // nodes as they were before they became copies
 
   [[nodiscard]] static ChunkPair of(const std::vector<ChunkPair>& pairs, NodeId id) {
     return id.index() < pairs.size() ? pairs[id.index()] : ChunkPair{};
@@ -33,14 +33,14 @@ struct ChunkPairs {
 
 struct ChunkLoweringOptions {
   ChunkMode mode = ChunkMode::batch;
-  // Add up gradients before, not after, the views and collectives that follow them.
+  // True: sum gradients before the views and collectives that follow. False: sum them afterwards.
   bool early_sums = true;
   // Called for each node that is added or becomes part of a chunk.
   std::function<void(NodeId id, std::string_view action, std::string reason)> decide;
 };
 
-// Lowers plans[which]; the other plans determine which readers outside it read values per chunk.
-// Error (usage): a value cannot be split, or its halves cannot be joined.
+// Lowers plans[which]; the other plans determine which readers outside of this plan read values per
+// chunk. Error (usage): a value cannot be split, or its halves cannot be joined.
 Result<void> lower_chunks(ChunkProgram& program, const std::vector<ChunkPlan>& plans,
                           std::size_t which, const ChunkLoweringOptions& options,
                           ChunkPairs& pairs);

@@ -1,7 +1,7 @@
 // Passes the halves of a live-out to readers that exist per chunk, and joins them for other
-// readers: `cat` along the chunk dimension, or `add` for gradient sums. With early sums, a chunked
-// live-out of the backward is joined before the views and waits that lead to it, which then run
-// once.
+// readers: with `cat` along the chunk dimension, or with `add` for gradient sums. With early sums,
+// a chunked live-out of the backward is joined before the views and collectives that lead to it,
+// which then run once.
 
 #include "passes/ep_overlap/chunk_outputs.h"
 
@@ -97,7 +97,7 @@ bool ChunkOutputs::is_reduction(NodeId id) const {
   return std::ranges::equal(a, b);
 }
 
-// True for a view in the sense of torch: an argument is aliased, and none is written.
+// True for what torch calls a view: the result aliases an argument, and no argument is written.
 bool ChunkOutputs::is_view(NodeId id) const {
   const OperatorInfo& op = p_.graph.op(p_.graph.node(id));
   return !op.mutates() && std::ranges::any_of(op.arguments, [](const SchemaArgument& each) {
@@ -197,7 +197,7 @@ bool ChunkOutputs::is_gradient(NodeId out, const std::vector<NodeId>& users) con
   return is_output || (out.index() < plan_.is_escape.size() && plan_.is_escape[out.index()]);
 }
 
-// Adds the suffix to run on the whole value.
+// Adds the calls of the suffix, which read the whole value.
 Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
                                         const std::vector<NodeId>& suffix) {
   std::unordered_map<NodeId, NodeId> whole{{boundary, made}};
@@ -231,7 +231,7 @@ Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
   return current;
 }
 
-// A view shares its input's storage; the result of a collective has its own.
+// A view shares the storage of its input; the result of a collective has its own storage.
 Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
   const Tensor tensor = *p_.graph.single_tensor(original);
   const auto sizes = p_.graph.shape(tensor), steps = p_.graph.stride(tensor);
@@ -243,7 +243,7 @@ Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
 }
 
 // Views outside the body still use the storage of the body's value, so the joined value reuses that
-// storage. None if it belongs to a live-in, or another value already reuses it.
+// storage. None if the storage belongs to a live-in, or if another value already reuses it.
 StorageId ChunkOutputs::storage_of_whole(StorageId storage) {
   const bool is_own = storage && body_.storages[0].contains(storage);
   return is_own && taken_.insert(storage).second ? storage : StorageId{};

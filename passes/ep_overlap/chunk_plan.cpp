@@ -1,14 +1,15 @@
-// Chooses the nodes that graph chunking duplicates: nodes of a module that a value over the chunk
-// symbol reaches.
+// Chooses the nodes that graph chunking duplicates: the nodes of a module that depend on a value
+// whose size contains the chunk symbol.
 //
 // Terms. Candidates: the calls of a module in one direction; in the backward, also calls without a
 // module that lie between them. Escape of a gradient: walking back from the gradient through calls
 // with one tensor input, the first node whose input has the chunk dimension, a different dtype or a
-// different device, or that has several inputs. The nodes after it stay whole.
+// different device, or that has several inputs. The nodes after the escape stay whole.
 //
 // Steps. Per module and direction, choose the candidates that read a chunked value, directly or
-// through others, and the sizes they are called with that nothing else reads. Keep those that a
-// tensor leaving the body, a write or an output needs. Cost: modules times nodes.
+// through others, and those sizes among their arguments that nothing else reads. Keep only the
+// nodes on which a tensor that leaves the body, a write or an output depends. Cost: modules times
+// nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py (_find_regions,
 // _grad_escape_boundaries, _ep_roots).
@@ -24,7 +25,7 @@
 namespace jointer {
 namespace {
 
-// The prefix of a module's path that matches the pattern; empty if none does.
+// The prefix of a module's path that matches the pattern; empty if there is none.
 std::string root_of(std::string_view pattern, std::string_view module) {
   std::size_t at = 0;
   for (;;) {
@@ -197,7 +198,7 @@ class Planner {
     return {};
   }
 
-  // Adds the sizes over the chunk symbol that the body reads and nothing else needs.
+  // Adds the sizes with the chunk symbol that the body reads and on which nothing else depends.
   void add_sizes(const Set& candidates, Set& body, std::vector<NodeId>& nodes) {
     Set is_added = none();
     std::vector<NodeId> added, open;

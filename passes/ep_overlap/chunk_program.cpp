@@ -1,6 +1,6 @@
-// Edits a traced step for graph chunking. During the pass, nodes are ordered as in torch's node
-// list; at the end, the graph gets the new order and names. Upstream stores its marks in Node.meta;
-// here they are annotations (`custom`), as in captures.
+// Edits a flat training step for graph chunking. During the pass, nodes are ordered as in torch's
+// node list; at the end, the graph gets the new order and names. Upstream stores its marks in
+// Node.meta; here they are annotations (`custom`), as in captures.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py, ep_pass_utils.py.
 
@@ -268,7 +268,7 @@ Result<void> ChunkProgram::finish() {
   std::vector<NodeId> next(graph.node_count());
   for (std::size_t i = 1; i < graph.order().size(); ++i)
     next[graph.order()[i - 1].index()] = graph.order()[i];
-  // Go backward, so that the next node is already in place.
+  // Iterate backward, so that the next node is already in place.
   std::vector<std::pair<NodeId, StringId>> live;
   for (std::size_t i = 0; i < renamed_.size(); ++i)
     if (graph.is_live(renamed_[i])) live.emplace_back(renamed_[i], now[i]);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A traced step while graph chunking splits its modules in two: the node list, the node properties
-// that graph chunking needs, and functions that add nodes.
+// A flat training step while graph chunking splits its modules in two: the node list, the node
+// properties that graph chunking reads, and functions that add nodes.
 
 #include <map>
 #include <span>
@@ -70,7 +70,7 @@ class ChunkProgram {
   [[nodiscard]] int chunk_dim(NodeId id);
   [[nodiscard]] bool has_chunk_dim(NodeId id) { return chunk_dim(id) >= 0; }
   [[nodiscard]] std::vector<NodeId> tensor_inputs(NodeId id) const;
-  // The nodes that the output reads, in its order.
+  // The nodes that the output reads, in the order of its arguments.
   [[nodiscard]] std::vector<NodeId> outputs() const;
 
   // The unbacked symbols that the call introduced in the original graph.
@@ -84,7 +84,7 @@ class ChunkProgram {
   // Adds a call between chunks, directly before `before`. `chunk`: the call's chunk, or kNone.
   NodeId add(std::string_view target, std::span<const Argument> args, const Value& value,
              NodeId before, const ChunkRoot& root, ChunkRole role, int chunk = kNone);
-  // Adds a copy of a call, named after it; the caller sets its value.
+  // Adds a copy of a call, with a name derived from the call's. The caller sets the copy's value.
   NodeId add_copy(Node node, const Argument& args, const Argument& kwargs, NodeId before);
   // Sets the node's name or its marks.
   void rename(NodeId id, std::string_view name);

@@ -1,6 +1,6 @@
-// Finds chunked regions by their annotations. Buckets inherit annotations from the calls that they
-// replace, but belong to no body. If a capture has graph_trainer's own metadata, only
-// graph_trainer's own nodes have a producer; a bucket made by Jointer has an origin with the same
+// Finds chunked regions by their annotations. A bucket inherits the annotations of the calls that
+// it replaces, but belongs to no body. If a capture has graph_trainer's own metadata, only nodes
+// made by graph_trainer have a producer; a bucket made by Jointer has an origin with the same
 // annotations.
 
 #include "passes/ep_overlap/chunk_regions.h"

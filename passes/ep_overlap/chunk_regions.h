@@ -1,8 +1,8 @@
 #pragma once
 
 // The two halves into which eager chunking or ep_overlap_chunk split a module along the batch or
-// the sequence. Their marks define, per module and direction, one body for chunk 0 and one for
-// chunk 1.
+// the sequence. The marks of their nodes define, per module and direction, one body for chunk 0 and
+// one for chunk 1.
 
 #include <array>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// The default pattern: any model's mixture-of-experts blocks. It may match nothing.
+// The default pattern: the mixture-of-experts blocks of any model. It may match nothing.
 inline constexpr std::string_view kMoeModules = "layers.*.moe";
 
 struct ChunkedRegion {

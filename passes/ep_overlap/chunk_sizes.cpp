@@ -1,6 +1,6 @@
 // Reads and writes expressions as sympy prints them. Graph chunking handles linear sums of symbols
 // (1536*u0, u1 + u2), strides that contain them (8*Max(1, u0)), and the halves that it writes
-// itself ((u0//2)); it refuses all other expressions.
+// ((u0//2)); it refuses all other expressions.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py and ep_chunk_pass.py, which
 // use sympy.
@@ -26,7 +26,7 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
   return {};
 }
 
-// The number to use for a chunk symbol: its hint, else its upper bound.
+// The number to use for a chunk symbol: its hint, or if there is none, its upper bound.
 std::optional<std::int64_t> number_of(const SymbolTable& table, std::string_view symbol) {
   for (const SymbolTable::Variable& each : table.variables)
     if (each.name == symbol) return each.hint ? each.hint : each.max;

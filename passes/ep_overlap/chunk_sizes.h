@@ -25,8 +25,8 @@ using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 // The dimension to split: the batch or the sequence.
 enum class ChunkMode : std::uint8_t { batch, seq };
 
-// The chunk symbols of a graph part: those in the split dimension of its placeholders, and those
-// that its nodes' marks name. Error (usage): a symbol has two numbers, or no number.
+// The chunk symbols of a graph part: those in the split dimension of placeholders, and those that
+// marks of nodes name. Error (usage): a symbol has two numbers, or no number.
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode);
 
@@ -38,7 +38,7 @@ struct SizeTerm {
   bool is_half = false;
   bool is_at_least_one = false;  // Max(1, ...): as in strides
 };
-// The size as a sum; none if it has another form.
+// The size as a sum; none if the size has another form.
 std::optional<std::vector<SizeTerm>> parse_size(std::string_view text);
 // The symbol and factor of a size that is a multiple of one symbol; none for other sizes.
 std::optional<std::pair<std::string, std::int64_t>> multiple_of_symbol(std::string_view text);
@@ -67,7 +67,7 @@ class ChunkSizes {
   // The size divided by two.
   Result<Dim> half(const Dim& dim);
   Result<Dim> times(const Dim& dim, std::int64_t factor);
-  // The factor by which torch multiplies strides: Max(1, size) for a symbolic size.
+  // The factor by which torch multiplies strides; for a symbolic size, it is Max(1, size).
   Result<Dim> at_least_one(const Dim& dim);
 
  private:

@@ -1,16 +1,17 @@
 // concretize_ep_chunk_symbolic_shapes: replaces chunk symbols by their numbers once chunks are
-// scheduled. Graph chunking makes the size that it splits in two a symbol; here sizes, arguments
-// and computations of sizes over it become numbers.
+// scheduled. For graph chunking, the size to split in two is a symbol; here, sizes, arguments and
+// computations of sizes that contain this symbol become numbers.
 //
-// Terms. A chunk symbol is one that a node's custom["torchtitan_chunk_symbol_hints"] names, with
-// its number. Other symbols in shapes of placeholders have the graph's number for them.
+// Terms. A chunk symbol is a symbol that custom["torchtitan_chunk_symbol_hints"] of a node names,
+// together with its number. For other symbols in the shapes of placeholders, the number is the
+// graph's.
 //
-// Steps. Every size, stride and argument over these symbols becomes its value. Readers of a call
-// that returns such a number read the number instead. Calls of sizes and checks without readers are
-// removed; a check that is false is an error. Cost: linear in the graph.
+// Steps. Every size, stride and argument that contains only these symbols becomes its value.
+// Readers of a call that returns such a number read the number instead. Calls of sizes and checks
+// without readers are removed; a check that is false is an error. Cost: linear in the graph.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations: placeholders
-// keep their symbolic sizes, since no edit changes an input, and the symbols' numbers become
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations: the sizes of
+// placeholders stay symbolic, since no edit changes an input, and the symbols' numbers become
 // assumptions of the graph; tensors keep their storage and offset (upstream creates new ones); in
 // an expression with other symbols, the numbers are filled in and nothing is simplified.
 
@@ -302,7 +303,7 @@ class Concretizer {
     graph_.erase(gone);
   }
 
-  // Removes the chunk-symbol hints, which numbers do not need.
+  // Removes the hints for chunk symbols, which are not needed once sizes are numbers.
   Result<void> remove_hints(const std::vector<NodeId>& order) {
     Annotations marks(graph_);
     for (const NodeId id : order) {

@@ -1,19 +1,19 @@
 // Splits modules that exchange tokens in two along the batch or the sequence, so that
 // ep_overlap_schedule can overlap the compute of one half with the exchange of the other.
 //
-// Steps. Find the modules that the pattern names and that have an all-to-all. Split their forward,
+// Steps. Find the modules that match the pattern and contain an all-to-all. Split their forward,
 // then their backward: choose the nodes to duplicate (chunk_plan.h) and write both halves
-// (chunk_lowering.h). Values that leave the forward in halves enter the backward in halves. Copies
+// (chunk_lowering.h). Values that leave the forward as halves enter the backward as halves. Copies
 // are marked in `custom` as eager chunking marks them: chunked_region_fqn, _role, _is_backward,
 // _producer, and chunk_id. Cost: modules times nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: a size that a
-// view of a whole gradient reads is placed right before the view (upstream places it after, and
-// its own check then refuses the graph); copies share storages and are conjugates as the originals
-// were, and splits have values that describe their results; sizes other than sums of multiples of
-// symbols are refused; parameters and buffers are recognized by their role, not by their position;
-// new unbacked symbols have no range; a graph with nothing to split is left unchanged unless
-// require_all_to_all is set.
+// view of a whole gradient reads is placed directly before the view (upstream places it after the
+// view, and its own check then refuses the graph); copies share storages and are conjugates as the
+// originals were, and splits have values that describe their results; sizes other than sums of
+// multiples of symbols are refused; parameters and buffers are recognized by their role, not by
+// their position; new unbacked symbols have no range; a graph with nothing to split is left
+// unchanged unless require_all_to_all is set.
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 

@@ -1,19 +1,19 @@
 // Orders the two chunks of every chunked MoE module so that one chunk's compute runs while the
-// other's tokens are exchanged. Each module and direction gets a schedule (region_schedule.h) that
-// determines the order of its nodes; other nodes stay, or move right after what they need. Copies
-// of token counts to the host no longer block, except the last one. Waits for exchanges are marked
-// as such (EP_token_exchange_wait).
+// other chunk's tokens are exchanged. For each module and direction, a schedule (region_schedule.h)
+// determines the order of the nodes; other nodes stay, or move directly after the nodes that they
+// depend on. Copies of token counts to the host become non-blocking, except for the last one. Waits
+// for exchanges are marked as such (EP_token_exchange_wait).
 //
-// ep_overlap_validate computes the same schedules and changes nothing: it reports whether they
-// exist.
+// ep_overlap_validate computes the same schedules, but only reports whether they exist and changes
+// nothing.
 //
 // Cost: linear in the graph, plus the schedules.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations: regions are
-// read from `custom`, where eager chunking writes them, without an import first; writes and effects
-// also stay in order (core/graph/dependencies.h), and the pass refuses a graph where that is
-// impossible; ep_overlap_validate with require_all_to_all refuses a graph without regions, not
-// every graph as upstream does; it does not change the marks of waits either.
+// read directly from `custom`, where eager chunking writes them, without an import; writes and
+// effects also stay in order (core/graph/dependencies.h), and the pass refuses a graph where that
+// is impossible; ep_overlap_validate with require_all_to_all refuses a graph without regions, not
+// every graph as upstream does; it does not mark waits either.
 
 #include "passes/ep_overlap/ep_overlap_schedule.h"
 
@@ -38,7 +38,7 @@ using Why = RegionSchedule::Place::Why;
 struct Planned {
   ChunkedRegions regions;
   std::vector<RegionSchedule> schedules;  // by region
-  std::size_t scheduled = 0;              // schedules with an exchange
+  std::size_t scheduled = 0;              // number of schedules with an exchange
 };
 
 // Error (usage): the graph has chunked modules, but the pattern matches none.
@@ -133,8 +133,8 @@ Result<void> mark_wait(Graph& graph, NodeId id) {
   return {};
 }
 
-// True if the dependency comes only from a symbol of the original module that no call introduces
-// any more. The first call merely names that symbol, so others do not depend on the call.
+// True if the dependency exists only because of a symbol of the original module that no call
+// introduces any more. The first call merely names that symbol, so other calls do not depend on it.
 bool names_lost_symbol(const Graph& graph, const Dependency& dependency, NodeId of) {
   const Node& first = graph.node(dependency.node);
   if (dependency.kind != DependencyKind::control || first.kind != NodeKind::call) return false;

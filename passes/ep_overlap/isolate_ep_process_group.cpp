@@ -1,15 +1,16 @@
 // Moves expert parallelism's all-to-alls to a twin of their process group, with the same ranks, if
-// other collectives use the group too. Collectives of one group run sequentially on its stream;
-// with the twin, both kinds run concurrently.
+// other collectives use the group too. The collectives of one group run one after another on its
+// stream; with the twin, both kinds run concurrently.
 //
 // Steps. Find the groups that both an all_to_all_single and another functional collective
-// (all-gather, reduce-scatter, all-reduce) name. Every all_to_all_single of such a group then names
-// the twin; other collectives keep their group. Cost: linear in the nodes.
+// (all-gather, reduce-scatter, all-reduce) name. Every all_to_all_single in such a group then names
+// the twin; the group of other collectives stays. Cost: linear in the nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_process_group_pass.py. Deviations: groups
-// are identified by name, the only thing that a graph knows of them (upstream compares the group
-// objects); the twin's name is the group's with a suffix (upstream: the number that torch gives the
-// new group), and the program that runs the graph makes it from its ranks.
+// are identified by name, since a graph contains nothing else that identifies them (upstream
+// compares the group objects); the twin's name is the group's name with a suffix (upstream: the
+// number that torch assigns to the new group), and the program that runs the graph creates the twin
+// from the group's ranks.
 
 #include "passes/ep_overlap/isolate_ep_process_group.h"
 

@@ -1,14 +1,16 @@
-// Marks the size that graph chunking splits in two, and its number, on every placeholder with that
-// size, as custom["torchtitan_chunk_symbol_hints"]. A trace for graph chunking makes the size of
-// the batch, or of the sequence, a symbol that ranges from half the size to the full size.
+// Records the size that graph chunking splits in two, and its number, in
+// custom["torchtitan_chunk_symbol_hints"] of every placeholder with that size. In a trace for graph
+// chunking, the size of the batch or of the sequence is a symbol whose range is half the size to
+// the full size.
 //
 // Steps. Find the symbols in dimension 0 (batch) or 1 (seq) of placeholders, with the number that
-// the symbol had while tracing, or its upper bound. Mark placeholders with such a symbol in their
+// each had during tracing, or its upper bound. Mark the placeholders with such a symbol in their
 // shape. Cost: linear in the graph.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: the number is
-// the range's upper end, since captures do not contain the hint that torch was given for the
-// symbol; it is the same number. A graph without such a size stays unchanged (upstream refuses it).
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: if the capture
+// does not contain the hint that torch was given for the symbol, the upper end of the range is
+// used, which is the same number. A graph without such a size stays unchanged (upstream refuses
+// it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 
@@ -23,7 +25,7 @@
 namespace jointer {
 namespace {
 
-// The hints for the symbols in the placeholder's own shape.
+// The hints for the symbols in the placeholder's shape.
 OrderedJson hints_of(const Graph& graph, NodeId id, const ChunkHints& hints) {
   OrderedJson own = OrderedJson::object();
   const Tensor* tensor = graph.single_tensor(graph.node(id));

@@ -1,23 +1,23 @@
 // Computes the schedule of one chunked module.
 //
 // Terms. An exchange is an all_to_all_single that custom["EP_token_exchange"] marks as dispatch or
-// combine; the one of token counts is not marked and is setup like any other. The closure of an
+// combine. The exchange of token counts is not marked and counts as setup. The closure of an
 // exchange is the exchange and the nodes of the region that it depends on, also through nodes
 // outside any region. A sync copy (custom["EP_token_count_sync"]) copies token counts to the host,
-// which must know them before tokens can be sent.
+// which must have them before tokens can be sent.
 //
 // Steps. Forward starts with chunk 0, backward with chunk 1. For each exchange, in order: the
-// closure of the first chunk's exchange, the same for the other chunk, and then every ready node
-// that is neither a collective nor a wait: that compute hides the exchanges. With `pair_first`,
-// both chunks' first closures precede both first exchanges. Sync copies in the first closure run as
-// early as possible, and the host waits only for the last one of a group. After the last exchange:
-// the remaining nodes, chunk by chunk, including waits.
+// closure of the first chunk's exchange, that of the other chunk's exchange, and then every ready
+// node that is neither a collective nor a wait: this compute hides the exchanges. With
+// `pair_first`, the first closures of both chunks precede both first exchanges. Sync copies in the
+// first closure run as early as possible, and the host waits only for the last one of a group.
+// After the last exchange: the remaining nodes, chunk by chunk, including waits.
 //
-// Cost: a round for each level of dependencies, times the nodes of the region.
+// Cost: the number of dependency levels times the number of nodes in the region.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: waits keep the
-// annotation that they inherit from their exchange (upstream renames it); they are recognized by
-// the exchange that they wait for.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: the annotation
+// that a wait inherits from its exchange stays (upstream renames it); waits are recognized by the
+// exchange that they wait for.
 
 #include "passes/ep_overlap/region_schedule.h"
 
@@ -138,7 +138,8 @@ class Planner {
 
   // --- Dependencies within the region ---
 
-  // The producers in the region, found directly or through nodes that belong to no region.
+  // The nodes of the region on which `node` depends, directly or through nodes that belong to no
+  // region.
   [[nodiscard]] std::vector<NodeId> find_needs(NodeId node) {
     std::vector<NodeId> needs;
     std::vector<NodeId> stack(graph_.inputs(node).begin(), graph_.inputs(node).end());
@@ -339,8 +340,8 @@ class Planner {
     }
   }
 
-  // The nodes that may overlap with an exchange: those that later exchanges need, and those that no
-  // exchange needs.
+  // The nodes that may overlap with an exchange: those on which later exchanges depend, and those
+  // on which no exchange depends.
   [[nodiscard]] std::vector<NodeId> later_nodes(std::size_t chunk, std::size_t exchange) const {
     std::vector<bool> is_needed(graph_.node_count(), false), is_later(graph_.node_count(), false);
     for (std::size_t i = 0; i < closures_[chunk].size(); ++i)

@@ -18,24 +18,24 @@ struct RegionSchedule {
   struct Place {
     NodeId node;
     enum class Why : std::uint8_t {
-      setup,     // an exchange needs it
+      setup,     // an exchange depends on it
       sync,      // a copy of token counts to the host
       exchange,  // an exchange starts
-      filler,    // overlaps with an exchange that it does not need
+      filler,    // overlaps with an exchange that it does not depend on
       tail,      // after the last exchange
     } why = Why::setup;
     std::size_t exchange = 0;  // the exchange that it belongs to or overlaps with
   };
 
   std::vector<Place> places;        // all nodes of both bodies; empty: no exchanges
-  std::vector<NodeId> copies;       // sync copies: only the last one blocks
+  std::vector<NodeId> copies;       // sync copies, of which only the last one blocks
   std::vector<bool> is_blocking;    // by copy
   std::vector<NodeId> waits;        // for exchanges
-  std::size_t exchanges = 0;        // of each chunk
+  std::size_t exchanges = 0;        // number of exchanges per chunk
   std::vector<std::string> labels;  // by exchange: dispatch, combine
 };
 
-// `pair_first`: prepare both chunks before either starts its first exchange. Error (usage): the
+// `pair_first`: prepare both chunks before the first exchange of either starts. Error (usage): the
 // chunks differ, or an exchange depends on a later one; the message names the module.
 Result<RegionSchedule> schedule_region(const Graph& graph, const Users& users, Annotations& marks,
                                        const ChunkedRegions& regions, std::size_t region,

@@ -6,14 +6,14 @@
 // becomes
 //   both = add(x, y)
 //   sum = wait_tensor(reduce_scatter_tensor(both, op, size, group))
-// where `op` is sum or avg, x and y have one dtype, and nothing else reads the calls in between.
-// Half as many bytes are sent, and sums are rounded in a different order. The new calls replace the
-// sum, and the wait gets its name.
+// where `op` is sum or avg, x and y have the same dtype, and nothing else reads the calls in
+// between. Half as many bytes are sent, and sums are rounded in a different order. The new calls
+// replace the sum, and the new wait gets the sum's name.
 //
-// Steps: replace all such sums, then those that this creates, until none is left: a tree of sums is
-// replaced level by level.
+// Steps: replace all such sums, then those that result from this, until none is left. So a tree of
+// sums is replaced level by level.
 //
-// Cost: linear in the nodes for each level.
+// Cost: linear in the nodes, per level.
 // Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15, the function of that name. Deviations:
 // names are kept; sums of results with different shapes stay.
 
@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::string_view kReduce = "_c10d_functional.reduce_scatter_tensor.default";
 
-// One operand of a sum: the wait, its reduce-scatter, and the input of that.
+// One operand of a sum: the wait, its reduce-scatter, and the input of the reduce-scatter.
 struct Term {
   NodeId wait, start, input;
 };
@@ -63,7 +63,8 @@ class Finder {
   }
 
  private:
-  // The term of a wait that only the sum reads; none for other nodes.
+  // The term of `wait`, if it waits for a reduce-scatter and only one node reads it; otherwise
+  // none.
   [[nodiscard]] std::optional<Term> term(NodeId wait) const {
     if (!graph_.is_wait(graph_.node(wait)) || users_.of(wait).size() != 1) return {};
     const NodeId start = graph_.inputs(wait).front();

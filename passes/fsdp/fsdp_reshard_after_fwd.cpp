@@ -1,5 +1,5 @@
-// The fsdp_reshard_after_fwd pass; see core/policy/fsdp_tags.cpp for algorithm, source and
-// deviations.
+// The fsdp_reshard_after_fwd pass. core/policy/fsdp_tags.cpp describes the algorithm, its source
+// and the deviations.
 
 #include "passes/fsdp/fsdp_reshard_after_fwd.h"
 

@@ -1,5 +1,5 @@
 // reinplace_fsdp_all_gather: lets FSDP2's all-gather write into the buffer that its copy-in
-// allocated, instead of another one.
+// allocated, instead of a new one.
 //
 //   copy = fsdp.all_gather_copy_in(...);  shard = copy[0];  whole = copy[1]
 //   gathered = all_gather_into_tensor(shard, size, group)
@@ -8,15 +8,15 @@
 //
 // Steps, for each such gather in program order:
 //   1. `whole` is the second result of the copy, moved before the gather if it comes after it, or
-//      added if the graph lacks it. If something else reads `whole`, both it and the gather stay as
-//      they are: the gather would overwrite it;
-//   2. the gather gets its new operator and returns `whole`.
+//      added if the graph lacks it. If something else reads `whole`, the getitem and the gather
+//      stay as they are, since the gather would overwrite `whole`;
+//   2. the gather's operator is replaced, and the gather returns `whole`.
 // Second results without readers are removed.
 //
 // Cost: linear in the nodes.
-// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name; later versions lack
-// it. Deviations: upstream makes new nodes for everything that it matches and fails if something
-// else reads `whole`; here nodes keep their names.
+// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name, which later
+// versions lack. Deviations: upstream makes new nodes for everything that it matches and fails if
+// something else reads `whole`; here the names of nodes stay.
 
 #include "passes/fsdp/reinplace_fsdp_all_gather.h"
 

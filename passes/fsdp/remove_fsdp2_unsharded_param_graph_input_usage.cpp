@@ -1,23 +1,25 @@
-// remove_fsdp2_unsharded_param_graph_input_usage: lets readers of a whole parameter, an input of
-// the graph, read the gathered values that FSDP2 copies into it, so that the input is not needed.
+// remove_fsdp2_unsharded_param_graph_input_usage: lets the readers of an unsharded parameter, which
+// is an input of the graph, read the gathered values that FSDP2 copies into it, so that nothing
+// reads the input.
 //
 // Terms: an unsharded parameter is a placeholder that `fsdp.copy_(parameter, gathered)` fills.
 // `inductor.resize_storage_bytes_` allocates its storage before that and frees it afterwards. A
 // stretch begins after one copy and ends before the next one, or before the output.
 //
 // Steps, for each unsharded parameter:
-//   1. skip it if its resizes to full and to empty differ in number, or if one to empty precedes
-//      its partner to full: the others are in another graph;
+//   1. skip it if the number of resizes to full size differs from the number of resizes to empty,
+//      or if a resize to empty precedes the corresponding resize to full size, since the others are
+//      then in another graph;
 //   2. fail if anything else writes to its storage, as upstream does;
-//   3. skip it if a view of it from one stretch is read in another one, or if the copied values
+//   3. skip it if a view of it from one stretch is read in another stretch, or if the copied values
 //      have a different dtype or different sizes;
-//   4. in each stretch, readers of the parameter read the copied value, except the output;
+//   4. in each stretch, let the readers of the parameter, except the output, read the copied value;
 //   5. remove the copies and resizes.
 //
 // Cost: linear in the nodes, and in the readers of unsharded parameters.
-// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name; later versions lack
-// it. Deviations: arguments in lists and keywords are replaced too (upstream: only positional ones,
-// as its comment says), and step 3 is not part of upstream.
+// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name, which later
+// versions lack. Deviations: arguments in lists and keyword arguments are replaced too (upstream
+// replaces only positional ones, as its comment says), and step 3 is not part of upstream.
 
 #include "passes/fsdp/remove_fsdp2_unsharded_param_graph_input_usage.h"
 
