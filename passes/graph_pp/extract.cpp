@@ -1,12 +1,14 @@
 // Extracts a part of a graph as a graph, as torch._functorch.partitioners does when it ignores
-// partitioner tags. In program order, a node is reachable if everything that it reads is, starting
-// from the inputs and constants. Reachable calls that no output needs are dropped unless they are
-// impure. Calls that draw random numbers count as impure, even attention without dropout.
+// partitioner tags. Starting from the inputs and constants, in program order, a node is reachable
+// if everything that it reads is reachable. Reachable calls on which no output depends are dropped
+// unless they are impure. Calls that draw random numbers count as impure, even attention without
+// dropout.
 //
 // Cost: linear in the edges.
 //
 // Source: torch 2.15, _extract_graph_with_inputs_outputs with ignore_must_be_in_fw_bw. Deviation: a
-// control_deps call is treated like any other node: it is unreachable if one of its arguments is.
+// control_deps call is treated like any other node: it is unreachable if one of its arguments is
+// unreachable.
 
 #include "passes/graph_pp/extract.h"
 

@@ -6,7 +6,7 @@
 //   gradient -> cast -> all_reduce -> wait -> reduce_scatter -> wait -> returned
 //
 // A chain continues while a node has one reader that reads nothing else; a split whose parts are
-// all read by one cat counts as one node. Cost: the chain's length.
+// all read by one cat counts as one node. Cost: linear in the length of the chain.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/fsdp_patterns.py.
 
@@ -31,7 +31,7 @@ bool is_gather(const Graph& graph, NodeId id) {
   return calls(graph, id, "_c10d_functional.all_gather_into_tensor.default");
 }
 
-// The node's only reader, provided that it reads nothing else; none otherwise.
+// The node's only reader if this reader reads nothing else; otherwise none.
 NodeId next_in_chain(const Graph& graph, const Users& users, NodeId id) {
   const auto readers = users.of(id);
   return readers.size() == 1 && graph.inputs(readers[0]).size() <= 1 ? readers[0] : NodeId{};
@@ -44,7 +44,8 @@ NodeId last_gather(const Graph& graph, const Users& users, NodeId id) {
   return last;
 }
 
-// The cat that is the only reader of a split's parts, and reads all of them; none if there is none.
+// The cat that is the only reader of a split's parts and reads all of them; none if there is no
+// such cat.
 NodeId cat_of_split(const Graph& graph, const Users& users, NodeId split) {
   const auto parts = users.of(split);
   if (!calls(graph, split, "aten.split.Tensor") || parts.empty()) return {};
@@ -70,7 +71,7 @@ NodeId end_of_chain(const Graph& graph, const Users& users, NodeId id) {
   }
 }
 
-// ": a, b"; empty without nodes.
+// ": a, b"; empty if there are no nodes.
 std::string names_of(const Graph& graph, std::span<const NodeId> nodes) {
   std::string names;
   for (const NodeId id : nodes)

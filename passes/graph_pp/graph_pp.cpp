@@ -19,7 +19,8 @@ StageReasons tell(PassContext& context) {
   };
 }
 
-// Replaces the graph with the stage graph in that role. Without stage graphs, nothing changes.
+// Replaces the graph with the stage graph that has the role `role`. If `stages` is empty, nothing
+// changes.
 Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::string& role,
                   std::string_view why_none, PassContext& context) {
   if (stages.empty()) context.decide("kept", std::string(why_none));

@@ -1,19 +1,18 @@
-// Puts the backward of one microbatch and the forward of another in one graph, for a step of a
-// schedule that runs both.
+// Combines the backward of one microbatch and the forward of another in one graph, for a pipeline
+// schedule that runs both at the same time.
 //
-// The inputs of the graph are the backward's and then the forward's; it runs the backward's calls
-// and then the forward's, and returns the backward's outputs and then the forward's. Forward nodes
-// keep their names. Inputs of the backward get the prefix bw_, its constants the prefix bw; its
-// calls keep their names, or get the next number if a name is taken. Nothing connects the halves:
-// the values that the forward saves are for another microbatch's backward. Calls that nothing needs
-// are dropped.
+// The inputs, calls and outputs of the backward precede those of the forward. The names of forward
+// nodes stay. Inputs of the backward get the prefix bw_, and its constants the prefix bw. The names
+// of its calls stay, or get the next number if they are taken. The halves are not connected: the
+// values that the forward saves are for the backward of another microbatch. Calls on which nothing
+// depends are dropped.
 //
 // Cost: linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/graph_multiplex.py. Deviations:
-// symbols of the same name in both halves are one symbol with one number (as upstream if one trace
-// made both); partitioner tags say which half a call is from; a taken name may get a different
-// number.
+// symbols of the same name in both halves are one symbol with one number (as in upstream if one
+// trace made both); partitioner tags record which half a call is from; a taken name may get a
+// different number.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -106,7 +105,7 @@ class Multiplexer {
         constants_.emplace(pair_.target(pair_.node(id)));
   }
 
-  // The name in the combined graph for a constant of the backward.
+  // The name that a constant of the backward has in the combined graph.
   std::string constant_name(std::string_view target) {
     if (const auto known = renamed_.find(target); known != renamed_.end()) return known->second;
     std::string base = "bw" + std::string(target);

@@ -1,23 +1,25 @@
 // Splits a pipeline stage's joint graph into a pair: a forward and a backward that a schedule runs
 // at different times.
 //
-// Terms. The forward's outputs are the first outputs of the graph; the others are gradients. Inputs
-// of the backward alone come from the next stage: gradients of this stage's outputs. A value is a
-// forward value if a forward output needs it, and a backward value if a gradient needs it.
+// Terms. The forward's outputs are the first outputs of the graph; the others are gradients. The
+// inputs that exist only in the backward come from the next stage: they are the gradients of this
+// stage's outputs. A value is a forward value if a forward output depends on it, and a backward
+// value if a gradient depends on it.
 //
 // Steps. Save:
-//   - forward values read by a node that only gradients need;
+//   - forward values that are read by a node on which only gradients depend;
 //   - placeholders that are returned next to gradients;
-//   - values that the forward writes to before its last output, if the backward needs the write and
-//     no forward output does.
+//   - values that the forward writes to before its last output, if the backward depends on the
+//     write and no forward output does.
 // Instead of a tuple, save the elements that the backward reads. The forward returns its outputs,
-// the saved values, and those writes; the backward's inputs are the saved values, then its own
-// inputs. Each is extracted (extract.cpp).
+// the saved values, and those writes; the backward's inputs are the saved values, then the inputs
+// that exist only in the backward. Both halves are extracted as in extract.cpp.
 //
 // Cost: linear in the edges.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/partition.py. It searches for no
-// cut: passes on the joint graph have already decided which values are recomputed.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/partition.py. Like upstream, this
+// does not search for a cut: passes on the joint graph have already decided which values are
+// recomputed.
 
 #include <algorithm>
 
@@ -197,8 +199,8 @@ class StagePartition {
     return write(forward, backward);
   }
 
-  // The descriptions of the forward's outputs. Those of the joint graph's outputs are unchanged;
-  // those of saved values are as other partitioners write them.
+  // The descriptions of the forward's outputs: unchanged for outputs of the joint graph, and as in
+  // other partitioners for saved values.
   [[nodiscard]] std::string forward_descriptions(std::span<const std::string> all) const {
     std::vector<std::string> chosen;
     for (std::size_t i = 0; i < count_; ++i)

@@ -1,11 +1,12 @@
-// Splits a stage's backward: one graph for gradients of its inputs, which the previous stage waits
-// for, and one for gradients of its parameters, which can run later.
+// Splits a stage's backward into a graph for the gradients of the stage's inputs, which the
+// previous stage waits for, and a graph for the gradients of the stage's parameters, which can run
+// later.
 //
-// Steps. backward_input (dI) runs the calls that gradients of inputs need, and impure calls. It
-// also returns those of its values that the other graph reads or returns, except constants, which
-// both graphs have. A tensor of which only sizes are read is replaced by these sizes, and a tuple
-// by its elements. Numbers come last. backward_weight (dW) computes gradients of parameters from
-// these values. Placeholders for gradients of outputs are called graph_pp_runtime_grad instead of
+// Steps. backward_input (dI) runs the calls on which gradients of inputs depend, and impure calls.
+// It also returns the values that the other graph reads or returns, except constants, which both
+// graphs have. A tensor is replaced by its sizes if only these are read, and a tuple by its
+// elements. Numbers come last. backward_weight (dW) computes gradients of parameters from these
+// values. Placeholders for gradients of outputs are called graph_pp_runtime_grad instead of
 // tangent.
 //
 // Cost: linear in the edges.

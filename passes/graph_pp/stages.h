@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// Called with a node, what happened to it, and why.
+// Called with a node, what happened to it (`action`), and why (`reason`).
 using StageReasons =
     std::function<void(const Graph& graph, NodeId node, std::string action, std::string reason)>;
 
@@ -23,32 +23,33 @@ struct StageGraph {
   Graph graph;
 };
 
-// partition_joint_graph. `forward_outputs`: the number of the stage's own outputs;
+// partition_joint_graph. `forward_outputs`: the number of outputs of the stage's forward;
 // `backward_inputs`: the names of placeholders that exist only in the backward. Returns a pair.
-// Error (usage): see partition_joint_graph.cpp.
+// Error (usage): the graph cannot be split, for example because it is not a joint graph.
 Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outputs,
                                     const std::vector<std::string>& backward_inputs,
                                     const StageReasons& reasons);
 
-// split_di_dw_graph: backward_input and backward_weight, split from a backward graph or from a
-// pair's backward. Empty if the backward computes no gradients of inputs. `parameter_gradients`:
-// the number of outputs that are gradients of parameters; they come first.
+// split_di_dw_graph: returns backward_input and backward_weight, split from a backward graph or
+// from a pair's backward. Empty if the backward computes no gradients of inputs.
+// `parameter_gradients`: the number of outputs that are gradients of parameters; they come first.
 Result<std::vector<StageGraph>> split_di_dw_graph(const Graph& graph,
                                                   std::size_t parameter_gradients,
                                                   const StageReasons& reasons);
 
-// split_forward_fsdp_collectives: unshard and forward. `parameters`: the placeholders that are
-// parameters. Empty if no parameter is gathered.
+// split_forward_fsdp_collectives: returns unshard and forward, or an empty list if no parameter is
+// gathered. `parameters`: the placeholders that are parameters.
 Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
     const Graph& graph, const std::vector<NodeId>& parameters, const StageReasons& reasons);
 
-// split_backward_fsdp_collectives: backward and reduce_grad. Empty if no gradient is reduced.
+// split_backward_fsdp_collectives: returns backward and reduce_grad, or an empty list if no
+// gradient is reduced.
 Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& graph,
                                                                 std::size_t parameter_gradients,
                                                                 const StageReasons& reasons);
 
-// multiplex_fw_bw_graph: one graph that runs the backward of one microbatch and then the forward of
-// another.
+// multiplex_fw_bw_graph: returns a graph that runs the backward of one microbatch and then the
+// forward of another.
 Result<Graph> multiplex_fw_bw_graph(const Graph& pair, const StageReasons& reasons);
 
 }  // namespace jointer

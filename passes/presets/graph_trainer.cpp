@@ -1,17 +1,19 @@
 // Pipelines from the flags of graph_trainer, and flags from pipelines.
 //
 // Flags to passes: upstream's list, built in the same order under the same conditions. Passes to
-// flags: a pass that only one flag adds implies that flag; passes that the list has and the
-// pipeline lacks are disabled by name; the flags are accepted if they select exactly this pipeline.
+// flags: if only one flag adds a pass, the pass implies this flag; passes that are in the list but
+// not in the pipeline are disabled by name; the flags are accepted if they select exactly this
+// pipeline.
 //
 // Deviations:
-// - Arguments that upstream computes from the model (plans of buckets, layers) are left to
-//   Jointer's passes, which find them in the graph; `require_all_to_all` follows from a model with
-//   expert parallelism.
-// - If upstream decomposes while compiling, in `full_inductor_compilation`, inductor_decomposition
-//   is a separate step before it here.
-// - `mode`, `backend`, `precompile_artifact_dir` and the like choose no passes and are refused, as
-//   is a pass name in `disable_passes` that graph_trainer does not have (upstream ignores it).
+// - Arguments that upstream computes from the model (bucket plans, layers) are left to Jointer's
+//   passes, which find them in the graph; `require_all_to_all` is set if a model has expert
+//   parallelism.
+// - Where upstream decomposes while compiling, in `full_inductor_compilation`,
+//   inductor_decomposition is a separate pipeline step before it here.
+// - `mode`, `backend`, `precompile_artifact_dir` and similar flags choose no passes and are
+//   refused. A name in `disable_passes` that is not a pass of graph_trainer is also refused
+//   (upstream ignores it).
 
 #include "passes/presets/graph_trainer.h"
 
@@ -231,7 +233,7 @@ class Parser {
       const std::string name = given.substr(begin, end - begin);
       begin = end + 1;
       if (name.empty()) continue;
-      // Upstream's own documentation disables this pass, and no pipeline here contains it.
+      // Upstream's documentation disables this pass, and no pipeline here contains it.
       if (name == "custom_codegen_pass") continue;
       const std::string ours =
           name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string();
@@ -311,8 +313,8 @@ void add_ep_overlap(Pipeline& passes, const GraphTrainerFlags& flags) {
   passes.push_back({.pass = "eliminate_dead_code", .given = {}});
 }
 
-// Dense-region overlap needs MoE blocks that are chunked in the graph; without them, upstream warns
-// and continues.
+// True if FSDP's collectives are to overlap with dense regions. If modules are chunked, they must
+// be the MoE blocks, and be chunked in the graph; otherwise upstream warns and continues.
 bool overlaps_dense_regions(const GraphTrainerFlags& flags) {
   return flags.dense_region_overlap &&
          (!flags.ep_overlap || (flags.module_fqn == kMoe && flags.strategy == "graph"));
@@ -338,7 +340,7 @@ void take(const Pipeline& pipeline, std::string_view pass, std::string_view name
     if (const T* held = std::get_if<T>(&value->held)) into = *held;
 }
 
-// The flags that the steps of the pipeline imply. The caller checks that these flags give the same
+// The flags that the pipeline steps imply. The caller checks that these flags give the same
 // pipeline.
 GraphTrainerFlags likely_flags(const Pipeline& pipeline) {
   GraphTrainerFlags flags;

@@ -16,7 +16,7 @@ namespace jointer {
 // The flags of `--compile.*` that select passes; defaults are upstream's.
 struct GraphTrainerFlags {
   std::string memory_policy = "default";
-  std::int64_t prefetch_layers = 1, defer_layers = 1;  // layers, of cpu_offload
+  std::int64_t prefetch_layers = 1, defer_layers = 1;  // numbers of layers, for cpu_offload
   double offload_budget_gb = 100;
   bool fsdp_ag_rs_overlap = false;
   bool dense_region_overlap = false;
@@ -27,29 +27,29 @@ struct GraphTrainerFlags {
   std::string inductor = "regional";
   bool numerics_changing = false;
   bool runs_passes = true;
-  std::vector<std::string> disabled = {};  // Jointer's names, without upstream's `_pass`
+  std::vector<std::string> disabled = {};  // Jointer's names, which lack upstream's suffix `_pass`
   friend bool operator==(const GraphTrainerFlags&, const GraphTrainerFlags&) = default;
 };
 
 // Parses `--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap`; `=` may replace the
-// space. Error (usage): a flag does not select passes, or does not accept its value.
+// space. Error (usage): a flag does not select passes, or its value is invalid.
 Result<GraphTrainerFlags> parse_graph_trainer_flags(std::string_view text);
 
 // The flags that differ from upstream's defaults, as command-line text.
 std::string to_text(const GraphTrainerFlags& flags);
 
-// The passes that graph_trainer runs on a traced step with these flags, in its order, under
-// Jointer's names. Error (usage): upstream refuses the combination.
+// The passes that graph_trainer runs on a flat training step with these flags, in graph_trainer's
+// order, under Jointer's names. Error (usage): upstream refuses the combination.
 Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags);
 
-// The flags that select this pipeline. Error (usage): no flags do; the message names the first step
-// that no flags select.
+// The flags that select this pipeline. Error (usage): no flags select it; the message names the
+// first pipeline step that no flags select.
 Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline);
 
 // A Python file that registers a pipeline in graph_trainer. That pipeline replays the recipe at
-// `recipe`, which `pipeline` made on the traced step, then compiles as `pipeline` does. A relative
-// path is relative to the folder of the Python file, so that both can be moved together. A comment
-// in the file lists the flags that select the pipeline in training.
+// `recipe`, which `pipeline` made on the flat training step, then compiles as `pipeline` does. A
+// relative path is relative to the folder of the Python file, so that both can be moved together. A
+// comment in the file lists the flags that select the pipeline in training.
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe);
 
 }  // namespace jointer

@@ -2,10 +2,11 @@
 // pipelines of graph_trainer, which replaced the toolkit.
 //
 // The toolkit's joint passes begin with validate_flex_attn_annotation and end with
-// fsdp_reshard_after_fwd; torch's minimum cut makes the pair; its compiler passes run on both
-// halves. reassign_to_pg precedes transformer_block_bucketing, where its graph_utils.py inserts it.
-// The two configurations of DeepSeek-V3 have no compiler passes. FlexAttention changes the graph
-// but not the pipeline, although validate_flex_attn_annotation checks nothing without it.
+// fsdp_reshard_after_fwd; then torch's minimum cut makes the pair, and the toolkit's compiler
+// passes run on both halves. reassign_to_pg precedes transformer_block_bucketing, where the
+// toolkit's graph_utils.py inserts it. The two configurations of DeepSeek-V3 have no compiler
+// passes. FlexAttention changes the graph but not the pipeline, although
+// validate_flex_attn_annotation checks nothing without it.
 //
 // The pipelines of graph_trainer are those that its flags choose (graph_trainer.h).
 
@@ -29,7 +30,7 @@ PipelinePreset preset(std::string name, std::string summary, std::string_view co
   return {std::move(name), std::move(summary), kSource, std::move(pipeline)};
 }
 
-// The preset of graph_trainer with these flags.
+// A preset with the pipeline that graph_trainer runs with these flags.
 PipelinePreset trainer(std::string name, std::string summary, std::string_view flags) {
   const auto parsed = parse_graph_trainer_flags(flags);
   const auto pipeline = parsed ? graph_trainer_pipeline(*parsed) : tl::unexpected(parsed.error());

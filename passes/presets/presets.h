@@ -12,16 +12,16 @@ namespace jointer {
 struct PipelinePreset {
   std::string name;      // without spaces
   std::string summary;   // one sentence
-  std::string source;    // the upstream configuration
+  std::string source;    // the upstream configuration to which it corresponds
   std::string pipeline;  // as text
 };
 
 // The configurations of torchtitan's compiler toolkit, in the order of its README, followed by
-// those of its graph_trainer. A preset may name passes that this build lacks; PassRegistry::check
-// lists them.
+// those of torchtitan's graph_trainer. A preset may contain passes that this build lacks;
+// PassRegistry::check lists them.
 const std::vector<PipelinePreset>& pipeline_presets();
 
-// Error (usage): no preset has that name; the message suggests the nearest name.
+// Error (usage): there is no preset of that name; the message suggests the nearest name.
 Result<Pipeline> preset_pipeline(std::string_view name);
 
 }  // namespace jointer

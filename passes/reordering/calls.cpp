@@ -120,7 +120,7 @@ void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call
 void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> order) {
   std::vector<std::size_t> place(calls.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  // For each node that is not a call, the number of calls before it.
+  // Each node that is not a call, with the number of calls before it.
   std::vector<std::pair<NodeId, std::size_t>> others;
   std::vector<std::size_t> first_reader(graph.node_count(), calls.size());
   std::size_t passed = 0;

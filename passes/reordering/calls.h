@@ -28,10 +28,10 @@ class Calls {
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] NodeId node(Call call) const { return nodes_[call]; }
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
-  // None if the node is not a call.
+  // kNoCall if the node is not a call.
   [[nodiscard]] Call of_node(NodeId id) const { return call_of_[id.index()]; }
-  // Ranges that calls cannot leave. Nothing moves across a placeholder or an output, so each half
-  // of a pair is a separate stretch.
+  // The ranges of calls that no call can leave. Nothing moves across a placeholder or an output, so
+  // each half of a pair is a separate stretch.
   [[nodiscard]] std::span<const Stretch> stretches() const { return stretches_; }
 
   // The calls in the same stretch that must run before this call, or after it, because of data,
@@ -39,20 +39,23 @@ class Calls {
   [[nodiscard]] std::span<const Call> before(Call call) const { return before_.of(call); }
   [[nodiscard]] std::span<const Call> after(Call call) const { return after_.of(call); }
 
-  // A collective, or a copy to or from the host. If asynchronous, it overlaps with compute.
+  // True for a collective, or a copy to or from the host. If it is asynchronous, it overlaps with
+  // compute.
   [[nodiscard]] bool is_start(Call call) const { return (flags_[call] & kStart) != 0; }
   [[nodiscard]] bool is_asynchronous(Call call) const { return is_start(call) && !is_sync(call); }
-  // The call returns only when the collective has finished (_dtensor.shard_dim_alltoall).
+  // True if the call returns only when the collective has finished (_dtensor.shard_dim_alltoall).
   [[nodiscard]] bool is_sync(Call call) const { return (flags_[call] & kSync) != 0; }
   [[nodiscard]] bool is_transfer(Call call) const { return (flags_[call] & kTransfer) != 0; }
   [[nodiscard]] bool is_wait(Call call) const { return (flags_[call] & kWait) != 0; }
-  // A matrix product, attention or convolution: an operator for which Inductor calls a library
-  // kernel.
+  // True for a matrix product, attention or convolution: an operator for which Inductor calls a
+  // library kernel.
   [[nodiscard]] bool is_gemm_like(Call call) const { return (flags_[call] & kGemm) != 0; }
-  // The start that a wait waits for, or the first wait of a start; none if it is not in this graph.
+  // The start that a wait waits for, or the first wait of a start; kNoCall if the partner is not in
+  // this graph.
   [[nodiscard]] Call partner(Call call) const { return partners_[call]; }
-  // Starts on the same stream run sequentially. Each process group has a stream, or all share one
-  // if the simulation is configured that way; copies to and from the host have streams, too.
+  // Starts on the same stream run one after another. Each process group has a stream, or all groups
+  // share one if the simulation is configured that way; copies to and from the host have streams,
+  // too.
   [[nodiscard]] std::uint32_t stream(Call call) const { return streams_[call]; }
   [[nodiscard]] std::string_view stream_name(const Graph& graph, Call call) const;
   // Device time.
@@ -84,14 +87,14 @@ class Calls {
 // "1 call", "1,200 calls".
 std::string calls_text(std::int64_t count);
 
-// Adds a decision for every collective that another collective of its process group overtakes in
-// this order, because ranks may then hang.
+// Adds a decision for every collective that another collective of the same process group overtakes
+// in this order, because ranks may then hang.
 void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     PassContext& context);
 
-// Orders the graph's calls this way. Placeholders and outputs stay where they are; so do constants,
-// unless a reader now precedes them. `order` contains each call once, keeps every stretch within
-// its range, and respects all dependencies.
+// Puts the graph's calls into this order. Placeholders and outputs stay where they are; so do
+// constants, unless a reader now precedes them. `order` must contain each call once, in its
+// stretch, and respect all dependencies.
 void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> order);
 
 }  // namespace jointer

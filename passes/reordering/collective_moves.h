@@ -18,10 +18,10 @@ namespace jointer {
 struct CollectiveMove {
   Call call = 0;  // the moved call: a start or a wait
   Overlap before, after;
-  std::int64_t moves = 0;                          // number of calls that it passed
+  std::int64_t moves = 0;                          // number of calls that it moved past
   std::int64_t grouped = 0;                        // number of calls that moved with it
-  std::string limit;                               // why it stopped: a short phrase
-  std::int64_t bytes_before = 0, bytes_after = 0;  // live bytes at it
+  std::string limit;                               // why it moved no further: a short phrase
+  std::int64_t bytes_before = 0, bytes_after = 0;  // live bytes at the call
 };
 
 // `direction`: "earlier" or "later". The peaks cover only stretches in which collectives moved.
@@ -35,7 +35,7 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
                   PassContext& context);
 
 // The maximum of live bytes that a stretch with this peak may reach: `1 + budget` times the peak,
-// but no more than the run's limit unless the peak already exceeds it. Saturates.
+// but no more than the run's limit unless the peak already exceeds that limit. Saturates.
 std::int64_t allowed_bytes(std::int64_t peak, double budget, const PassContext& context);
 
 }  // namespace jointer

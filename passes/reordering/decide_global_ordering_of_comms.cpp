@@ -1,13 +1,14 @@
-// decide_global_ordering_of_comms: reports the order of collectives that every rank keeps, which is
+// decide_global_ordering_of_comms: reports the order of collectives that is the same on every rank:
 // their order in the graph.
 //
-// For each collective, it reports the one before it and whether it depends on that one anyway.
+// For each collective, it reports the previous one and whether the collective depends on that one
+// anyway.
 // Cost: linear in the calls and their dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py. Deviation: upstream adds false dependencies that
-// last until the scheduler is done; a graph has no room for them. So nothing changes here, and
+// exist until the scheduler is done; a graph cannot represent them. So nothing changes here, and
 // the passes that reorder calls (sink_waits, raise_comms, reorder_compute_for_overlap,
-// reorder_for_peak_memory) keep this order themselves.
+// reorder_for_peak_memory) preserve this order themselves.
 
 #include <fmt/core.h>
 

@@ -1,26 +1,27 @@
-// enforce_comm_ordering_for_fsdp: makes FSDP2's collectives take turns, so that only one gathered
-// and one reduced buffer is live at a time.
+// enforce_comm_ordering_for_fsdp: makes FSDP2's collectives alternate with the calls that consume
+// their results, so that only one gathered and one reduced buffer are live at a time.
 //
 // Terms
-//   gather block   fsdp.all_gather_copy_in, what it needs, and the all-gather after it.
-//   unpack block   that all-gather's wait, and the fsdp.split_with_sizes_copy that reads it.
-//   reduce block   fsdp.chunk_cat, and what reads it up to the reduce-scatter.
-//   result block   that reduce-scatter's wait, and all that reads it.
+//   gather block   fsdp.all_gather_copy_in, its dependencies, and the all-gather after it.
+//   unpack block   the wait for that all-gather, and the fsdp.split_with_sizes_copy that reads it.
+//   reduce block   fsdp.chunk_cat, and its readers up to the reduce-scatter.
+//   result block   the wait for that reduce-scatter, and everything that reads it.
 //
 // Steps
-//   1. Find the blocks. Calls of a block become adjacent, in their old order. If two blocks claim a
-//      call, it belongs to the first.
+//   1. Find the blocks. The calls of a block become adjacent, in their original order. A call that
+//      could be in two blocks is in the first.
 //   2. An unpack block runs before the next gather block, and a result block before the next reduce
 //      block.
-//   3. Put blocks and other calls in a topological order, first call first.
-// Cost: the calls and their dependencies, and n log n.
+//   3. Put blocks and other calls in a topological order; of those that are ready, the one whose
+//      first call is earliest comes first.
+// Cost: n log n in the calls, plus their dependencies.
 //
-// Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2; later versions
+// Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2. Later versions
 // lack it. Deviations:
-//   - Upstream fails if there are no such blocks, or no wait; here the graph is kept and a decision
-//     says so. It also stays if the calls of a block cannot be adjacent.
-//   - Upstream groups scheduler nodes, which views are not; here views, getitem and the in-place
-//     and functional forms of an all-gather count as part of a block.
+//   - Upstream fails if there are no such blocks, or no wait; here the graph stays unchanged and a
+//     decision says so. The graph also stays unchanged if the calls of a block cannot be adjacent.
+//   - Upstream groups scheduler nodes, which do not include views; here views, getitems and the
+//     in-place and functional forms of an all-gather count as part of a block.
 //   - The run's memory limit applies.
 
 #include <fmt/core.h>
@@ -101,7 +102,7 @@ class BlockFinder {
         start, start, found, [&](NodeId id) { return users_.of(id); },
         [&](Call call) { return is_plain(call); });
     std::sort(found.begin(), found.end());
-    // If a layer is used twice, the second gather reads what the first gather unpacked.
+    // If a layer is used twice, the second gather depends on what the first gather unpacked.
     std::size_t unpacked = 0;
     const auto second = std::find_if(found.begin(), found.end(), [&](Call call) {
       return is(call, "fsdp.split_with_sizes_copy") && ++unpacked > 1;
@@ -139,7 +140,7 @@ class BlockOrder {
  public:
   explicit BlockOrder(const Calls& calls) : calls_(calls), unit_of_(calls.size(), kNoCall) {}
 
-  // Returns the block's unit, or none if none of its calls are left.
+  // Returns the block's unit, or kNoCall if all its calls are in other units.
   Call add(const Block& block) {
     const auto unit = static_cast<Call>(units_.size());
     Block mine;

@@ -1,8 +1,9 @@
 #pragma once
 
-// Shared code of the passes that raise collectives and sink waits: one call at a time swaps with
-// its neighbor, together with a group of calls that move with it, until something stops it. Each of
-// the two passes decides which neighbors join the group and which stop it.
+// Code shared by the passes that raise collectives and sink waits. They move one call at a time:
+// the call, together with a group of calls that move with it, swaps with its neighbors until
+// something stops it. Each of the two passes decides which neighbors join the group and which stop
+// it.
 
 #include <optional>
 #include <span>
@@ -19,10 +20,10 @@
 namespace jointer {
 
 struct MoveOptions {
-  bool use_runtimes = false;        // estimates count as well
+  bool use_runtimes = false;        // estimated times count as well
   bool unsafe = false;              // collectives on one stream may overtake each other
-  double extra_overlap = 0;         // spare compute of a hidden collective, as a share of its time
-  double budget = 0;                // allowed growth of the peak, as a share of it
+  double extra_overlap = 0;         // surplus compute when hidden, as a share of the time
+  double budget = 0;                // allowed growth of the peak, as a share of the peak
   std::optional<std::int64_t> max;  // maximum number of calls to move; none: all
   OverlapEstimate::Multipliers multipliers;
 };
@@ -52,7 +53,7 @@ class GroupMover {
              Direction direction);
 
   [[nodiscard]] virtual bool is_moved(Call call) const = 0;
-  // Starts a new group with this call. Returns the current overlap of its collective.
+  // Starts a new group with this call. Returns the current overlap of the call's collective.
   virtual Overlap begin(Call call) = 0;
   // Handles the candidate by calling join(), change_places() or stop(). Returns true to continue.
   virtual bool meet(Call candidate) = 0;
@@ -61,7 +62,8 @@ class GroupMover {
 
   bool stop(std::string limit);
   void join(Call candidate);
-  // If too many bytes would be live, undoes the change and returns false.
+  // Swaps the group with the candidate. If too many bytes would be live, undoes the change and
+  // returns false.
   bool change_places(Call candidate);
 
   // True if the candidate depends on the group, or the group depends on the candidate.

@@ -52,7 +52,7 @@ class PlaceExplainer {
  private:
   [[nodiscard]] std::string_view name(Call call) const { return graph_.name(calls_.node(call)); }
 
-  // Names the call that keeps a start from moving further up.
+  // The call that keeps a start from moving further up, as text.
   [[nodiscard]] std::string earlier(Call call) const {
     Call last = kNoCall;
     rows_.for_each_before(call, [&](Call before) {
@@ -64,7 +64,7 @@ class PlaceExplainer {
     return fmt::format(": it depends on {}", name(last));
   }
 
-  // Names the call that keeps a wait from moving further down.
+  // The call that keeps a wait from moving further down, as text.
   [[nodiscard]] std::string later(Call call) const {
     Call first = kNoCall;
     for (const Call after : calls_.after(call))

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared code of the passes that compute a new order of all calls.
+// Code shared by the passes that compute a new order of all calls.
 
 #include <cstdint>
 #include <span>
@@ -11,15 +11,15 @@
 
 namespace jointer {
 
-// Calls with their dependencies, and with collectives kept in their current order: each start
-// depends on the previous start in its stretch, whatever its process group, as in torch 2.11's
+// Calls with their dependencies, in which collectives stay in their current order: each start
+// depends on the previous start in its stretch, regardless of process groups, as in torch 2.11's
 // decide_global_ordering_of_comms. Copies to and from the host form a separate row.
 class OrderedCalls {
  public:
   explicit OrderedCalls(const Calls& calls);
 
-  // The previous and next starts in the same row; none if there is no such start, or if one of the
-  // two depends on the other anyway.
+  // The previous and next starts in the same row; kNoCall if there is no such start, or if one of
+  // the two starts depends on the other anyway.
   [[nodiscard]] Call previous(Call call) const { return previous_[call]; }
   [[nodiscard]] Call next(Call call) const { return next_[call]; }
 
@@ -46,13 +46,14 @@ class OrderedCalls {
 struct Explained {
   bool starts = false, waits = false;
 };
-// Adds a decision for every start or wait, which says how far it moved and which call keeps it
+// For every start or wait, adds a decision that says how far it moved and which call keeps it
 // there.
 void explain_places(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     Explained explained, PassContext& context);
 
-// Orders the graph's calls this way and returns true. If the peak would exceed the run's limit, or
-// grow although it already exceeds it, keeps the current order, adds a decision and returns false.
+// Puts the graph's calls into this order and returns true. If the peak would then exceed the run's
+// limit, or would grow although it already exceeds the limit, leaves the order unchanged, adds a
+// decision and returns false.
 bool keep_within_limit(Graph& graph, const Calls& calls, std::span<const Call> order,
                        PassContext& context);
 

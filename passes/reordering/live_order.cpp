@@ -2,24 +2,26 @@
 //
 // Terms
 //   item   something that is allocated once and freed once: a storage, or a collective's temporary
-//          memory (core/schedule/memory_items.h). A collective's inputs are in use until its wait.
-//   loose  an item that several calls make, none of which reads it from another, so that whichever
-//          comes first allocates it. Captures seldom have one.
+//          memory (core/schedule/memory_items.h). A collective uses its inputs until its wait.
+//   loose  an item that several calls make without reading it from one another, so that the first
+//          of these calls allocates it. Captures seldom contain such items.
 //
-// A group and the call next to it swap. The call that allocates an item stays the same: its other
-// makers read it, so they stay after that call. The call that frees it changes in two cases:
+// A group and the call next to it swap. The call that allocates an item stays the same: the other
+// calls that make the item also read it, so they stay after that call. The call that frees it
+// changes in two cases:
 //   - the call moves after the group and uses an item whose last user was in the group: the call
 //     now frees it;
 //   - the call was the last user of an item and moves before the group: the last user in the group
 //     now frees it, if there is one.
-// Loose items are computed from scratch. Then the live bytes are summed again over the positions
-// that changed; after them the same calls have run as before, so nothing changes.
+// The lifetimes of loose items are computed from scratch. Then the live bytes are summed again over
+// the positions that changed. After these positions, the same calls have run as before, so nothing
+// changes.
 //
-// Cost of a swap: linear in the group and in the items that the call uses; in the second case, also
-// in the users of the items that it freed.
+// Cost of a swap: linear in the size of the group and in the number of items that the call uses; in
+// the second case, also in the number of users of the items that the call freed.
 // Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations: upstream
-// computes the group's peak when calls join it and lets it go stale as the group moves, so its
-// budget does not hold; Jointer's is exact at every step.
+// computes the group's peak when calls join the group but does not update it as the group moves, so
+// upstream's budget may be exceeded; here the peak is exact after every swap.
 
 #include "passes/reordering/live_order.h"
 

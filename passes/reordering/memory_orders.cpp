@@ -1,16 +1,16 @@
-// Three greedy orders of calls that need little memory. Terms: an item is allocated once and freed
-// once (core/schedule/memory_items.h); a call is ready once all that it depends on has run.
+// Three greedy orders of calls that use little memory. Terms: an item is allocated once and freed
+// once (core/schedule/memory_items.h); a call is ready once everything that it depends on has run.
 //
-// lpmf, least peak memory first. Tracks live bytes and their maximum so far; the gap between them
-//   can be allocated without a new peak. Among ready calls that allocate no more than the gap, the
-//   one with the fewest live bytes after it runs; if there is none, the one that allocates the
-//   least. Ties: live bytes after it, then the old order. A call frees the items that have no other
-//   user left.
-//   Ready calls are in a tree over all calls, sorted by what they allocate: those that fit into the
-//   gap are its first leaves. n log n; upstream scans all ready calls each time.
-// bfs. The ready call whose predecessors ran earliest runs next, compared as sorted lists.
-// dfs. Calls in the order of the bytes that they allocate and read, each after its dependencies,
-//   which are visited in that order too.
+// lpmf, least peak memory first. Tracks live bytes and their maximum so far; the gap between the
+//   two can be allocated without a new peak. Among the ready calls that allocate no more than the
+//   gap, the next is the one after which the fewest bytes are live; if there is no such call, the
+//   one that allocates the least. Ties: live bytes after the call, then the original order. A call
+//   frees the items that have no other user left. Ready calls are in a tree over all calls, sorted
+//   by the bytes that they allocate: the first leaves are the calls that fit into the gap. Cost: n
+//   log n; upstream scans all ready calls each time. bfs. The ready call whose predecessors ran
+//   earliest runs next; the times of predecessors are compared as sorted lists. dfs. Calls are
+//   visited in the order of the bytes that they allocate and read. Each runs after its
+//   dependencies, which are visited in that order too.
 //
 // Source: torch 2.11, torch/_inductor/memory.py (lpmf: DAC 2006, "Buffer memory optimization for
 // video codec application modeled in Simulink"). Deviations: items are real storages, with a
@@ -60,7 +60,7 @@ namespace {
 // number of bytes.
 class ReadyBySize {
  public:
-  using Key = std::pair<std::int64_t, Call>;  // growth of live bytes after it, the call
+  using Key = std::pair<std::int64_t, Call>;  // growth of live bytes after the call, the call
 
   ReadyBySize(const ItemUse& use, Stretch stretch) : stretch_(stretch) {
     const std::size_t count = stretch.last - stretch.first;
@@ -193,7 +193,7 @@ class LeastPeakFirst {
     return std::get<2>(*by_successor_.begin());
   }
 
-  // The last user to run frees the item.
+  // The last user that runs frees the item.
   void give_to_users(std::uint32_t item) {
     if (!use_.is_freed(item)) return;
     for (const NodeId user : use_.users(item)) {
@@ -225,7 +225,7 @@ void order_lpmf(const Calls& calls, const OrderedCalls& rows, const ItemUse& use
 }
 
 void order_bfs(const OrderedCalls& rows, Stretch stretch, std::vector<Call>& order) {
-  using Entry = std::pair<std::vector<std::uint32_t>, Call>;  // when its predecessors ran
+  using Entry = std::pair<std::vector<std::uint32_t>, Call>;  // when the call's predecessors ran
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   const std::size_t count = stretch.last - stretch.first;
   std::vector<std::uint32_t> waiting_for(count), ran(count);

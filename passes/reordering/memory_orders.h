@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// The bytes that calls allocate, and the items that they use. Items that no call makes, such as
+// The bytes that calls allocate, and the items that they use. Items that no call allocates, such as
 // parameters, do not count.
 class ItemUse {
  public:
@@ -20,7 +20,7 @@ class ItemUse {
 
   [[nodiscard]] std::int64_t allocated(Call call) const { return allocated_[call]; }
   [[nodiscard]] std::span<const std::uint32_t> used(Call call) const { return used_.of(call); }
-  // The bytes that the call allocates but nothing uses.
+  // The number of bytes that the call allocates but nothing uses.
   [[nodiscard]] std::int64_t unused(Call call) const { return unused_[call]; }
 
   [[nodiscard]] std::size_t items() const { return found_.items.size(); }

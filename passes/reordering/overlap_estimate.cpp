@@ -9,7 +9,7 @@ namespace jointer {
 std::int64_t OverlapEstimate::ns(Call call) const {
   const double multiplier =
       calls_.is_start(call) ? multipliers_.communication : multipliers_.compute;
-  // Caps the time at ten years, longer than any call, because multipliers are unlimited.
+  // Cap the time at ten years, longer than any call, because multipliers are unlimited.
   constexpr double kMax = 3e17;
   return saturating_round(std::min(static_cast<double>(calls_.ns(call)) * multiplier, kMax));
 }

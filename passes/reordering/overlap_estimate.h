@@ -1,12 +1,12 @@
 #pragma once
 
 // Estimates how much compute overlaps with a collective in an order of calls, as upstream's
-// reordering passes do: from its start, compute time is summed up to
-//   - its wait, or the end of the stretch;
-//   - a collective that returns only when it has finished;
-//   - the wait of a collective on the same stream that started later: they run sequentially,
-//     so this one has finished too.
-// The time of waits does not count. Multipliers are upstream's, to correct estimates.
+// reordering passes do: from the collective's start, compute time is summed up to
+//   - the collective's wait, or the end of the stretch;
+//   - a collective whose call returns only when the collective has finished;
+//   - the wait of a later collective on the same stream: collectives on a stream run one after
+//     another, so this one has finished too.
+// The time of waits does not count. The multipliers, which correct estimates, are upstream's.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Overlap {
   // Communication time that compute does not cover. If negative, its absolute value is surplus
   // compute.
   [[nodiscard]] std::int64_t exposed() const { return communication - compute; }
-  // The change in exposed time if `more_compute` overlaps as well.
+  // The change in exposed time if `more_compute` nanoseconds of compute overlap as well.
   [[nodiscard]] std::int64_t change(std::int64_t more_compute) const {
     return std::max<std::int64_t>(exposed() - more_compute, 0) -
            std::max<std::int64_t>(exposed(), 0);

@@ -1,29 +1,32 @@
-// place_collectives: moves each exposed collective to the position where the step is shortest.
+// place_collectives: moves each exposed collective to the position that gives the shortest step
+// time.
 //
 // Terms
-//   exposed  the time of a collective that no compute hides, by the simulation of the current
-//            order.
+//   exposed  the part of a collective's time that no compute hides, in the simulation of the
+//            current order.
 //   block    a collective's start with the chain of cheap calls that feeds it, or its wait with the
-//            chain that reads it (core/edit/moves.h): without them it could hardly move.
+//            chain that reads it (core/edit/moves.h). Without the chain, the start or wait could
+//            hardly move.
 //   gap      a position that dependencies allow for the block (core/schedule/legal_range.h).
 //
 // Steps of each round
-//   1. Simulate the order. List the exposed collectives, longest first, and after each of them the
-//      one that keeps its stream busy when it could start.
-//   2. For each, place first the start, then, if it is still exposed, the wait. A what-if gives the
-//      step time and the peak of each gap, except for outer gaps that are further away and no
-//      better. Among the gaps within the allowed memory, the one with the shortest step wins; ties:
-//      least exposed, lowest peak, nearest. The block moves there if that saves enough.
+//   1. Simulate the order. List the exposed collectives, longest first, each followed by the
+//      collective that occupies its stream when it could start.
+//   2. For each collective, place first the start, then, if the collective is still exposed, the
+//      wait. A what-if computes the step time and the peak for each gap, except for outer gaps that
+//      are further away and no better. Among the gaps within the allowed memory, the one with the
+//      shortest step time wins; ties: least exposed time, lowest peak, nearest. The block moves
+//      there if that saves enough time.
 //   Rounds end when nothing moved, or after `rounds`. A collective is skipped if its exposed time
 //   has not changed since it was last considered. A block is skipped if the calls that it can pass
 //   take less time than a move must save.
 //
-// Every move is a separate edit, like one made by hand. Collectives of one process group keep their
-// order unless a parameter allows otherwise: ranks whose estimates differ would hang.
+// Every move is a separate edit, like one made by hand. The order of the collectives of a process
+// group stays unless a parameter allows otherwise: ranks whose estimates differ would hang.
 //
-// Cost: for each block, a preview of its gaps, and the cost of a move. If few gaps need to be
-// evaluated, the preview takes about 10 microseconds, whatever the graph's size
-// (WhatIf::preview_near); otherwise 0.1 to 5 ms on Llama3-8B, depending on the graph.
+// Cost: for each block, a preview of its gaps and a move. If few gaps must be evaluated, the
+// preview takes about 10 microseconds, regardless of the graph's size (WhatIf::preview_near);
+// otherwise it takes 0.1 to 5 ms on Llama3-8B, depending on the graph.
 //
 // Source: Jointer's own.
 
@@ -53,7 +56,7 @@ struct Settings {
 
 class Placing {
  public:
-  // `graph` keeps its order; the pass moves nodes in a copy.
+  // The order of `graph` stays; the pass moves nodes in a copy.
   Placing(const Graph& graph, std::vector<NodeCost> costs, const Settings& settings,
           PassContext& context)
       : context_(context),
@@ -95,8 +98,8 @@ class Placing {
     return {};
   }
 
-  // The exposed collectives, longest first, each followed by the collective that keeps its stream
-  // busy; no duplicates.
+  // The exposed collectives, longest first, each followed by the collective that occupies its
+  // stream. Contains no duplicates.
   [[nodiscard]] std::vector<CollectiveTiming> collectives_that_show() const {
     const Simulation simulation(ordered_, costs_, options_.simulation);
     const auto all = simulation.collectives();
@@ -125,7 +128,7 @@ class Placing {
     return found;
   }
 
-  // Returns the nanoseconds by which the move shortened the step.
+  // Returns the nanoseconds by which the move shortened the step time.
   Result<std::int64_t> place(NodeId node) {
     const std::vector<NodeId> block =
         carry(ordered_, users_, node, carrying_direction(ordered_, node)).block;
@@ -169,7 +172,7 @@ class Placing {
     return std::find(block.begin(), block.end(), id) != block.end();
   }
 
-  // Converts a position in the order to a gap in the order without the block.
+  // Converts a position in the order into a gap in the order without the block.
   [[nodiscard]] std::size_t gap_of(std::span<const NodeId> block, std::size_t place) const {
     return place -
            static_cast<std::size_t>(std::count_if(block.begin(), block.end(), [&](NodeId id) {

@@ -2,39 +2,42 @@
 // far as memory allows.
 //
 // Terms
-//   group      the collective that is being moved, with calls that it needs and that move with it.
-//              They are adjacent, the collective last.
-//   candidate  the call right before the group.
+//   group      the collective that is being moved, with the calls that move along because it
+//              depends on them. The calls are adjacent, the collective last.
+//   candidate  the call directly before the group.
 //
-// Steps. Collectives from left to right, in each stretch between placeholders and outputs (so in
-// each half of a pair) separately:
-//   1. A candidate that the group needs joins the group, unless it is another collective or,
+// Steps. Visit the collectives in program order, separately in each stretch between placeholders
+// and outputs (and so in each half of a pair):
+//   1. If the group depends on a candidate, it joins the group, unless it is another collective or,
 //      without run-time estimates, a matrix product.
 //   2. Any other candidate swaps with the group, unless
-//      - the estimate says that the collective is hidden with compute to spare (with estimates);
+//      - the collective is hidden and there is surplus compute (with estimates);
 //      - the candidate is a collective on the same stream;
-//      - more becomes exposed elsewhere than becomes hidden: waits in the group lose the
-//        candidate's compute, a candidate that is a collective loses the group's (with estimates);
+//      - more time becomes exposed elsewhere than becomes hidden: the candidate's compute no longer
+//        hides waits in the group, and the group's compute no longer hides a candidate that is a
+//        collective (with estimates);
 //      - the peak would exceed the budget.
-//   3. This ends at the first candidate that neither joins nor swaps: the limiting factor.
+//   3. The collective stops at the first candidate that neither joins nor swaps, the limiting
+//      factor.
 //
-// Cost: linear in the group for each swap, regardless of the graph's size (live_order.cpp); once
-// for each collective, linear in the calls between it and its wait.
+// Cost: linear in the size of the group for each swap, regardless of the graph's size
+// (live_order.cpp), and for each collective, linear in the number of calls between it and its wait.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
 //   - reorder_iterative_unsafe_collectives_reorder is off by default: ranks whose estimates differ
-//     would hang. If it is off, collectives on one stream keep their order: those of a process
-//     group, or all if the simulation has one stream for them; upstream keeps the order of all.
-//   - Memory is counted as elsewhere in Jointer: real storages (views, waits), and inputs of a
-//     collective live until its wait. The checked peak is exact (upstream's goes stale), and the
-//     run's own limit applies, too.
-//   - Compute overlaps with a collective until the wait of a later one on its stream; upstream
-//     means to check that, but checks the wrong collective.
-//   - Nothing moves across placeholders and outputs, and every dependency of an edit counts:
-//     writes, random operators, tokens, checks.
+//     would hang. If it is off, the collectives on each stream stay in order: those of a process
+//     group, or all if the simulation has one stream for them. In upstream, all collectives stay in
+//     order.
+//   - Memory is counted as elsewhere in Jointer: by real storages (views and waits allocate none),
+//     and with a collective's inputs live until its wait. The checked peak is exact (upstream's
+//     becomes outdated), and the run's limit applies, too.
+//   - Compute overlaps with a collective until the wait of a later collective on the same stream;
+//     upstream intends to check that, but checks the wrong collective.
+//   - Nothing moves across placeholders and outputs, and every dependency that edits respect
+//     counts: writes, random operators, tokens, checks.
 //   - A copy to or from the host moves like a collective.
-//   - reorder_prefetch_limit, which upstream no longer reads, is kept. Its switches for debugging
-//     and logging are left out: the table and the decisions are always reported.
+//   - reorder_prefetch_limit, which upstream no longer reads, still applies. Upstream's switches
+//     for debugging and logging are left out: the table and the decisions are always reported.
 
 #include <fmt/core.h>
 

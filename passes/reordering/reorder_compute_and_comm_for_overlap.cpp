@@ -2,8 +2,9 @@
 //
 // Source: torch 2.11, torch/_inductor/comms.py; the list is
 // config.reorder_for_compute_comm_overlap_passes, empty by default. Deviation: upstream's passes
-// share a global configuration; this pass has the parameters of all of them, and each parameter
-// applies to every pass in the list that has it. The list contains only names, not functions.
+// share a global configuration, whereas this pass has the parameters of all of them, and each
+// parameter applies to every pass in the list that has it. The list contains only names, not
+// functions.
 
 #include <fmt/core.h>
 

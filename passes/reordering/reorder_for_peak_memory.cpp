@@ -1,19 +1,19 @@
-// reorder_for_peak_memory: computes several orders that need little memory, and keeps the one with
+// reorder_for_peak_memory: computes several orders that use little memory, and applies the one with
 // the lowest peak.
 //
-// Steps. In each stretch between placeholders and outputs (so in each half of a pair) separately,
-// compute an order with every method (memory_orders.cpp) and its peak; the lowest wins. Ties: the
-// current order (the baseline), then the first method of the list.
+// Steps. Separately in each stretch between placeholders and outputs (and so in each half of a
+// pair), compute an order with every method (memory_orders.cpp), and the peak of each order; the
+// lowest peak wins. Ties: the current order, then the first method in the list.
 //
-// Collectives keep their relative order, which torch 2.11's scheduler fixes beforehand.
+// The relative order of collectives stays, as in torch 2.11, whose scheduler fixes it beforehand.
 //
 // Cost: n log n per method.
 //
 // Source: torch 2.11, torch/_inductor/memory.py. Deviations:
-//   - A peak is the maximum of live bytes after a call has allocated; upstream measures it after
-//     the call has also freed memory, which is lower than what a run reaches.
-//   - Memory is counted as elsewhere in Jointer: real storages, and inputs of a collective live
-//     until its wait.
+//   - A peak is the maximum of live bytes after a call has allocated its results; upstream measures
+//     after the call has also freed memory, which is lower than the peak of a run.
+//   - Memory is counted as elsewhere in Jointer: by real storages, and with a collective's inputs
+//     live until its wait.
 //   - The choice is made separately for each half of a pair. The run's limit always applies: the
 //     peak never grows.
 
@@ -98,7 +98,7 @@ class Chooser {
     return order;
   }
 
-  // Starts from the original order, so that constants move only where this order requires it.
+  // Starts from the original order, so that constants move only where the new order requires it.
   void set_order(std::span<const Call> order) {
     graph_.set_order(original_);
     set_call_order(graph_, calls_, order);

@@ -1,28 +1,29 @@
 // sink_waits, raise_comms, reorder_compute_for_overlap: list scheduling that hides collectives.
 //
-// Among calls whose dependencies have run, the one with the lowest score runs next:
-//   1. the number of the first collective that needs it (its own, if it is one), if collectives are
-//      raised; calls that no collective needs come last;
-//   2. whether it is a wait, if waits are sunk;
-//   3. its position in the original order.
+// Among calls whose dependencies have run, the one with the lowest score runs next. The score
+// consists of
+//   1. if collectives are raised, the number of the first collective that depends on the call (its
+//      own number if it is a collective); calls on which no collective depends come last;
+//   2. if waits are sunk, 1 for a wait and 0 for other calls;
+//   3. the position in the original order.
 // raise_comms uses 1 and 3, sink_waits 2 and 3. reorder_compute_for_overlap uses all, and once a
 // collective has started, it runs calls that neither communicate nor wait, lowest score first,
 // until they take as long as the collective.
 //
-// Collectives keep their relative order, and so do copies to and from the host: each depends on the
-// one before it.
+// The relative order of collectives stays, and so does that of copies to and from the host: each
+// depends on the previous one.
 //
-// Cost: n log n and the dependencies.
+// Cost: n log n, plus the number of dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py, _schedule_for_comm; the fixed order of collectives
-// is its decide_global_ordering_of_comms, which Inductor's scheduler always runs first.
+// corresponds to decide_global_ordering_of_comms, which Inductor's scheduler always runs first.
 // Deviations:
 //   - Each stretch between placeholders and outputs is scheduled separately, so the halves of a
-//     pair stay apart; every dependency of an edit counts.
-//   - These passes ignore memory. If the result exceeds the run's limit and the graph did not, the
-//     order stays.
+//     pair stay apart; every dependency that edits respect counts.
+//   - These passes ignore memory. If the peak of the result exceeds the run's limit and would be
+//     higher than before, the order stays.
 //   - Upstream searches all ready calls for each call that it runs during a collective; here two
-//     heaps give the same answer.
+//     heaps give the same result.
 
 #include <fmt/core.h>
 
@@ -75,7 +76,7 @@ class Scheduler {
   static constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
 
   // Readers run after their inputs, so a single backward sweep finds the first collective that
-  // needs each call.
+  // depends on each call.
   void number_collectives(Stretch stretch) {
     if (!aims_.raise) return;
     std::uint32_t number = 0;
@@ -141,8 +142,8 @@ class Scheduler {
   PassContext& context_;
   OrderedCalls rows_;
   std::vector<std::uint32_t> waiting_for_;  // by call: number of dependencies that have not run
-  std::vector<std::uint32_t> blocks_;       // by call: the first collective that needs it
-  Heap communication_, compute_;            // what is ready
+  std::vector<std::uint32_t> blocks_;       // by call: the first collective that depends on it
+  Heap communication_, compute_;            // ready calls
   std::vector<Call> order_;
 };
 

@@ -2,33 +2,34 @@
 // compute of a neighboring block, not with an exchange of tokens between experts.
 //
 // Terms
-//   bucket         a waited all-gather or reduce-scatter of FSDP. The blocks of the plan that it
-//                  serves and its direction are in its calls' `fsdp_bucket`; for one that gathers
-//                  parameters or reduces gradients, they follow from readers of its wait.
+//   bucket         an all-gather or reduce-scatter of FSDP with its wait. The plan's blocks that it
+//                  serves, and its direction, are in the `fsdp_bucket` of its calls. For a
+//                  collective without it that gathers parameters or reduces gradients, they are
+//                  inferred from the readers of its wait.
 //   slot           0 .. N-1: the blocks `layers.I`; N: norm and lm_head. Embeddings have none.
-//   dense region   matrix products, attention and norms of a slot and a direction; in a block with
-//                  experts, only those of its attention.
-//   launch chain   a start with the packing and slicing before it.
+//   dense region   the matrix products, attention and norms of a slot and a direction; in a block
+//                  with experts, only those of the attention module.
+//   launch chain   a start with the packing and slicing calls before it.
 //
 // Steps
 //   1. Choose the region. A forward all-gather of block I starts in the dense forward of I-1; a
-//      backward one in the dense backward of I+1, or, for the last block, in the one of norm and
-//      lm_head; a reduce-scatter of block I in the dense backward of I-1. Those of norm and lm_head
-//      start in the last block's. The position is before the first node of the region after all
-//      inputs of the chain.
-//   2. Move waits of reduce-scatters, with the calls that read nothing else, to the end.
+//      backward all-gather in the dense backward of I+1 or, for the last block, of norm and
+//      lm_head; a reduce-scatter of block I in the dense backward of I-1. The collectives of norm
+//      and lm_head start in a region of the last block. The position is before the first node of
+//      the region that follows all inputs of the chain.
+//   2. Move the waits of reduce-scatters, with the calls that read only them, to the end.
 //   3. Move the chains. A call of a chain stays if one of its inputs comes after the position, or
-//      one of its readers before it.
-// `strict` refuses a graph if a step fails, or if its blocks differ in the number of buckets per
-// direction, before anything moves.
+//      if one of its readers comes before the position.
+// With `strict`, a graph is refused before anything moves if one of these steps fails, or if blocks
+// differ in the number of buckets per direction.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True. Deviations:
 // collectives of tensor parallelism are not buckets (upstream counts every all-gather and
 // reduce-scatter of a block, and refuses such graphs). Blocks, experts and numbers of buckets are
-// found from the graph's modules. A wait's tail may contain aten.alias, which torch 2.15 leaves in
-// a chunked loss and upstream refuses. Upstream orders by arguments alone; here an order that would
-// read a value before it is written is corrected.
+// derived from the graph's modules. The calls that move with a wait may include aten.alias, which
+// torch 2.15 leaves in a chunked loss and upstream refuses. Upstream orders by arguments alone;
+// here an order that would read a value before it is written is corrected.
 //
 // Cost: nodes times buckets.
 
@@ -222,7 +223,8 @@ class Scheduler {
                         : reduces_gradients(graph_, users_, comm.launch);
   }
 
-  // Infers the module from the wait's nearest readers, else from the wait, else from the start.
+  // Infers the module from the wait's nearest readers, otherwise from the wait, otherwise from the
+  // start.
   [[nodiscard]] bool infer_provenance(Comm& comm) const {
     const auto found = [&](std::string_view at, bool backward) {
       comm.blocks = {std::string(at)};
@@ -384,7 +386,7 @@ class Scheduler {
 
   // --- Moves ---
 
-  // The reason why a reader of a wait cannot move to the end with it; empty if it can.
+  // The reason why a reader of a wait cannot move to the end with the wait; empty if it can.
   [[nodiscard]] std::string why_not_tail(NodeId id, const std::set<NodeId>& tail) const {
     if (is_one_of(target(id), kTail)) return {};
     if (target(id) != "aten.add_.Tensor")
@@ -392,7 +394,7 @@ class Scheduler {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args[0].kind != Argument::Kind::node)
       return fmt::format("{} writes to no tensor", graph_.name(id));
-    // An addition in place may move only if nothing else reads its target yet.
+    // An in-place addition may move only if nothing else reads its target before the end.
     for (const NodeId user : program_.users(args[0].node()))
       if (user != id && !tail.contains(user) && graph_.node(user).kind != NodeKind::output)
         return fmt::format("{} writes to {}, which {} reads", graph_.name(id),
@@ -488,10 +490,10 @@ class Scheduler {
   bool strict_;
   std::vector<bool> is_backward_;  // by node
   ModuleTree modules_;
-  Users users_;  // of the graph as given
+  Users users_;  // of the original graph
   Dependencies dependencies_;
   FxProgram program_;
-  Places places_;  // in the given order
+  Places places_;  // in the original order
   std::size_t layers_ = 0;
   std::vector<Region> regions_;  // by slot
   NodeId first_backward_;

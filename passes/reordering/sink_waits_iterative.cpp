@@ -1,39 +1,40 @@
 // sink_waits_iterative: moves waits later, one at a time, as far as memory allows.
 //
 // Terms
-//   group      the wait that is being moved, with calls that need it and that move with it. They
-//              are adjacent, the wait first.
-//   candidate  the call right after the group.
+//   group      the wait that is being moved, with the calls that move along because they depend on
+//              it. The calls are adjacent, the wait first.
+//   candidate  the call directly after the group.
 //
-// Steps. Waits from right to left, in each stretch between placeholders and outputs (so in each
-// half of a pair) separately:
-//   1. A candidate that is a collective ends it, so that buckets keep their position, unless
+// Steps. Visit the waits in reverse program order, separately in each stretch between placeholders
+// and outputs (and so in each half of a pair):
+//   1. A candidate that is a collective stops the wait, so that buckets stay in position, unless
 //      sink_waits_iterative_swap_with_collectives is set.
-//   2. A candidate that needs the group joins it, unless it is a wait, a collective, or, without
-//      run-time estimates, a matrix product.
+//   2. If a candidate depends on the group, it joins the group, unless it is a wait, a collective,
+//      or, without run-time estimates, a matrix product.
 //   3. Any other candidate swaps with the group, unless
-//      - the estimate says that the collective is hidden with compute to spare (with estimates);
-//      - it is a wait that would be exposed more than before, as it loses the group's compute (with
-//        estimates);
-//      - it is a collective, and the group has one on the same stream;
+//      - the wait's collective is hidden and there is surplus compute (with estimates);
+//      - the candidate is a wait whose collective would be more exposed, since the group's compute
+//        no longer hides it (with estimates);
+//      - the candidate is a collective, and the group contains one on the same stream;
 //      - the peak would exceed the budget.
-//   4. This ends at the first candidate that neither joins nor swaps: the limiting factor.
+//   4. The wait stops at the first candidate that neither joins nor swaps, the limiting factor.
 //
-// Cost: linear in the group for each swap, regardless of the graph's size (live_order.cpp); once
-// for each wait, linear in the calls between it and its collective.
+// Cost: linear in the size of the group for each swap, regardless of the graph's size
+// (live_order.cpp), and for each wait, linear in the number of calls between it and its collective.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
 //   - sink_waits_iterative_unsafe_collectives_reorder is off by default (see
 //     reorder_communication_preserving_peak_memory).
-//   - With estimates, a passed wait loses all compute of the group; upstream counts only
-//     collectives that return when they have finished.
-//   - With estimates, upstream weighs the overlap that collectives in the group lose. Only
+//   - With estimates, all compute of the group no longer hides the collective of a wait that the
+//     group moves past; upstream counts only collectives whose calls return when they have
+//     finished.
+//   - With estimates, upstream subtracts the overlap that collectives in the group lose. Only
 //     collectives that nothing overlaps can be in the group (before torch 2.13, a term of the sum
-//     was missing), so here nothing is weighed.
-//   - Overlap is estimated by overlap_estimate.h. Upstream sums from the right here and from the
-//     left for collectives, with different results.
-//   - Memory and dependencies are Jointer's, the checked peak is exact, and the run's own limit
-//     applies, too. A wait for a copy to or from the host moves like any other.
+//     was missing), so here nothing is subtracted.
+//   - Overlap is estimated as in overlap_estimate.h. Upstream sums backward from the wait here and
+//     forward from the start when it moves collectives, with different results.
+//   - Memory and dependencies are Jointer's, the checked peak is exact, and the run's limit
+//     applies, too. A wait for a copy to or from the host moves like any other wait.
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
-// The apply_cpu_offload pass; see core/policy/cpu_offload.cpp for algorithm, source and
-// deviations.
+// The apply_cpu_offload pass. core/policy/cpu_offload.cpp describes the algorithm, its source and
+// the deviations.
 
 #include "passes/sac/apply_cpu_offload.h"
 
@@ -32,7 +32,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                                   .prefetch_layers = arguments.integer("prefetch_layers")};
   const Result<Edit> edit = apply_cpu_offload(graph, options);
   if (edit && edit->changes.empty()) {
-    // The edit's notes say why tagged results stay.
+    // If the edit has notes, they say why tagged results stay on the device.
     if (edit->notes.empty()) context.decide("kept", why_kept(graph));
     for (const std::string& note : edit->notes) context.decide("kept", note);
     return {};

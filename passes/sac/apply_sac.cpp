@@ -1,4 +1,5 @@
-// The apply_sac pass; see core/policy/apply_sac.cpp for algorithm, source and deviations.
+// The apply_sac pass. core/policy/apply_sac.cpp describes the algorithm, its source and the
+// deviations.
 
 #include "passes/sac/apply_sac.h"
 
@@ -11,7 +12,7 @@
 namespace jointer {
 namespace {
 
-// Indexed by node: the index of the rule that counts the node; -1 if none does.
+// Indexed by node: the index of the rule that counts the node; -1 if no rule does.
 std::vector<int> counted_by(const Graph& graph, const std::vector<EveryNth>& rules) {
   std::vector<int> rule(graph.node_count(), -1);
   for (std::size_t i = rules.size(); i-- > 0;)

@@ -1,9 +1,9 @@
-// fastest_plan: splits a joint graph by the fastest plan found within a limit of the peak. Saving,
-// recomputing and offloading are searched together. `jointer sac --budget 40GiB` finds the same plan
-// with `hidden=0.8`, and an order for it (core/policy/ordered_search.cpp).
+// fastest_plan: splits a joint graph by the fastest plan found within a limit on the peak. Saving,
+// recomputing and offloading are searched together. `jointer sac --budget 40GiB` finds the same
+// plan as this pass with `hidden=0.8`, and an order for it (core/policy/ordered_search.cpp).
 //
 // Steps: core/policy/trade_off.cpp and core/partition/plan_frontier.cpp describe the search. For
-// every value that the backward needs, the pass adds a decision with the reason: the partitioner's,
+// every value that the backward reads, the pass adds a decision with a reason: the partitioner's,
 // or the limit.
 //
 // Source: Jointer's own. Cost: some 4,000 evaluations of a plan.

@@ -1,7 +1,7 @@
-// The partitioners as passes: each turns a joint graph into a pair. See core/partition/min_cut.cpp,
-// default_partition.cpp, activation_budget.cpp and knapsack.cpp for algorithms, sources and
-// deviations. For every value that the backward needs, the pass adds a decision with
-// the partitioner's reason.
+// The partitioners as passes: each turns a joint graph into a pair. core/partition/min_cut.cpp,
+// default_partition.cpp, activation_budget.cpp and knapsack.cpp describe the algorithms, their
+// sources and the deviations. For every value that the backward reads, the pass adds a decision
+// with the partitioner's reason.
 
 #include "passes/sac/partitioners.h"
 
@@ -37,7 +37,7 @@ namespace {
 Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage, "the graph is already a forward/backward pair");
-  constexpr double kCut = 0.8;  // progress once it is known what is saved
+  constexpr double kCut = 0.8;  // progress once the saved values are known
   double done = 0;
   options.watcher.report = [&](double part) { done = kCut * part; };
   options.watcher.is_cancelled = [&] { return !context.report(done); };

@@ -1,5 +1,5 @@
-// The selective_activation_remat pass; see core/policy/remat.cpp for algorithm, source and
-// deviations.
+// The selective_activation_remat pass. core/policy/remat.cpp describes the algorithm, its source
+// and the deviations.
 
 #include "passes/sac/selective_activation_remat.h"
 

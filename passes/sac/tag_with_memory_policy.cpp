@@ -1,5 +1,5 @@
-// The tag_with_memory_policy pass; see core/policy/memory_policies.cpp for algorithm, source and
-// deviations.
+// The tag_with_memory_policy pass. core/policy/memory_policies.cpp describes the algorithm, its
+// source and the deviations.
 
 #include "passes/sac/tag_with_memory_policy.h"
 

@@ -15,7 +15,7 @@ namespace jointer {
 Result<std::vector<StringId>> groups_called(const Graph& graph, std::string_view parameter,
                                             std::string_view wanted);
 
-// The pass parameter `groups`: a list of names or descriptions; all groups if it is empty.
+// The pass parameter `groups`: a list of names or descriptions. An empty list chooses all groups.
 class ChosenGroups {
  public:
   // Error (usage): the graph has no such group.

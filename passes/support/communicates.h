@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// True if the graph has asynchronous collectives, which orders and buckets are about.
+// True if the graph has asynchronous collectives. Without them, reordering and bucketing for
+// overlap have no effect.
 inline bool communicates(const Graph& graph) {
   return std::ranges::any_of(graph.order(),
                              [&](NodeId id) { return graph.is_asynchronous(graph.node(id)); });

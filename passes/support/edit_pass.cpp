@@ -35,7 +35,7 @@ Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& con
 Result<void> apply_changes(Graph& graph, const Result<Edit>& edit, PassContext& context,
                            const ChangeReasons& reasons) {
   struct Changed {
-    NodeId was;  // the node of that name before the edit
+    NodeId was;  // the node that had this name before the edit
     std::string_view name;
     const char* action;
     std::string_view reason;

@@ -20,7 +20,7 @@ Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& con
                         const std::function<std::string(NodeId node)>& reason);
 
 // Applies an edit that inserts, moves, changes and removes calls. Adds a decision for each change,
-// with the reason for its kind of change.
+// with the reason given for that kind of change.
 struct ChangeReasons {
   std::string_view inserted, moved, replaced, removed;
 };

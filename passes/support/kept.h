@@ -11,7 +11,8 @@
 
 namespace jointer {
 
-// Runs the pass. If it makes no decisions, adds one that says why. Notes do not count as decisions.
+// Wraps the `run` of a pass: if it adds no decision, adds one that says why. Notes do not count as
+// decisions.
 inline auto or_kept(std::string why, decltype(Pass::run) run) {
   return [why = std::move(why), run = std::move(run)](Graph& graph, const Arguments& arguments,
                                                       PassContext& context) -> Result<void> {

@@ -54,7 +54,7 @@ inline Parameter optional_number(std::string name, std::string doc) {
   return made;
 }
 
-// A number of at least 0. None is allowed, but must be given explicitly.
+// A number of at least 0. The value none is allowed, but must be given explicitly.
 inline Parameter number_or_none(std::string name, double default_value, std::string doc) {
   Parameter made = number(std::move(name), default_value, std::move(doc));
   made.may_be_none = true;

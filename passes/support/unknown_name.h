@@ -1,6 +1,6 @@
 #pragma once
 
-// The error for a name that does not exist in the graph.
+// The error for a name that the graph does not contain.
 
 #include <span>
 #include <string_view>
