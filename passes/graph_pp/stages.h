@@ -25,7 +25,8 @@ struct StageGraph {
 
 // partition_joint_graph. `forward_outputs`: the number of outputs of the stage's forward;
 // `backward_inputs`: the names of placeholders that exist only in the backward. Returns a pair.
-// Error (usage): the graph cannot be split, for example because it is not a joint graph.
+// Error (usage): the graph is a pair, an argument does not fit it, or the forward depends on an
+// input of the backward.
 Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outputs,
                                     const std::vector<std::string>& backward_inputs,
                                     const StageReasons& reasons);

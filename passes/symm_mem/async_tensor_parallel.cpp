@@ -8,45 +8,46 @@
 //   s = reduce-scatter along d of a @ b
 // becomes
 //   s = symm_mem.fused_matmul_reduce_scatter(a, b, op, d, group)
-// Scaled matmuls are fused the same way. tp_patterns.cpp matches the collectives, tp_matmuls.cpp
-// the matmuls.
+// Scaled matmuls are fused in the same way. tp_patterns.cpp matches the collectives, and
+// tp_matmuls.cpp the matmuls.
 //
 // Steps
-//   1. Find the collectives. With `prefer_overlap`, keep those that an independent matmul hides: in
-//      program order, each collective claims one mm that neither feeds nor needs it, and no mm
-//      hides two.
-//   2. Fuse all-gathers, in program order, with the matmuls that have r on their left and use it
-//      nowhere else. Either all of these matmuls are scaled or none is. A gather along the last
-//      dimension needs 1,024 columns per rank or more, unscaled matmuls, and no other reader of r;
-//      along any other dimension, prims.inductor_force_stride_order gives x the strides that make
-//      its parts dense. The fused call replaces the all-gather. Operands b_i that are computed
-//      after that position move before it. The call returns r only if something still reads it.
-//   3. Fuse reduce-scatters, in program order, with the matmul that nothing else reads; along the
-//      last dimension it must be unscaled. a gets dense strides as x does. The fused call replaces
-//      the wait.
+//   1. Find the collectives. With `prefer_overlap`, leave unfused those that an independent matmul
+//      hides: in program order, each collective claims one mm that neither feeds it nor depends on
+//      it, and no mm hides two collectives.
+//   2. Fuse all-gathers, in program order, with the matmuls whose left operand is r and that do not
+//      read r elsewhere. Either all of these matmuls are scaled or none is. A gather along the last
+//      dimension requires at least 1,024 columns per rank, unscaled matmuls, and no other reader of
+//      r. Along any other dimension, prims.inductor_force_stride_order changes the strides of x so
+//      that its parts are dense. The fused call replaces the all-gather. Operands b_i that are
+//      computed after that position move before it. The call returns r only if something still
+//      reads r.
+//   3. Fuse reduce-scatters, in program order, with the matmul that produces their input if nothing
+//      else reads it; along the last dimension, the matmul must be unscaled. The strides of a
+//      change as those of x do. The fused call replaces the wait.
 // Readers switch to the new results. Calls that nothing reads any more are removed.
 //
-// A second run may fuse more: `prefer_overlap` may have kept a collective for a matmul that the
-// first run fused with another.
+// A second run may fuse more: because of `prefer_overlap`, the first run may have left a collective
+// unfused for a matmul that it then fused with another collective.
 //
-// Cost: linear in the nodes for step 1 and for each all-gather with matmuls; with
+// Cost: linear in the nodes, once for step 1 and once for each all-gather with matmuls; with
 // `prefer_overlap`, nodes times collectives.
 //
 // Source: torchtitan 0.3.0, graph_trainer/passes.py, async_tensor_parallel_pass, over torch 2.15's
 // _inductor/fx_passes/micro_pipeline_tp.py (`prefer_overlap`: reorder_for_compute_comm_overlap).
 //
 // Deviations:
-// - `groups` says which process groups have symmetric memory; torchtitan enables it for all of
-//   them.
-// - A node that moves before a fused call brings the calls that write the memory it reads. Upstream
-//   follows arguments only: with torchtitan's buckets, which split_with_sizes_copy fills, its
-//   matmuls read weights before they are written.
-// - Upstream stops with an error, or makes a graph that cannot run, if one fusion removes what the
-//   next one matched, if reshapes around a matmul fold dimensions other than its rows, or if bytes
-//   are gathered. Here the next match is found again, such reshapes are not fused, and the fused
-//   call reads the tensor that the bytes are a view of.
+// - `groups` lists the process groups that have symmetric memory; torchtitan enables it for all
+//   groups.
+// - If a node moves before a fused call, the calls that write the memory that it reads move too.
+//   Upstream follows arguments only: with torchtitan's buckets, which split_with_sizes_copy fills,
+//   its matmuls read weights before they are written.
+// - Upstream stops with an error, or makes a graph that cannot run, if one fusion removes nodes
+//   that the next one matched, if reshapes around a matmul fold dimensions other than the matmul's
+//   rows, or if bytes are gathered. Here the next match is searched again, such reshapes are not
+//   fused, and the fused call reads the tensor of which the bytes are a view.
 // - Nothing is fused if a matmul would run after a write to memory that it reads, if strides would
-//   be products of a symbolic size, or if a forward returns the result to its backward, which looks
+//   be products of a symbolic size, or if a forward returns the result to the backward, which looks
 //   it up by name.
 // - New values have shapes, strides and storages; upstream leaves them out. A reshape counts as a
 //   copy if it cannot be a view of the new strides.
@@ -85,7 +86,7 @@ bool is_last(const Tensor& t, std::int64_t dim) {
   return dim == -1 || dim == static_cast<std::int64_t>(t.rank) - 1;
 }
 
-// True for collectives that an independent matmul can hide. Each matmul hides one.
+// Indexed by node: true for collectives that an independent matmul can hide. Each matmul hides one.
 std::vector<bool> find_hidden(const Graph& graph, const FxProgram& program,
                               const std::vector<NodeId>& collectives) {
   std::vector<NodeId> nodes;
@@ -190,7 +191,7 @@ class Fusion {
   // --- Nodes that a fused call needs before its position ---
 
   // The nodes after `start` on which `roots` depend, including the roots. With `writes`, also the
-  // nodes that must precede any of these because of a write, although they are not inputs.
+  // nodes that are not inputs but must precede one of these because of a write.
   [[nodiscard]] std::vector<NodeId> needed_behind(const std::vector<NodeId>& roots, NodeId start,
                                                   const std::vector<std::uint32_t>& places,
                                                   bool writes) const {
@@ -213,7 +214,7 @@ class Fusion {
     return needed;
   }
 
-  // The nodes that must precede this node although it does not read them.
+  // The nodes that must precede this node although this node does not read them.
   [[nodiscard]] std::vector<NodeId> bound_to(NodeId id) const {
     std::vector<NodeId> others;
     if (id.index() >= given_count_) return others;
@@ -222,7 +223,7 @@ class Fusion {
     return others;
   }
 
-  // Placeholders stay where they are.
+  // True if the node cannot move before `start`, because a placeholder or output is in between.
   [[nodiscard]] bool is_behind_a_wall(NodeId id, NodeId start,
                                       const std::vector<std::uint32_t>& places) const {
     if (is_wall(graph_.node(id))) return true;
@@ -317,7 +318,7 @@ class Fusion {
     return dense_along(graph_.shape(t), graph_.stride(t), dim);
   }
 
-  // The tensor with these strides. If it already has them, the call copies nothing.
+  // Returns the tensor with these strides. If the tensor already has them, the call copies nothing.
   NodeId with_strides(NodeId id, std::span<const Dim> strides, NodeId before) {
     const Tensor t = *tensor_of(graph_, id);
     const auto has = graph_.stride(t);
@@ -395,7 +396,7 @@ class Fusion {
     return t != nullptr && t->dtype == out->dtype ? seen : NodeId();
   }
 
-  // The matmuls that can be fused. If there are none, `why` says why.
+  // The matmuls that can be fused. If there are none, sets `why` to the reason.
   std::vector<TpMatmul> choose(const GatheredInput& match, NodeId shard,
                                const std::vector<std::uint32_t>& places, std::string& why) {
     const Tensor& t = *tensor_of(graph_, shard);
@@ -435,8 +436,8 @@ class Fusion {
       keep(match.gather, "its input and its result differ in type");
       return;
     }
-    // places() visits all nodes, so skip it for gathers that no matmul reads. Most gathers are of
-    // that kind.
+    // places() visits all nodes, so it is not called for gathers that no matmul reads. Most gathers
+    // are of that kind.
     const auto may_reach = find_consumers(graph_, readers_, match.result);
     const std::vector<std::uint32_t> places =
         may_reach.empty() ? std::vector<std::uint32_t>() : program_.places();
@@ -700,7 +701,7 @@ class Fusion {
     context_.decide(graph_, fused, "fused",
                     fmt::format("{} and {} run together, one rank's part at a time.",
                                 graph_.name(product.product), graph_.name(match.scatter)));
-    // A forward returns the collective itself, not its wait, to the backward.
+    // A forward returns the collective, not its wait, to the backward.
     if (is_saved) replace(match.scatter, fused);
     erase_unread(match.calls);
     erase_unread(product.calls);
@@ -720,7 +721,8 @@ class Fusion {
   std::map<NodeId, NodeId> replaced_;
 };
 
-// True if a matmul reads or feeds a view. Matmuls are matched next to reshapes, not next to views.
+// True if a matmul reads or feeds a view. The pass matches matmuls next to reshapes, not next to
+// views.
 bool has_viewed_product(const Graph& graph) {
   const auto is_product = [&](NodeId id) {
     const Node& n = graph.node(id);

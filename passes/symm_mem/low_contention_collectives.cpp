@@ -3,18 +3,19 @@
 //
 // Steps. In program order, each all-gather and reduce-scatter becomes
 // symm_mem._low_contention_all_gather or _low_contention_reduce_scatter if
-//   - a rank sends at least `min_bytes`: for less, barriers cost more than the pass gains;
+//   - a rank sends at least `min_bytes`; for smaller amounts, barriers cost more than the pass
+//     gains;
 //   - a call whose FLOPs torch counts is between its start and its wait;
-//   - no collective of another group that is not replaced yet starts between them: both would share
-//     the links.
-// `skip_overlap_check` drops the last two conditions. With `ce_multicast`, all-gathers use the
-// multicast variant; only that variant can gather into a given buffer.
+//   - no collective of another group that has not been replaced starts between the two, since both
+//     would share the links.
+// With `skip_overlap_check`, the last two conditions do not apply. With `ce_multicast`, all-gathers
+// use the multicast variant; only that variant can gather into a given buffer.
 //
 // Cost: linear in the nodes between starts and waits.
 // Source: torch/_inductor/fx_passes/low_contention_collectives.py of torch 2.15. Deviations:
-// parameters say which groups have symmetric memory and whether the device has multicast;
-// subgraphs of control_deps are not searched; a collective is kept if its group is a value, or if a
-// forward returns its result to a backward, which looks it up by name.
+// parameters specify which groups have symmetric memory and whether the device has multicast;
+// subgraphs of control_deps are not searched; a collective is kept if its group is a value of the
+// graph, or if a forward returns its result to a backward, which looks it up by name.
 
 #include "passes/symm_mem/low_contention_collectives.h"
 
@@ -106,7 +107,7 @@ class Replacement {
     return {};
   }
 
-  // The number of bytes that one rank sends; none if the call does not say.
+  // The number of bytes that one rank sends; none if it is unknown.
   [[nodiscard]] std::optional<std::int64_t> sent_bytes(NodeId id) const {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args[0].kind != Kind::node) return {};
@@ -118,7 +119,7 @@ class Replacement {
     return bytes / args[2].integer;
   }
 
-  // The reason to keep the collective; empty if it is to be replaced.
+  // The reason to keep the collective; empty if the collective is to be replaced.
   [[nodiscard]] std::string why_not(NodeId id) const {
     const std::string_view group = group_of(id);
     if (group.empty()) return "its group is computed in the graph";

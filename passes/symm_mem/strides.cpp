@@ -17,8 +17,8 @@ std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::spa
     if (static_cast<std::int64_t>(i) != dim) order.push_back(i);
   std::vector<Dim> strides(shape.size());
   Dim step{.value = 1, .expression = {}};
-  // Both flags describe the next stride. If it is a product that contains a symbol, only its value
-  // is known.
+  // Both flags describe the next stride. If the stride is a product that contains a symbol, only
+  // its value is known.
   bool is_product = false, is_known = true;
   bool is_dense = has.size() == shape.size(), is_empty = false;
   for (std::size_t i = order.size(); i-- > 0;) {
@@ -44,8 +44,8 @@ std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::spa
 bool can_view(std::span<const Dim> shape, std::span<const Dim> stride, std::span<const Dim> as) {
   if (std::ranges::any_of(shape, [](const Dim& d) { return d.value == 0; })) return true;
   if (shape.empty() || stride.size() != shape.size()) return true;
-  // A chunk is a run of dimensions that are contiguous relative to each other. The new shape must
-  // divide each chunk into whole dimensions.
+  // A chunk is a run of dimensions that are contiguous with each other. The new shape must split
+  // each chunk into whole dimensions.
   std::size_t at = as.size();
   std::int64_t base = stride.back().value, chunk = 1, seen = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {

@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// Passes that use symmetric memory, in which kernels directly read and write other ranks' memory.
+// Passes that use symmetric memory, with which kernels directly read and write the memory of other
+// ranks.
 std::vector<Pass> symm_mem_passes();
 
 }  // namespace jointer

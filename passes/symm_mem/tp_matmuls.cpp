@@ -28,7 +28,7 @@ std::span<const Dim> shape_of(const Graph& graph, NodeId id) {
   return t == nullptr ? std::span<const Dim>() : graph.shape(*t);
 }
 
-// True if [..., k] times [k, n] gives [..., n].
+// True if the shapes are [..., k], [k, n] and [..., n].
 bool gives_its_shape(const Graph& graph, NodeId left, NodeId right, NodeId result) {
   const auto a = shape_of(graph, left), b = shape_of(graph, right), c = shape_of(graph, result);
   return !a.empty() && b.size() == 2 && c.size() == a.size() && c.back() == b.back() &&
@@ -80,7 +80,7 @@ std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& reader
       if (!is_product(graph, product)) continue;
       const NodeId right = node_argument(graph, product, 1);
       if (!right) continue;
-      // If several reshapes read one matmul, use the first.
+      // If several reshapes read the matmul, use the first.
       for (const NodeId result : readers.of(product))
         if (is(graph, result, kReshape) && gives_its_shape(graph, node, right, result)) {
           add({reader, product, result});
@@ -100,7 +100,7 @@ std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node) {
   if (!first || !right || !is(graph, first, kReshape)) return {};
   const NodeId left = node_argument(graph, first, 0);
   if (!left) return {};
-  // A scaled fused call has the result's shape as an argument.
+  // A scaled fused call has the shape of the result as an argument.
   const bool is_sound = is(graph, product, kScaled)
                             ? shape_of(graph, left).size() > shape_of(graph, first).size()
                             : gives_its_shape(graph, left, right, node);

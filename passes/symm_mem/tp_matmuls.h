@@ -24,7 +24,7 @@ struct TpMatmul {
   [[nodiscard]] bool is_reshaped() const { return calls.size() == 3; }
 };
 
-// The readers of a node in the order of torch.fx: those whose arguments changed later come later.
+// The readers of a node in torch.fx's order: readers whose arguments changed later come later.
 class FxReaders {
  public:
   FxReaders(const Graph& graph, const FxProgram& program);
@@ -39,8 +39,8 @@ class FxReaders {
   std::uint64_t now_ = 0;
 };
 
-// The matmuls whose left operand is `node`, in the order of its readers. If the operand has more
-// than two dimensions, the second reshape restores them: [..., n].
+// The matmuls whose left operand is `node`, in the order of the node's readers. If the operand has
+// more than two dimensions, the second reshape restores them: [..., n].
 std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& readers, NodeId node);
 
 // The matmul whose result is `node`.
@@ -49,7 +49,7 @@ std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node);
 // A matmul's operands other than the left one: the right one and the scales.
 std::vector<NodeId> other_operands(const Graph& graph, const TpMatmul& matmul);
 
-// An argument of `_scaled_mm`, or none.
+// An argument of `_scaled_mm`, or none if it is not given.
 Argument scaled_argument(const Graph& graph, const TpMatmul& matmul, std::string_view name);
 
 }  // namespace jointer

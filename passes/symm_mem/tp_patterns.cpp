@@ -1,6 +1,6 @@
-// Matches tensor-parallel collectives along any dimension. Collectives move whole rows, along
-// dimension 0. Along another dimension, a gathered tensor is split and concatenated after the
-// collective, and a scattered one before it.
+// Matches tensor-parallel collectives along any dimension. Collectives move whole rows, that is,
+// along dimension 0. For another dimension, a gathered tensor is split and concatenated after the
+// collective, and a scattered tensor before it.
 //
 // An all-gather is one of
 //   along 0   r = wait_tensor(all_gather_into_tensor(x, ranks, group))
@@ -11,15 +11,16 @@
 //   along 0   wait_tensor(reduce_scatter_tensor(y, op, ranks, group))
 //   along d   the same of cat([parts of y]), by one split along d or by slices along d
 //
-// Calls between the collective and the result have no other readers, except that slices may. The
-// result of a reduce-scatter may have one more reader before its wait: a forward that saves it for
-// the backward. If one match contains another, the longer counts: nodes are matched from the end.
+// Calls between the collective and the result have no other readers, except that slices may have
+// some. The result of a reduce-scatter may have one more reader besides the wait: the output of a
+// forward that saves it for the backward. If one match contains another, the longer match counts,
+// since nodes are matched from the end.
 //
 // Cost: linear in the nodes.
 // Source: torch/_inductor/fx_passes/micro_pipeline_tp.py of torch 2.15, find_all_gather_patterns
 // and find_reduce_scatter_patterns, with the numbers of arguments and readers that
-// torch/_inductor/pattern_matcher.py requires. Deviations: keyword arguments that equal the default
-// are not matched.
+// torch/_inductor/pattern_matcher.py requires. Deviations: calls with keyword arguments that equal
+// the default are not matched.
 
 #include "passes/symm_mem/tp_patterns.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Finds tensor-parallel collectives, including the surrounding calls that move the gathered or
-// scattered dimension. The top of tp_patterns.cpp lists the forms.
+// scattered dimension. The comment at the top of tp_patterns.cpp lists the forms.
 
 #include <cstdint>
 #include <vector>
@@ -20,14 +20,14 @@ struct GatheredInput {
 };
 
 struct ScatteredOutput {
-  NodeId input;  // summed over the ranks
+  NodeId input;  // the tensor that is summed over the ranks
   NodeId scatter, wait;
   std::int64_t dim = 0;  // of the scatter
   Argument reduction, group;
   std::vector<NodeId> calls;  // from the first after the input to the wait
 };
 
-// Both return matches in program order. A collective is in at most one of them.
+// Both return matches in program order. A collective is in at most one match.
 std::vector<GatheredInput> find_gathered_inputs(const Graph& graph, const FxProgram& program);
 std::vector<ScatteredOutput> find_scattered_outputs(const Graph& graph, const FxProgram& program);
 

@@ -1,23 +1,22 @@
-// auto_tune: searches for the passes that make the step shortest within a memory budget, and runs
-// them.
+// auto_tune: searches for the passes that give the shortest step time within a memory budget, and
+// runs them.
 //
 // Steps
 //   1. Search (passes/tune/tuner.h) orders, buckets and, if the graph is not partitioned yet,
 //      policies and partitioners, all together. Each candidate is simulated and its memory counted.
-//   2. Run the winner's steps on the graph. This takes time beyond `seconds`, since the search
-//      keeps estimates but no decisions. The result has the decisions of these steps, and an edit
-//      for
-//      each step, or for each move of a step that moves single collectives.
+//   2. Run the winner's pipeline steps on the graph. This takes time beyond `seconds`, since the
+//      search keeps estimates but no decisions. The result has the decisions of these steps, and an
+//      edit for each step, or for each move of a step that moves single collectives.
 // If nothing is within the budget, the graph stays unchanged, and a decision reports the lowest
 // peak found.
 //
-// It reports a decision for each step of the winner, with the loss without that step; one for each
-// preset that is slower or over the budget; why candidates failed; and the frontier of step time
-// against peak as a table.
+// It reports a decision for each pipeline step of the winner, with the loss without that step; a
+// decision for each preset that is slower or over the budget; why candidates failed; and the
+// frontier of step time against peak as a table.
 //
-// Deterministic for a number of evaluations and a seed. `seconds` only ends the search earlier, so
-// set it high enough not to be reached if every rank tunes separately, or tune once and distribute
-// the recipe to all ranks.
+// The result is deterministic for a given number of evaluations and seed. `seconds` can only end
+// the search earlier. If every rank tunes separately, set it so high that it is not reached, or
+// tune once and distribute the recipe to all ranks.
 //
 // Source: Jointer's own. Cost: `evaluations` candidates; see tuner.cpp.
 
@@ -104,8 +103,8 @@ PassTable steps_table(const TuneResult& result) {
   return table;
 }
 
-// Reports how each step changes the estimates of the previous graph, and what the winner would lose
-// without it.
+// Reports how each pipeline step changes the estimates of the previous graph, and what the winner
+// would lose without that step.
 void decide_steps(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const Figures &was = run.steps[i].before.figures, &is = run.steps[i].after.figures;

@@ -6,14 +6,14 @@
 
 namespace jointer {
 
-// Creates the registry of passes to search. A function, not a registry, because the registry
-// contains the pass itself.
+// Creates the registry of passes to search. It is a function, not a registry, because the registry
+// contains auto_tune.
 using RegistryMaker = PassRegistry (*)();
 
 Pass auto_tune_pass(RegistryMaker make_registry);
 
-// The gain of one of the winner's steps, as a sentence: "Without it the step would take 12.3 ms
-// more."
+// The gain of one of the winner's pipeline steps, as a sentence: "Without it the step would take
+// 12.3 ms more."
 std::string gain_text(const TuneStep& step);
 // Why a search ended and how many candidates it evaluated, as a sentence.
 std::string end_text(const TuneResult& result);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A pipeline divided into sections, so that combining sections of two pipelines gives a pipeline in
-// a sensible order.
+// A pipeline divided into sections, so that a combination of sections of two pipelines is a
+// pipeline in a sensible order.
 
 #include <array>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace jointer {
 
 struct Candidate {
   enum Section : std::size_t {
-    policies,   // tags of a joint graph; of a flat step also the passes that apply them
+    policies,   // tags of a joint graph; for a flat training step also passes that apply tags
     partition,  // the partitioner of a joint graph
     early,      // orders before bucketing
     buckets,    // bucketing
@@ -26,7 +26,8 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-// The candidate without one of its steps; `step` is an index into the candidate's pipeline.
+// The candidate without one of its pipeline steps; `step` is an index into the candidate's
+// pipeline.
 Candidate without_step(Candidate candidate, std::size_t step);
 
 }  // namespace jointer

@@ -8,7 +8,7 @@
 namespace jointer {
 
 // A seeded source of random choices that are the same on every platform. It uses the standard
-// library's engine but none of the distributions, which differ between standard libraries.
+// library's engine but not the distributions, which differ between implementations.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : engine_(seed) {}

@@ -1,16 +1,18 @@
 // Evaluates pipelines on one graph.
 //
 // Steps of one evaluation
-//   1. Look up the longest prefix of the pipeline whose graph is kept, run the steps after it, each
-//      on a copy, and keep their graphs, too. If a prefix failed, every pipeline that begins with
-//      it fails.
-//   2. Estimate costs of the last graph, simulate it and count its memory, as a run does after a
-//      step.
-// If another thread computes the same prefix, this one waits for it. A thread only waits for
+//   1. Look up the longest prefix of the pipeline whose graph is kept, run the remaining pipeline
+//      steps, each on a copy, and keep their graphs, too. If a prefix failed, every pipeline that
+//      begins with it fails.
+//   2. Estimate costs of the last graph, simulate it and count its memory, as a run of a pipeline
+//      does after each step.
+// If another thread is computing the same prefix, this thread waits for it. A thread only waits for
 // prefixes shorter than its own, so no two threads wait for each other.
 //
-// The kept graphs change how long an evaluation takes, never its result: passes are deterministic.
-// Cost: the steps whose graphs are not kept; estimates take 10 ms on Llama3-8B.
+// The kept graphs affect only how long an evaluation takes, never its result, since passes are
+// deterministic.
+// Cost: that of the pipeline steps whose graphs are not kept, plus estimates, which take 10 ms on
+// Llama3-8B.
 
 #include "passes/tune/evaluator.h"
 
@@ -87,7 +89,7 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
     if (made)
       kept_.find(text)->second.behind = *made;
     else
-      kept_.erase(text);  // cancelled: waiting threads try it themselves, and are cancelled too
+      kept_.erase(text);  // cancelled: waiting threads retry the prefix, and are cancelled too
     forget_oldest();
   }
   made_.notify_all();
@@ -115,7 +117,7 @@ StepFigures Evaluator::figures_of(const Graph& graph) const {
   return step_figures(graph, *estimator_, options_.context.analysis);
 }
 
-// Linear search: only a small number of graphs may be kept.
+// Searches linearly, since only a small number of graphs may be kept.
 void Evaluator::forget_oldest() {
   const auto graphs = [&] {
     return static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), [](const auto& each) {

@@ -1,7 +1,8 @@
 #pragma once
 
-// Computes the estimates of pipelines on one graph. Pipelines with a common prefix share its
-// work, because the most recently used intermediate graphs are kept, as far as memory allows.
+// Computes the estimates of pipelines on one graph. Pipelines with a common prefix share the work
+// of that prefix, because the most recently used intermediate graphs are kept, as far as memory
+// allows.
 
 #include <atomic>
 #include <condition_variable>
@@ -17,7 +18,7 @@
 
 namespace jointer {
 
-// The step at which a pipeline failed, and the reason.
+// The pipeline step at which a pipeline failed, and the reason.
 struct TuneFailure {
   std::string step;  // as text, as in a pipeline
   std::string reason;
@@ -32,7 +33,7 @@ class Evaluator {
  public:
   struct Options {
     PassContext::Options context;  // for the passes; `report` is not called
-    std::size_t kept_graphs = 64;  // after steps; 0: none
+    std::size_t kept_graphs = 64;  // graphs after pipeline steps; 0: none
     bool keeps_figures = true;     // for every evaluated pipeline
   };
   // The arguments must outlive the evaluator. Error (usage): the estimator does not exist.
@@ -67,7 +68,7 @@ class Evaluator {
 
   const PassRegistry& registry_;
   Options options_;
-  std::shared_ptr<const Graph> graph_;  // without owning it
+  std::shared_ptr<const Graph> graph_;  // not owned
   std::unique_ptr<Estimator> estimator_;
   std::mutex mutex_;
   std::condition_variable made_;

@@ -1,16 +1,17 @@
-// Tries a few pipelines of bucketing and reordering passes on the graph of a plan, and takes the
-// one with the shortest step within the limit.
+// Tries a few pipelines of bucketing and reordering passes on the graph of a plan, and chooses the
+// one with the shortest step time within the limit.
 //
-// Every pipeline ends with place_collectives, which judges moves by the complete step. Before it,
+// Every pipeline ends with place_collectives, which judges moves by the step time. Before that,
 // upstream's passes may bucket collectives or reorder them by their own estimates; on some graphs
-// this is a better start. None needs an additional process group. auto_tune searches many more.
+// this is a better start. No pipeline requires an additional process group. auto_tune searches many
+// more pipelines.
 //
-// The limit only selects among results. Passes do not see it, so a pipeline has the same effect when
-// it is run on its own.
+// The limit only selects among results. It is not passed to the passes, so a pipeline has the same
+// effect when it is run separately.
 //
-// Cost: one run of each pipeline, in its own thread; together, 0.6 s of one core on Llama3-8B. On
-// graphs of more than 30,000 nodes, pipelines with passes that would take minutes there are left
-// out; the others take 4 s of one core on DeepSeek-V3 671B (55,000 nodes).
+// Cost: one run of each pipeline, in a thread per pipeline; together, 0.6 s of one core on
+// Llama3-8B. On graphs of more than 30,000 nodes, pipelines are left out if their passes would take
+// minutes; the others take 4 s of one core on DeepSeek-V3 671B (55,000 nodes).
 //
 // Source: Jointer's own.
 
@@ -32,7 +33,7 @@ namespace {
 
 struct Order {
   std::string_view passes;
-  bool scales = true;  // to graphs of more than kLarge nodes
+  bool scales = true;  // also used on graphs of more than kLarge nodes
 };
 
 constexpr std::array<Order, 4> kOrders{{

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds an order, and buckets, for the graph of a plan. The top of find_order.cpp lists what is
+// Finds an order, and buckets, for the graph of a plan. find_order.cpp lists the pipelines that are
 // tried.
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// `registry`: contains the built-in passes. `analysis`: judges the orders. `is_cancelled` may be
-// empty.
+// `registry` must contain the built-in passes. `analysis` determines how orders are judged.
+// `is_cancelled` may be empty.
 FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
                        std::function<bool()> is_cancelled = {});
 

@@ -14,15 +14,15 @@ struct Knob {
   std::string_view pass, parameter;
   std::vector<PassValue> values;
 };
-// The knobs of a pass; empty if it has none.
+// The knobs of a pass; empty if there are none.
 std::span<const Knob> knobs_of(std::string_view pass);
 
-// The step with this parameter set. A default value is left out, and parameters are in declaration
-// order, so that equal steps have equal texts.
+// The pipeline step with this parameter set. Default values are left out, and parameters are in
+// declaration order, so that equal steps have equal texts.
 PipelineStep with_value(PipelineStep step, const Pass& pass, std::string_view parameter,
                         const PassValue& value);
 
-// Parses a step, with or without parameters. The text must be valid.
+// Parses a pipeline step, with or without parameters. The text must be valid.
 PipelineStep step_of(std::string_view text);
 
 }  // namespace jointer

@@ -1,10 +1,10 @@
 // The candidates of a search: pipelines of the built-in passes that decide about memory and
 // overlap, in the order in which upstream runs them. Passes that do not fit the graph are left out:
-// policies and partitioners need a joint graph, a flat training step applies its tags itself, and
-// for a pair both are already done.
+// partitioners require a joint graph, policies a joint graph or a flat training step, to which
+// other passes apply the tags; in a pair, both are already decided.
 //
-// Passes without an effect on estimated cost (clean-up, checks, how the graph is run) are not
-// searched: run them before or after.
+// Passes that do not affect estimated costs (clean-up, checks, how the graph is run) are not
+// searched. Run them before or after.
 
 #include "passes/tune/search_space.h"
 
@@ -141,8 +141,9 @@ std::vector<NamedCandidate> SearchSpace::starts() const {
       if (known.candidate == candidate) return;
     found.push_back({std::move(name), std::move(candidate)});
   };
-  // The plans of `jointer sac --budget` within the limit come first, so that nothing found is slower:
-  // the one for a later order, and the one of --keep-order. Orders may raise the peak.
+  // The plans of `jointer sac --budget` within the limit come first, so that the result is never
+  // slower than these: the plan for a later order, and the plan of --keep-order. Orders may raise
+  // the peak.
   if (kind_ == Kind::joint)
     for (const std::string_view rest :
          {"fastest_plan", "fastest_plan{hidden=0.8},place_collectives",

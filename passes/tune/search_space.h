@@ -1,6 +1,7 @@
 #pragma once
 
-// The pipelines that a search tries on a graph: the starting points, and how it varies a candidate.
+// The pipelines that a search tries on a graph: the starting points, and the variations of a
+// candidate.
 
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ struct NamedCandidate {
 };
 
 struct SearchSpaceOptions {
-  // Allows reassign_to_pg, after which running the graph requires an additional process group.
+  // Allows reassign_to_pg, after which a run of the graph requires an additional process group.
   bool twin_groups = true;
 };
 
@@ -30,20 +31,21 @@ class SearchSpace {
   // The starting points, without duplicates: the parts of presets that fit this graph, then
   // pipelines that often help.
   [[nodiscard]] std::vector<NamedCandidate> starts() const;
-  // A candidate that differs in one step, in one parameter of a step, or in the order of two steps.
+  // A candidate that differs in one pipeline step, in one parameter of a step, or in the order of
+  // two steps.
   [[nodiscard]] Candidate changed(Candidate candidate, Chance& chance) const;
   // Combines two candidates: each section is copied from one of them.
   [[nodiscard]] static Candidate mixed(const Candidate& a, const Candidate& b, Chance& chance);
 
-  // True if candidates need a partitioner, because the graph is a joint graph.
+  // True if candidates must contain a partitioner, because the graph is a joint graph.
   [[nodiscard]] bool needs_partition() const { return kind_ == Kind::joint; }
-  // A sentence that says what the search leaves out on this graph; empty if it leaves out nothing.
+  // A sentence about what the search leaves out on this graph; empty if it leaves out nothing.
   [[nodiscard]] std::string out_of_reach() const;
 
  private:
   enum class Kind : std::uint8_t {
     joint,
-    flat,     // a training step, which has its own passes for policies
+    flat,     // a flat training step, which has its own passes for policies
     ordered,  // a pair or a half: what is saved is already decided
   };
   [[nodiscard]] Candidate in_sections(const Pipeline& pipeline) const;
@@ -63,7 +65,7 @@ class SearchSpace {
   SearchSpaceOptions options_;
   Kind kind_ = Kind::ordered;
   bool communicates_ = false;
-  std::vector<std::string> operators_;  // of the forward, those that produce the most bytes
+  std::vector<std::string> operators_;  // the operators of the forward that produce the most bytes
 };
 
 }  // namespace jointer

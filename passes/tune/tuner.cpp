@@ -1,32 +1,32 @@
-// Searches pipelines for the shortest step within a memory budget. Any number of evaluations may
-// end the search.
+// Searches pipelines for the shortest step time within a memory budget. The search may end after
+// any number of evaluations.
 //
 // Terms
-//   candidate  a pipeline in sections (candidate.h); its step time and peak are its point.
-//   better     of two candidates within the budget: the one with the shorter step, then the lower
-//              peak, then fewer steps in the pipeline, then the smaller text.
+//   candidate  a pipeline in sections (candidate.h). Its step time and peak form its point.
+//   better     of two candidates within the budget, the one with the shorter step time, then the
+//              lower peak, then fewer pipeline steps, then the smaller text.
 //   elite      the best candidates with different estimates, and those of the frontier.
 //
 // Steps
-//   1. Without a given budget, the peak of the graph as it is becomes the budget. Passes run with
-//      it as their limit. A result above it can be a point of the frontier, but not the winner.
+//   1. If no budget is given, the peak of the unedited graph becomes the budget. Passes run with
+//      the budget as their limit. A result above the budget can be a point of the frontier, but not
+//      the winner.
 //   2. Candidates come in batches of eight: first the presets and pipelines that often help, then
-//      variations of the elite: one step added, removed or moved, a different value, different
-//      policies or buckets, sections of two candidates. None is tried twice.
+//      variations of the elite: one pipeline step added, removed or moved, a different value,
+//      different policies or buckets, or sections of two candidates. No candidate is tried twice.
 //   3. All threads evaluate a batch; its results are added in the order of the batch. A new best
-//      candidate is taken apart immediately: it is evaluated without each of its steps in turn,
-//      and the best result that is not worse replaces it, until every step gains something. These
-//      gains explain the winner.
+//      candidate is taken apart immediately: it is evaluated without each of its pipeline steps in
+//      turn, and the best result that is not worse replaces it, until every step gains something.
+//      These gains explain the winner.
 //
 // The seed and the results of earlier batches determine the candidates of a batch before it is
 // evaluated. So the result depends on the seed and on the number of evaluated candidates, not on
 // threads or time; if time runs out within a batch, its candidates count up to the first unfinished
-// one. The first N candidates of a longer search are those of a search with N evaluations,
-// including the ones that are taken apart: more evaluations never give a worse winner.
+// one. The first N candidates of a longer search, including those that are taken apart, are the
+// candidates of a search with N evaluations. So more evaluations never give a worse winner.
 //
-// Cost: an evaluation runs the passes of the candidate after its longest known prefix, and takes
-// 10 ms for estimates on Llama3-8B; tests/benchmarks/tune_benchmark.cpp measures candidates per
-// second.
+// Cost: an evaluation runs the passes of the candidate after its longest known prefix, plus 10 ms
+// for estimates on Llama3-8B; tests/benchmarks/tune_benchmark.cpp measures candidates per second.
 //
 // Source: Jointer's own.
 
@@ -51,7 +51,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 8, kElite = 6;
 
-// Tells passes whether to stop. Only the searching thread may call the user's `is_cancelled`.
+// Decides whether passes must stop. Only the searching thread may call the user's `is_cancelled`.
 class Stop {
  public:
   Stop(const TuneOptions& options)
@@ -142,7 +142,7 @@ class Search {
     options.context = options_.context;
     options.context.peak_limit = result_.budget;
     options.context.is_cancelled = [this] { return stop_.is_set(); };
-    // A graph needs about 1 KB per node.
+    // A graph occupies about 1 KB per node.
     constexpr std::size_t kNodes = std::size_t{1} << 20, kMin = 8, kMax = 96;
     options.kept_graphs =
         options_.kept_graphs.value_or(std::clamp(kNodes / (graph_.node_count() + 1), kMin, kMax));
@@ -326,7 +326,7 @@ class Search {
       result_.steps.push_back({.step = step, .ns_more = {}, .bytes_more = {}});
   }
 
-  // Removes steps that gain nothing, one after another.
+  // Removes pipeline steps that gain nothing, one after another.
   void take_apart(const Entry& entry) {
     set_best(entry);
     for (bool is_shorter = true; is_shorter && !stop_.is_set();) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Searches for the best pipelines for one graph: those with the shortest step time for each peak
-// memory, under a limit on the peak. tuner.cpp describes the search.
+// Searches for the best pipelines for one graph: those with the shortest step time for each peak,
+// under a limit on the peak. tuner.cpp describes the search.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@
 namespace jointer {
 
 struct TuneOptions {
-  // The estimator, the rules, and `peak_limit`, which is the budget if none is given below. Only
+  // The estimator, the rules, and `peak_limit`, which is the budget if `budget` is not given. Only
   // the searching thread calls `report` and `is_cancelled`.
   PassContext::Options context;
   std::size_t evaluations = 200;  // maximum number of candidates
@@ -24,7 +24,7 @@ struct TuneOptions {
   std::size_t threads = 1;                 // at least 1, including the calling thread
   std::optional<std::int64_t> budget;      // bytes of peak; none: the graph's own peak
   bool twin_groups = true;                 // allows reassign_to_pg
-  std::optional<std::size_t> kept_graphs;  // see Evaluator; none: as many as fit into memory
+  std::optional<std::size_t> kept_graphs;  // see Evaluator; none: depends on the graph's size
 };
 
 // A pipeline and its estimates.
@@ -35,11 +35,11 @@ struct TunePoint {
   std::size_t evaluation = 0;  // its number, from 1; 0: the graph as it is
 };
 
-// A step of the winner and its gain.
+// A pipeline step of the winner, and its gain.
 struct TuneStep {
   PipelineStep step;
-  // The increase in step time and in peak if only this step is left out. None if the pipeline
-  // without it fails or was not evaluated in time.
+  // The increase in step time and in peak if only this pipeline step is left out. None if the
+  // pipeline without it fails or was not evaluated in time.
   std::optional<std::int64_t> ns_more, bytes_more;
 };
 
@@ -58,11 +58,11 @@ struct TuneResult {
   std::optional<TunePoint> lowest;  // the lowest peak, if there is no winner
 
   std::size_t evaluated = 0;    // candidates, including failed ones
-  std::size_t taken_apart = 0;  // further evaluations, for the gain of each step of the best
+  std::size_t taken_apart = 0;  // further evaluations, for the gain of each pipeline step
   std::size_t over_budget = 0;
   struct Failures {
     std::size_t count = 0;
-    Pipeline first;  // the first of these candidates
+    Pipeline first;  // the first candidate that failed for this reason
   };
   std::map<std::string, Failures> failures;  // by the reason of the failure
   End end = End::evaluations;
