@@ -8,15 +8,15 @@
 namespace jointer {
 namespace {
 
-// Stands in for a pass that was found but not named by the user.
+// Returns a stand-in for a pass that was found but not named by the user.
 Pass unnamed(const Pass& pass) {
   return withheld(pass, fmt::format("belongs to an installed plugin that is not enabled ({}); "
                                     "enable the plugin with --allow-plugins or --plugin FOLDER",
                                     pass.info.source));
 }
 
-// Adds plugins from the search path. Plugins that the user named are already registered; that is
-// not an error.
+// Adds plugins from the search path. It is not an error if the user named a plugin, so that it is
+// already registered.
 void add_found(const PassSources& sources, AvailablePasses& available) {
   PassRegistry found;
   for (const PluginError& error : add_plugins(found, plugin_search_path(), sources.host))

@@ -16,15 +16,15 @@ namespace jointer {
 struct PassSources {
   std::vector<std::string> plugins;        // folders of C++ plugins
   std::vector<std::string> python_passes;  // specs (plugins/python/python_passes.h)
-  // True if plugins that were found but not named may also run. They are always listed, which runs
-  // none of their code.
+  // True if plugins that were found but not named may also run. They are always listed; that does
+  // not run their code.
   bool allows_found = false;
   HostOptions host;
 };
 
 struct AvailablePasses {
   PassRegistry registry;
-  std::vector<std::string> notes;  // passes that cannot be loaded, and why: one sentence per pass
+  std::vector<std::string> notes;  // one sentence for each plugin that cannot be loaded
 };
 
 // Error (usage, input, run): a plugin or Python pass that the user named cannot be loaded.

@@ -9,8 +9,8 @@
 namespace jointer {
 namespace {
 
-// The outputs of a step, as the runner returns them. The forward of a pair saves its other outputs
-// for backward.
+// The outputs of a training step, as the runner returns them. A pair's forward saves its other
+// outputs for backward.
 std::vector<const OutputEntry*> outputs_of(const Graph& graph) {
   std::vector<const OutputEntry*> outputs;
   for (std::size_t i = 0; i < graph.part_count(); ++i) {
@@ -39,8 +39,8 @@ std::string text(const Graph& graph, const OutputEntry& entry) {
 bool fits(const Graph& graph, const OutputEntry& entry, const Graph& baseline,
           const OutputEntry& expected) {
   const Tensor *a = tensor_of(graph, entry), *b = tensor_of(baseline, expected);
-  // Without a tensor, an entry with a node is a tensor that the file does not describe; without a
-  // node, it is None.
+  // An entry without a tensor is None if it has no node either, otherwise a tensor that the file
+  // does not describe.
   if (a == nullptr) return b == nullptr || static_cast<bool>(entry.node);
   if (b == nullptr) return static_cast<bool>(expected.node);
   if (a->dtype != b->dtype || a->rank != b->rank) return false;

@@ -59,8 +59,8 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
   return request;
 }
 
-// If each rank has its own program, their collectives must match, or ranks would wait for each
-// other until the timeout.
+// If each rank has its own program, the collectives of the programs must match; otherwise ranks
+// would wait for each other until the timeout.
 Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& assumptions) {
   const std::vector<int> ranks = rank_numbers(request);
   const bool is_one_a_rank = path_of_rank(request.program.graph, 0) != request.program.graph;
@@ -73,7 +73,7 @@ Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& ass
                      .index = request.graph_index,
                      .assumptions = assumptions});
   JOINTER_TRY(std::vector<RankProgram> programs, open_ranks(files));
-  // The rank is the one in the file's name.
+  // The file name determines the rank.
   for (std::size_t i = 0; i < programs.size(); ++i) programs[i].rank = ranks[i];
   JOINTER_TRY(const SpmdReport report, check_spmd(rank_graphs(programs)));
   if (report.mismatch)
@@ -96,7 +96,7 @@ Result<void> check_outputs(const Graph& graph, const BenchmarkRequest& request) 
   return check_baseline(graph, baseline);
 }
 
-// The device that the ranks reported, or the one that they will most likely use.
+// The device type that the ranks reported or, if none did, the one that they most likely used.
 DeviceType device_that_ran(const BenchmarkResult& result) {
   for (const RankResult& rank : result.ranks)
     if (rank.started)
@@ -115,7 +115,8 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
       graph, {.memory = memory_of_run(result.request, runs_on), .estimator = std::move(estimator)});
 }
 
-// A note if times are estimated for a GPU other than the one that ran; empty otherwise.
+// A note if times are estimated for a GPU other than the one that ran the benchmark; otherwise
+// empty.
 std::string other_device(const BenchmarkResult& result, const EstimatorRequest& estimator,
                          const Analysis& analysis) {
   const std::string ran = result.device();

@@ -1,7 +1,7 @@
 #pragma once
 
 // Runs a benchmark of an open graph: writes files that ranks can read, runs the ranks, and predicts
-// memory and time for the device that ran them. Shared by `jointer bench` and the desktop.
+// memory and time for the device that ran them. Used by both `jointer bench` and the desktop.
 
 #include <cstdint>
 
@@ -15,20 +15,20 @@
 namespace jointer {
 
 struct BenchmarkOutcome {
-  BenchmarkResult result;  // concluded
+  BenchmarkResult result;  // after BenchmarkResult::conclude
   Analysis analysis;       // the estimate for the device that ran, unless another one was requested
 };
 
 // Where the ranks' programs come from.
 enum class ProgramSource : std::uint8_t {
   files,  // the request's files, unchanged
-  graph,  // the graph in memory, for every rank, since it was edited after it was opened
+  graph,  // the graph in memory, for every rank, because it was edited after it was opened
 };
 
-// Blocks, like `launch`. `graph` is the first rank's graph, and `fitted` names the files that it
-// was opened from; a baseline is always read from files. If `estimator` names no device, it uses
-// the device that ran the benchmark. Errors: see open_graph, launch and analyze. A failed rank is a
-// result, not an error.
+// Blocks, like `launch`. `graph` is the first rank's graph, and `fitted` names the files from which
+// it was opened; a baseline is always read from files. If `estimator` names no device, estimates
+// are for the device that ran the benchmark. Error: open_graph, launch or analyze fails. The
+// failure of a rank is a result, not an error.
 Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
                                        const EstimatorRequest& estimator,
                                        const LaunchOptions& options,

@@ -15,7 +15,7 @@ std::string describe_others(const RankPlace& one, std::span<const RankPlace> all
   const auto is_elsewhere = [&](const RankPlace& r) {
     return r.rank != one.rank && !r.place.text().empty() && r.place.text() != one.place.text();
   };
-  // A rank that does not wait for others is the best explanation.
+  // A rank that is not waiting for others is the best explanation.
   auto other = std::ranges::find_if(
       all, [&](const RankPlace& r) { return is_elsewhere(r) && r.is_by_itself(); });
   if (other == all.end()) other = std::ranges::find_if(all, is_elsewhere);

@@ -15,9 +15,9 @@ namespace jointer {
 struct RankPlace {
   int rank = 0;
   NodePlace place;
-  std::chrono::milliseconds silence{0};  // since its last sign of life
+  std::chrono::milliseconds silence{0};  // since the rank's last sign of life
 
-  // True at a node that does not wait for other ranks.
+  // True if the rank is at a node that does not wait for other ranks.
   [[nodiscard]] bool is_by_itself() const {
     return place.collective.empty() && !place.node.empty();
   }
@@ -27,7 +27,8 @@ struct RankPlace {
 bool is_to_blame(const RankPlace& one, std::span<const RankPlace> silent);
 
 // Describes what another rank is doing, for use after "no progress": ", while rank 1 is at
-// all_gather_7: the ranks' collectives do not match". Empty if nothing is known about the others.
+// all_gather_7: the ranks' collectives do not match". Empty if nothing is known about the other
+// ranks.
 std::string describe_others(const RankPlace& one, std::span<const RankPlace> all);
 
 }  // namespace jointer

@@ -15,7 +15,7 @@ bool is_one_a_rank(const ProgramFiles& files) {
          path_of_rank(files.backward, 0) != files.backward;
 }
 
-// One rank for each file.
+// The ranks for which files are read, one per distinct file.
 std::vector<int> distinct_ranks(const ConvertRequest& request) {
   if (is_one_a_rank(request.files)) return request.ranks;
   return {request.ranks.empty() ? 0 : request.ranks.front()};

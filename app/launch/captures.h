@@ -1,7 +1,7 @@
 #pragma once
 
-// Provides captures in the form that ranks read: native captures on disk. The user may provide FX
-// text, a log, one of several graphs, or standard input.
+// Provides captures in the form that ranks read: native captures on disk. The user may have opened
+// FX text, a log, one of several graphs, or standard input.
 
 #include <string>
 #include <vector>
@@ -20,13 +20,13 @@ struct ConvertRequest {
   ProgramFiles files;  // may contain {rank}
   std::optional<std::size_t> graph_index;
   Assumptions assumptions;
-  std::vector<int> ranks;         // the ranks that will read them
+  std::vector<int> ranks;         // the ranks that will read the files
   const Graph* opened = nullptr;  // the graph in the files, if it is the same for all ranks
-  std::string name;               // of the files to write: `name`.json, or one per rank
+  std::string name;               // of the written files: `name`.json, or one file per rank
 };
 
-// Returns the files themselves if all of them are native; otherwise writes native captures of them
-// to `folder`. Error (input, usage): see open_graph.
+// Returns the given files if all of them are native; otherwise writes native captures of their
+// graphs to `folder`. Error (input, usage): open_graph fails.
 Result<ProgramFiles> native_files(const ConvertRequest& request, const TemporaryFolder& folder);
 
 }  // namespace jointer

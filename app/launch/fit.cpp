@@ -14,7 +14,8 @@ bool has_collectives(const Graph& graph) {
                              [&](NodeId id) { return graph.is_collective_start(graph.node(id)); });
 }
 
-// True if the capture defines a group. For other groups, only the size is known, not the ranks.
+// True if the capture defines at least one group. Otherwise, only the sizes of groups are known,
+// not their ranks.
 bool knows_its_groups(const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.group_count(); ++i)
     if (!graph.group(GroupId(i)).derived) return true;

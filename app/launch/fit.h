@@ -13,19 +13,20 @@ namespace jointer {
 // down.
 inline constexpr int kMaxRanks = 64;
 
-// The number of ranks that the graph's collectives need; 1 if it has none.
+// The number of ranks that the graph's collectives require; 1 if there are no collectives.
 int world_size(const Graph& graph);
 
-// The number of threads for a rank's operators: the request's, or the rank's share of the cores.
+// The number of threads for a rank's operators: the requested number, or the rank's share of the
+// cores.
 int threads_per_rank(const BenchmarkRequest& request, const Machine& machine);
 
 struct FittedRequest {
-  BenchmarkRequest request;        // with the number of ranks, unless one runs alone
+  BenchmarkRequest request;        // with the number of ranks, unless a rank runs alone
   std::vector<std::string> notes;  // decisions that the user should know about
 };
 
 // Error (usage): the number of ranks does not match the graph's collectives, or this machine cannot
-// run so many; the message says how to run the benchmark.
+// run that many ranks; the message says how to run the benchmark.
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
                                      const Machine& machine);
 

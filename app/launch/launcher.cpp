@@ -5,16 +5,17 @@
 //   position      the node that a rank is at, according to its status file.
 //
 // A rank hangs if it has given no sign of life for the request's timeout (longer before the first
-// sign: LaunchOptions::startup), unless it waits for others. At a collective, or at an unknown
-// position, it hangs only if no rank has given a sign for that long (another may still be
-// compiling). Ranks keep the same timeout themselves. Only a rank knows the work that its device
+// sign: LaunchOptions::startup), unless it waits for others. A rank at a collective, or at an
+// unknown position, hangs only if no rank has given a sign of life for that long (another rank may
+// still be compiling). Ranks observe the same timeout. Only a rank knows the work that its device
 // has not finished, so the launcher waits a little longer, and the first report of a hang usually
-// comes from a rank that gave up waiting; a silent rank that is not at a collective then counts as
+// comes from a rank that gave up waiting; then a silent rank that is not at a collective counts as
 // hanging, too. app/launch/blame.h decides which rank is to blame.
 //
-// After the first failure the other ranks have a moment to end by themselves: if a rank dies, a
-// collective of its partner often reports the failure first. BenchmarkResult::culprit tells the
-// cause from such a consequence. If the failure cannot be a consequence, the moment is short.
+// After the first failure, the launcher waits a moment for the other ranks to end by themselves: if
+// a rank dies, a collective of another rank often reports the failure first.
+// BenchmarkResult::culprit distinguishes the cause from such a consequence. If the failure cannot
+// be a consequence, the wait is short.
 
 #include "app/launch/launcher.h"
 
@@ -151,8 +152,8 @@ class Run {
     return std::ranges::any_of(ranks_, [](const auto& rank) { return rank->has_failed(); });
   }
 
-  // A rank that was killed, or that failed outside a collective, is a cause of the failure. A rank
-  // that exited or aborted may only have lost its connection to another rank.
+  // If a rank was killed, or failed outside a collective, it is a cause of the failure. A rank that
+  // exited or aborted may only have lost the connection to another rank.
   [[nodiscard]] milliseconds moment() const {
     const bool is_certain = std::ranges::any_of(ranks_, [](const auto& rank) {
       return rank->result().status == RankResult::Status::died
@@ -250,8 +251,8 @@ class Run {
         ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
   }
 
-  // Adds what the other ranks were doing to the reason of each rank that waited for them, if
-  // nothing else went wrong.
+  // If nothing else went wrong, adds what the other ranks were doing to the failure reason of each
+  // rank that waited for them.
   void explain_waiting(BenchmarkResult& result) {
     const RankResult* culprit = result.culprit();
     if (culprit == nullptr || !timed_out_waiting(*culprit)) return;

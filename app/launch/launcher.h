@@ -28,23 +28,23 @@ struct LaunchOptions {
   std::chrono::milliseconds same_words{200};
   // Time between SIGTERM and SIGKILL.
   std::chrono::milliseconds grace{1000};
-  // If the ranks have separate files, true refuses to run them unless their collectives match
+  // True: if the ranks have separate files, refuse to run them unless their collectives match
   // (check_spmd).
   bool compares_ranks = true;
-  // Time to load libraries: the request's timeout starts at a rank's first sign of life, or after
-  // this time.
+  // Time for loading libraries: the request's timeout starts at a rank's first sign of life, or
+  // after this time.
   std::chrono::milliseconds startup{30'000};
   // How long a rank that has reported that it is done may take to exit.
   std::chrono::milliseconds closing{30'000};
 };
 
-// Blocks until every rank has ended, and all its processes and files are gone. Failures of ranks
-// are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a cancelled
-// run are stopped. The result is not concluded, since that requires the graph. Error (usage): the
-// request has neither a number of ranks nor a rank to run alone (see fit_to_machine). Error (run):
-// a program that ranks run is missing or cannot be started.
+// Blocks until every rank has ended and all processes and files of the run are gone. Failures of
+// ranks are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a
+// cancelled run are stopped. The result is not concluded, since that requires the graph. Error
+// (usage): the request has neither a number of ranks nor a rank to run alone (see fit_to_machine).
+// Error (run): a program that ranks run is missing or cannot be started.
 //
-// May run on several threads at once. The calling thread must live as long as the run.
+// May be called on several threads at once. The calling thread must live as long as the run.
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options);
 
 }  // namespace jointer

@@ -16,18 +16,18 @@ namespace jointer {
 // The type of device that the ranks will most likely use.
 DeviceType device_of_run(const BenchmarkRequest& request, const Machine& machine);
 
-// How memory is predicted for a run on that type of device.
+// The rules by which memory is predicted for a run on that type of device.
 MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on);
 
 struct MemoryShortage {
-  std::int64_t need_bytes = 0;   // predicted peak of each rank
-  std::int64_t share_bytes = 0;  // each rank's part of the free host memory, or its GPU's memory
-  int ranks = 1;                 // on this machine
+  std::int64_t need_bytes = 0;   // predicted peak per rank
+  std::int64_t share_bytes = 0;  // per rank: its share of the free host memory, or its GPU's memory
+  int ranks = 1;                 // number of ranks on this machine
   DeviceType device = DeviceType::cpu;
 };
 
-// nullopt if the ranks fit, or if the machine's memory is unknown. `request` has its number of ranks
-// (see fit_to_machine).
+// nullopt if the ranks fit, or if the machine's memory is unknown. `request` must contain the
+// number of ranks (see fit_to_machine).
 std::optional<MemoryShortage> memory_shortage(const Graph& graph, const BenchmarkRequest& request,
                                               const Machine& machine);
 

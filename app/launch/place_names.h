@@ -20,12 +20,14 @@ struct NodePlace {
   [[nodiscard]] const std::string& text() const { return collective.empty() ? node : collective; }
 };
 
-// Finds names of positions. Opens the ranks' captures only when needed, that is, after a failure.
+// Finds the names of positions. Opens the ranks' captures only if names are requested, that is,
+// after a failure.
 class PlaceNames {
  public:
   explicit PlaceNames(BenchmarkRequest request) : request_(std::move(request)) {}
 
-  // Empty for a negative position. "node 17" if the capture can no longer be read.
+  // Returns an empty name for a negative position, and "node 17" if the capture can no longer be
+  // read.
   NodePlace find(int rank, std::int64_t position);
 
  private:

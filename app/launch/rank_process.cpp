@@ -8,8 +8,8 @@
 namespace jointer {
 namespace {
 
-// The number of processes that the kernel has killed since boot for lack of memory; 0 if the kernel
-// does not report it.
+// The number of processes that the kernel has killed since boot because memory ran out; 0 if the
+// kernel does not report it.
 std::int64_t out_of_memory_kills() {
   std::ifstream file("/proc/vmstat");
   std::string name;
@@ -79,7 +79,7 @@ bool RankProcess::look(Clock::time_point now, PlaceNames& places) {
     seen_ = status;
     last_sign_ = now;
   }
-  // The rank itself gave up waiting, so another rank of the collective may be to blame.
+  // The rank gave up waiting, so another rank of the collective may be to blame.
   if (result_.kind == "hang" && !places.find(result_.rank, seen_.position).collective.empty())
     result_.kind = "collective";
   if (!is_running() && !is_concluded_) take_end(now, places);

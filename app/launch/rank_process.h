@@ -19,8 +19,8 @@ class RankProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `status_path`: where to create the status file. `startup`: extra time without a sign of life
-  // that the rank has when it starts. Error (run): the process cannot be started.
+  // `status_path`: the path of the status file to create. `startup`: the extra time that the rank
+  // may take until its first sign of life. Error (run): the process cannot be started.
   static Result<std::unique_ptr<RankProcess>> start(int rank, ChildOptions options,
                                                     const std::string& status_path,
                                                     Clock::time_point run_start,
@@ -34,13 +34,14 @@ class RankProcess {
     return result_.status == RankResult::Status::failed ||
            result_.status == RankResult::Status::died || result_.status == RankResult::Status::hung;
   }
-  // True if another process killed the rank, since a program does not send itself SIGKILL.
+  // True if the rank was killed by another process, since a program does not send SIGKILL to
+  // itself.
   [[nodiscard]] bool was_killed() const {
     return child_->end() && child_->end()->signal == SIGKILL;
   }
   // When the rank reported that it was done. It may still be shutting down.
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
-  // Time of the last sign of life; in the future while the rank starts up.
+  // The time of the last sign of life. It is in the future while the rank starts up.
   [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }
   // The position that the rank wrote to its status file.
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
@@ -68,7 +69,7 @@ class RankProcess {
   std::optional<Clock::time_point> done_at_;
   bool has_news_ = true;
   bool is_stopped_ = false, is_concluded_ = false;
-  std::int64_t kills_before_ = 0;  // by the kernel, because memory ran out
+  std::int64_t kills_before_ = 0;  // out_of_memory_kills() before the start
 };
 
 }  // namespace jointer

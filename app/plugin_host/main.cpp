@@ -1,5 +1,5 @@
-// jointer-plugin-host: runs one pass of a C++ plugin for the process that started it, and describes
-// plugins at build time.
+// jointer-plugin-host: runs one pass of a C++ plugin for the process that started it, and writes
+// the descriptions of plugins at build time.
 
 #include <fmt/core.h>
 

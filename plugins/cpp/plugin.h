@@ -7,8 +7,8 @@
 //   JOINTER_PLUGIN(passes)
 //
 // A plugin runs in jointer-plugin-host and uses the host's core/ and passes/ instead of linking
-// them. It must therefore be built with the headers of the Jointer that loads it:
-// `jointer_add_plugin` of find_package(Jointer) does so, and the host refuses other plugins.
+// them. It must therefore be built with the headers of the Jointer that loads it.
+// `jointer_add_plugin` of find_package(Jointer) ensures this, and the host refuses other plugins.
 
 #include <array>
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace jointer {
 // Incremented whenever PluginInterface, or the interface between a Pass and its host, changes.
 inline constexpr std::uint32_t kPluginInterface = 1;
 
-// The versions of Jointer and of the compiler with which a plugin is built.
+// The versions of Jointer and the compiler with which a plugin is built.
 #define JOINTER_TEXT_OF(x) #x
 #define JOINTER_TEXT(x) JOINTER_TEXT_OF(x)
 #if defined(_GLIBCXX_USE_CXX11_ABI)
@@ -38,8 +38,8 @@ inline constexpr std::uint32_t kPluginInterface = 1;
 inline constexpr const char* kPluginBuild =
     "Jointer " JOINTER_VERSION ", " JOINTER_COMPILER JOINTER_LIBRARY_ABI;
 
-// The result of the entry point. The first two members keep their offsets, so that a host can read
-// them in any version.
+// The result of the entry point. The offsets of the first two members never change, so that a host
+// can read them in any version.
 struct PluginInterface {
   std::uint32_t version = kPluginInterface;
   const char* built_with = kPluginBuild;

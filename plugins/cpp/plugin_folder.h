@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads and writes the description of a plugin on disk: a folder with a shared object and a
-// `plugin.json`. Reading it runs none of the plugin's code.
+// `plugin.json`. Reading the description does not run the plugin's code.
 
 #include <cstdint>
 #include <string>

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST, else next to this program, else on the PATH.
+// Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST if it is set, otherwise next to this program,
+// otherwise on the PATH.
 Result<ProgramCommand> host_program() {
   constexpr const char* kName = "jointer-plugin-host";
   if (std::string named = environment_variable("JOINTER_PLUGIN_HOST"); !named.empty()) {
@@ -45,7 +46,7 @@ Result<void> check(const PluginFolder& folder) {
 
 Result<void> add_passes(PassRegistry& registry, const PluginFolder& folder,
                         const HostOptions& options) {
-  PassRegistry with = registry;  // adds all passes or none
+  PassRegistry with = registry;  // so that either all passes are added or none
   for (PassInfo info : folder.passes) {
     info.source = "plugin: " + folder.path;
     HostedPass hosted{.info = std::move(info), .program = host_program, .request = {}};

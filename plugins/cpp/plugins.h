@@ -12,21 +12,21 @@
 
 namespace jointer {
 
-// Why the passes of a plugin are not in the registry.
+// The reason why the passes of a plugin are not in the registry.
 struct PluginError {
   std::string path;
   std::string message;  // one sentence
 };
 
 // The folders to search for plugins: those of $JOINTER_PLUGIN_PATH (separated by colons), then the
-// user's (`plugins` in data_folder()), then the installation's (lib/jointer/plugins). Each contains
-// one folder per plugin.
+// user's (`plugins` in data_folder()), then the installation's (lib/jointer/plugins). Each folder
+// contains one folder per plugin.
 std::vector<std::string> plugin_search_path();
 
-// Adds the passes of one plugin; its library is loaded only when one of them runs. Error (input,
-// usage), with the name of the folder: the description cannot be read, the library is missing or
-// was built for a different Jointer, or a name is already in use. In that case, none of the plugin's
-// passes is added.
+// Adds the passes of one plugin. Its library is loaded only when one of them runs. Error (input,
+// usage): the description cannot be read, the library is missing or was built for a different
+// Jointer, or a name is already in use; the message contains the folder. In that case, none of the
+// plugin's passes are added.
 Result<void> add_plugin(PassRegistry& registry, const std::string& folder,
                         const HostOptions& options = {});
 

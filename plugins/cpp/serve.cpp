@@ -40,7 +40,7 @@ class Messages {
     for (std::string_view rest = line; !rest.empty();) {
       const ssize_t count = ::write(out_.get(), rest.data(), rest.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;  // the reader is gone
+      if (count <= 0) return;  // the reader has exited
       rest.remove_prefix(static_cast<std::size_t>(count));
     }
   }

@@ -11,7 +11,7 @@ using namespace jointer;
 
 namespace {
 
-// In reverse program order.
+// The calls of the matching operators, in reverse program order.
 std::vector<NodeId> calls_of(const Graph& graph, const std::vector<std::string>& patterns) {
   std::vector<NodeId> calls;
   for (const NodeId id : graph.order()) {
@@ -44,8 +44,8 @@ Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& c
                      left == 0 ? "Enough calls were moved." : latest_reason(graph, range));
       continue;
     }
-    // A gap is a position in the order without the call, so positions after the call are one
-    // higher.
+    // A gap is a position in the order without the call; in the graph's order, positions after the
+    // call are one higher.
     const NodeId before = graph.order()[range.last + 1];
     graph.move(std::span(&call, 1), before);
     context.decide(graph, call, "moved",

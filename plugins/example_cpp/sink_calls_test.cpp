@@ -1,4 +1,4 @@
-// Tests the pass as a function on a graph. The test needs only a graph literal, not a plugin.
+// Tests the pass as a function on a graph. The test uses only a graph literal, not a plugin.
 
 #include "sink_calls.h"
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto kMaxDevice = static_cast<std::int64_t>(DeviceType::other);
 
-// Stores a field with two possible values as a boolean, which is true for `chosen`.
+// Stores a field that has two possible values as a boolean, which is true for `chosen`.
 template <auto chosen, auto other, class Struct>
 constexpr auto flag(std::string_view key, decltype(chosen) Struct::*member) {
   using Value = decltype(chosen);

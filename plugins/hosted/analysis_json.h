@@ -5,10 +5,10 @@
 
 namespace jointer {
 
-// A pass's estimator and memory rules, to be sent to its host. read_analysis_options() restores the
-// same options.
+// The estimator and memory rules of a pass, to be sent to its host. read_analysis_options()
+// restores the same options.
 OrderedJson to_json(const AnalysisOptions& options);
-// Missing members get their defaults. Error (input): a member is invalid.
+// For missing members, uses the defaults. Error (input): a member is invalid.
 Result<AnalysisOptions> read_analysis_options(const OrderedJson& json);
 
 }  // namespace jointer

@@ -9,12 +9,14 @@
 namespace jointer {
 
 // {"name","summary","stage","keeps_numerics","is_idempotent","parameters":[{"name","type",
-// "default","least","most","choices","doc"}]}. Omits the source, which the reader knows.
+// "default","least","most","choices","doc"}]}. Omits the source, since the receiver knows it.
 OrderedJson to_json(const PassInfo& info);
-// Ignores unknown members. Error (input): a member is invalid; the message names it and its pass.
+// Ignores unknown members. Error (input): a member is invalid; the message names the member and the
+// pass.
 Result<PassInfo> read_pass_info(const OrderedJson& json);
 
-// None becomes null; a number that JSON cannot represent becomes, for example, {"f": "inf"}.
+// The value none becomes null; a number that JSON cannot represent becomes, for example, {"f":
+// "inf"}.
 OrderedJson to_json(const PassValue& value);
 // Error (input): the value is an object, a list nested too deeply, or an integer that does not fit
 // in 64 bits.

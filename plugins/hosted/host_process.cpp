@@ -92,7 +92,7 @@ class Conversation {
     }
   }
 
-  // Why the host ended without an answer.
+  // The error if the host ended without an answer.
   [[nodiscard]] Error untimely(const Child& child) const {
     const ChildEnd& end = *child.end();
     if (end.timed_out) {

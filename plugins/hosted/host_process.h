@@ -27,8 +27,8 @@ struct HostQuestion {
 };
 
 // Returns once the host reports that it is done, after ending all processes that the host started.
-// Error (usage, run, cancelled), as one sentence to follow the name of the pass: what it raised,
-// the signal that ended it, or the deadline or memory limit that it exceeded.
+// Error (usage, run, cancelled): the pass raised, a signal ended the host, or the host exceeded its
+// deadline or memory limit; the message is a sentence that is meant to follow the name of the pass.
 Result<void> ask_host(const HostQuestion& question);
 
 }  // namespace jointer

@@ -73,7 +73,7 @@ class Run {
       context_.add_table(reported->table);
     if (const auto* decided = std::get_if<HostDecision>(&message)) {
       const Decision& d = decided->decision;
-      // The original graph lacks the nodes that the pass made, so the reason names them.
+      // If the pass made the node, the original graph lacks it, so the reason contains its name.
       if (const NodeId node = d.node.empty() ? NodeId() : graph.find(d.node))
         context_.decide(graph, node, d.action, d.reason);
       else

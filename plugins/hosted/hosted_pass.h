@@ -1,7 +1,7 @@
 #pragma once
 
-// Passes that run in a separate process: Python passes, and the passes of C++ plugins. However such
-// a pass fails, this process receives the reason and keeps the original graph.
+// Passes that run in a separate process: Python passes, and the passes of C++ plugins. Regardless
+// of how such a pass fails, this process receives the reason and still has the original graph.
 //
 // The graph is passed in both directions as a native capture in a temporary folder.
 
@@ -29,14 +29,15 @@ struct HostOptions {
 struct HostedPass {
   PassInfo info;
   std::function<Result<ProgramCommand>()> program;  // called when the pass runs
-  // The members of the request that identify the pass: its spec, or its library and function.
+  // The members of the request that identify the pass: its spec, or its library and function name.
   std::vector<std::pair<std::string, std::string>> request;
 };
 
 Pass make_hosted_pass(HostedPass hosted, HostOptions options);
 
 // Runs the pass with `arguments` ({name: value}) and returns the resulting graph. Error (usage,
-// run, cancelled), as one sentence to follow the name of the pass.
+// run, cancelled): the host or the pass fails; the message is a sentence that is meant to follow
+// the name of the pass.
 Result<Graph> run_hosted(const HostedPass& hosted, const HostOptions& options, const Graph& graph,
                          const OrderedJson& arguments, PassContext& context);
 

@@ -6,7 +6,7 @@ namespace jointer {
 
 // The resident bytes of a process; 0 if the system does not report them.
 std::int64_t resident_bytes(std::int64_t pid);
-// The resident bytes of all processes in a process group. Scans every process of the system, which
+// The resident bytes of all processes in a process group. Scans all processes of the system, which
 // takes milliseconds.
 std::int64_t group_resident_bytes(std::int64_t group);
 

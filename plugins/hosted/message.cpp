@@ -35,7 +35,8 @@ constexpr auto kFailed =
 
 // --- Reading ---
 
-// Terminals and the tables in the window show each text on one line.
+// Replaces control characters, since terminals and the tables in the window show each text on one
+// line.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');

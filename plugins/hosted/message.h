@@ -1,6 +1,7 @@
 #pragma once
 
-// The messages of a pass host: JSON objects on its standard output, one per line (docs/plugins.md).
+// The messages of a host of passes: JSON objects on its standard output, one per line
+// (docs/plugins.md).
 
 #include <cstdint>
 #include <string>
@@ -16,7 +17,7 @@ namespace jointer {
 // Version of requests and messages.
 inline constexpr int kHostProtocol = 1;
 
-// The first line.
+// The first message.
 struct HostReady {
   std::int64_t protocol = kHostProtocol;
   std::string host;  // "Python 3.11.2, torch 2.11.0"
@@ -26,7 +27,7 @@ struct HostProgress {
   double done = 0;
 };
 struct HostDecision {
-  Decision decision;  // without the pass
+  Decision decision;  // its `pass` is not set
 };
 struct HostTable {
   PassTable table;
@@ -37,9 +38,9 @@ struct HostDeclared {
   std::vector<PassInfo> passes;
   std::string error;
 };
-// The last line in reply to a request that succeeded.
+// The last message in reply to a request that succeeded.
 struct HostDone {};
-// The last line in reply to a request that failed.
+// The last message in reply to a request that failed.
 struct HostFailed {
   enum class Kind : std::uint8_t {
     usage,   // there is no such pass, or its arguments are invalid
@@ -47,7 +48,7 @@ struct HostFailed {
     memory,  // it reached its memory limit
   };
   Kind kind = Kind::pass;
-  std::string text;  // one sentence, without the pass's name
+  std::string text;  // one sentence, without the name of the pass
 };
 
 using HostMessage = std::variant<HostReady, HostProgress, HostDecision, HostTable, HostDeclared,

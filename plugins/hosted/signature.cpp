@@ -49,7 +49,7 @@ class Signature {
       if (!entry.node || !is_saved[entry.node.index()]) outputs.push_back(entry.node);
   }
 
-  std::vector<NodeId> inputs, outputs;  // without saved values; an invalid id if an output is None
+  std::vector<NodeId> inputs, outputs;  // without saved values; invalid id: the output is None
   NodeId output;
 };
 
@@ -123,7 +123,7 @@ class Comparison {
   std::string_view half_;
 };
 
-// Restores the descriptors of the given graph. Returns true if any of them differed.
+// Copies the descriptors of the given graph to the result. Returns true if any of them differed.
 bool take_descriptors(const Graph& given, const Signature& was, Graph& result,
                       const Signature& is) {
   bool any = false;

@@ -11,7 +11,8 @@ namespace {
 
 using Unit = PassTable::Unit;
 
-// Unit names in the protocol. to_string() is for display and has no name for some units.
+// The names of units in the protocol. to_string() is for display and returns no name for some
+// units.
 constexpr std::array kUnits{Unit::text, Unit::count, Unit::bytes, Unit::nanoseconds, Unit::number};
 std::string_view unit_name(Unit unit) {
   constexpr std::array<std::string_view, kUnits.size()> kNames{"text", "count", "bytes", "ns",
@@ -20,7 +21,7 @@ std::string_view unit_name(Unit unit) {
 }
 
 constexpr auto kTitle = std::tuple(json_field("title", &PassTable::title).required());
-// Accepts an unknown unit, because the host may be newer.
+// Accepts unknown units, because the host may be newer.
 constexpr auto kColumn = std::tuple(
     json_field("name", &PassTable::Column::name).required(),
     json_choice("unit", &PassTable::Column::unit, kUnits, &unit_name).required().lenient());

@@ -41,7 +41,8 @@ void add_groups(Graph& graph, const Graph& result, PartId part) {
   }
 }
 
-// Applies the edits that turn `given` into `result`. Error: no edits do.
+// Applies the edit that turns `given` into `result` to a copy of `graph`. Error: there is no such
+// edit.
 Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result) {
   JOINTER_TRY(const Edit edit, difference(given, result));
   Graph copy = graph;
@@ -54,8 +55,9 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   return copy;
 }
 
-// A captured graph may call opaque targets, such as Python functions. A pass may keep and copy such
-// calls, but not add others, because these could be neither run nor replayed.
+// A captured graph may call opaque targets, such as Python functions. A pass may leave and copy
+// such calls, but not add calls of other opaque targets, because these could neither be run nor
+// replayed.
 Result<void> keep_to_operators(const Graph& given, const Graph& result) {
   std::set<std::string_view> known;
   for (const NodeId id : given.order())

@@ -30,8 +30,8 @@ Named split_name(const std::string& text) {
                  : Named{.name = {}, .spec = text};
 }
 
-// Makes the path absolute, because a later host may run in another folder, and reproducers record
-// the spec.
+// Makes the path in a spec absolute, because a later host may run in another folder, and
+// reproducers record the spec.
 std::string with_absolute_path(const std::string& spec) {
   const auto ending = spec.find(".py");
   const bool is_file =
