@@ -54,7 +54,7 @@ std::string unexpected(const CLI::App& program, const std::string& word) {
                      help_command(program));
 }
 
-// The message for an option given before the command, or without one.
+// The message for an option that was given before the command, or without a command.
 std::string not_of_the_program(const CLI::App& program, const std::string& word) {
   const CLI::App& command = parsed_command(program);
   if (&command != &program && command.get_option_no_throw(word) != nullptr)

@@ -23,7 +23,7 @@ namespace jointer::cli {
 namespace {
 
 struct ApplyCommand {
-  ApplyPasses common;  // options of both modes, and of passes
+  ApplyPasses common;  // options of both modes, and options for passes
   std::string recipe;
   bool lenient = false;
   std::optional<std::size_t> max_skipped;
@@ -75,8 +75,8 @@ void print_tables(const Answer& a) {
         "changed, or edits were skipped.\n");
 }
 
-// Returns the exit code. Reports on standard error if more changes were skipped than --max-skipped
-// allows.
+// Returns the exit code. If more changes were skipped than --max-skipped allows, reports this on
+// standard error.
 int code_of(const Replay& replay, std::optional<std::size_t> max_skipped) {
   const std::size_t skipped = replay.skipped.size();
   if (!max_skipped || skipped <= *max_skipped) return ExitCode::done;
@@ -126,7 +126,8 @@ std::optional<Reproduced> reproduced_at(const std::string& path) {
   return graph ? reproduced(*graph) : std::nullopt;
 }
 
-// Third-party code runs only if the user names it, so a reproducer only prints its command.
+// The error if neither passes nor a recipe were given. For a reproducer, it only contains the
+// command: third-party code runs only if the user names it.
 Error nothing_to_do(const GraphOptions& options) {
   Error error{Error::Kind::usage,
               "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe "

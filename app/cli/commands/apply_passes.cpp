@@ -35,7 +35,7 @@ struct Answer {
   [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
 };
 
-// True if the step has its own budget, as searches do, and exceeds it.
+// True if the pipeline step has its own budget, as searches do, and exceeds that budget.
 bool is_over_its_budget(const StepResult& step) {
   return step.ran.peak_limit && step.after.figures.peak_bytes > *step.ran.peak_limit;
 }
@@ -184,8 +184,8 @@ void print_decisions(const Answer& a) {
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 
-// All edits of the run as a recipe; replaying it gives the same graph. Error (usage): a step made a
-// new graph.
+// All edits of the run as a recipe whose replay gives the same graph. Error (usage): a pipeline
+// step made a new graph.
 Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {
@@ -209,8 +209,8 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   return write_recipe(recipe);
 }
 
-// The pipeline as it ran: running it again gives the same graph without a search. A pass that ran
-// other passes is disabled and followed by the passes that it ran.
+// The pipeline as it ran: another run gives the same graph without a search. A pass that ran other
+// passes is disabled and followed by the passes that it ran.
 PipelineFile applied(const Pipeline& pipeline, const PipelineRun& run) {
   PipelineFile file;
   std::size_t done = 0;
@@ -250,7 +250,7 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   return bytes;
 }
 
-// The path to the recipe as written in the Python file `file`: relative if both can be moved
+// The path of the recipe as written in the Python file `file`: relative if both files can be moved
 // together, as in a checkout of the training code.
 std::string recipe_path(const std::string& recipe, const std::string& file) {
   const auto path = std::filesystem::absolute(recipe).lexically_normal();

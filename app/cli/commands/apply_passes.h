@@ -1,6 +1,7 @@
 #pragma once
 
-// `jointer apply --passes`: runs a pipeline on a graph and reports the result of each step.
+// `jointer apply --passes`: runs a pipeline on a graph and reports the result of each pipeline
+// step.
 
 #include "app/cli/commands/pass_options.h"
 
@@ -11,14 +12,14 @@ struct ApplyPasses {
   EstimatorOptions estimator;
   PipelineOptions pipeline;
   std::string output, recipe;  // files to write; empty: none
-  std::string snapshots;       // folder for the graph after each step; empty: none
+  std::string snapshots;       // folder for the graphs after each pipeline step; empty: none
   std::string saved_pipeline;  // file for the pipeline; empty: none
-  std::string graph_trainer;   // Python file that registers the recipe there; empty: none
+  std::string graph_trainer;   // Python file that registers the recipe; empty: none
   std::string reproducer, budget, optimizer = "none";
   bool decisions = false, json = false;
 };
 
-// `command`: the command that defines the options.
+// `command` is the command that defines the options.
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command);
 
 }  // namespace jointer::cli

@@ -34,10 +34,11 @@
 namespace jointer::cli {
 namespace {
 
-// Options passed on to the ranks under the same names; parse_runner_arguments checks their values.
+// Options that are passed on to the ranks under the same names. parse_runner_arguments checks their
+// values.
 struct RankOption {
   const char* name;
-  const char* type;  // the name of its values in the help
+  const char* type;  // the placeholder for the value in the help
   const char* help;
   std::string value;
   CLI::Option* option = nullptr;
@@ -81,7 +82,7 @@ struct BenchCommand {
   int nodes = 1, ranks_per_node = 0;
 };
 
-// Outputs are compared with those of the unedited graph.
+// Sets the unedited graph as the baseline with which outputs are compared.
 Result<void> set_unedited(BenchmarkRequest& request) {
   request.baseline = request.program;
   if (!is_workspace_file(request.program.graph)) return {};
@@ -128,7 +129,7 @@ Result<void> check_files(const std::string& pattern, const BenchmarkRequest& req
   return {};
 }
 
-// Opens the graph to estimate: the first rank's, if each rank has its own.
+// Opens the graph to estimate: the first rank's if each rank has its own graph.
 Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& request) {
   GraphOptions first = options.graph;
   const int rank = request.solo.value_or(0);
@@ -137,7 +138,7 @@ Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& re
   return first.open(options.json);
 }
 
-// Launchers may run the command in another folder.
+// Makes paths absolute, since launchers may run the command in another folder.
 void make_absolute(BenchmarkRequest& request) {
   for (std::string* path :
        {&request.program.graph, &request.program.backward, &request.baseline.graph,
@@ -227,7 +228,7 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   return {};
 }
 
-// Members of the JSON object besides the result itself.
+// The members of the JSON object in addition to the result.
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
   std::string members = explained_member(result, graph, analysis);

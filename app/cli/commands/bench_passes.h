@@ -15,20 +15,20 @@ namespace jointer::cli {
 // Runs passes before a benchmark, separately for each rank that has its own file.
 class BenchPasses {
  public:
-  // Without --passes, run() of the returned object does nothing. `backend_is_given`: the user chose
-  // the backend; otherwise the pipeline's backend is set in `request`. Error: see
-  // PipelineOptions::pipeline and backend_of.
+  // If --passes is not given, run() of the returned object does nothing. `backend_is_given`: true
+  // if the user chose the backend; otherwise the pipeline's backend is set in `request`. Error:
+  // PipelineOptions::pipeline or backend_of fails.
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 
-  // Runs the passes. Replaces `graph`, the first rank's graph, with their result, and makes the
-  // request name the resulting files of all ranks, which exist as long as this object. `options`:
-  // how to open the other ranks' files. Error: see run_passes.
+  // Runs the passes. Replaces `graph`, the first rank's graph, with the result, and sets the
+  // resulting files of all ranks in the request; they exist as long as this object. `options`: how
+  // to open the other ranks' files. Error: run_passes fails.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);
 
   [[nodiscard]] ProgramSource source() const { return source_; }
-  [[nodiscard]] const std::string& text() const { return text_; }  // empty without passes
+  [[nodiscard]] const std::string& text() const { return text_; }  // empty if there are no passes
 
  private:
   // Like upstream, interprets a graph that has no regions to compile, and adds a note.
@@ -39,7 +39,7 @@ class BenchPasses {
   Pipeline pipeline_;
   PluginOptions plugins_;
   std::string text_;
-  // The pipeline asks for compiled regions or a CUDA graph, and the user chose no backend.
+  // True if the pipeline requests compiled regions or a CUDA graph, and the user chose no backend.
   bool is_regional_ = false, is_recorded_ = false;
   ProgramSource source_ = ProgramSource::files;
   std::optional<TemporaryFolder> folder_;

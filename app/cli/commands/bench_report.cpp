@@ -22,7 +22,7 @@ using enum Table::Align;
 
 constexpr std::size_t kOperators = 10;
 
-// "+1.3%", "-0.2%", "equal"; from ten times the prediction on, "41.3 times".
+// "+1.3%", "-0.2%", "equal"; "41.3 times" if at least ten times the prediction was measured.
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
   if (predicted == 0) return "";
@@ -36,7 +36,7 @@ std::string signed_bytes(std::int64_t bytes) {
   return (bytes < 0 ? "-" : "+") + format_bytes(std::abs(bytes));
 }
 
-// The share of the step in which kernels ran, from a profiled run on a GPU.
+// Adds the share of the step time during which kernels ran, from a profiled run on a GPU.
 void add_busy(Table& table, const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks) {
     if (!rank.measured || rank.measured->kernels.empty()) continue;
@@ -51,7 +51,7 @@ void add_busy(Table& table, const BenchmarkResult& r) {
   }
 }
 
-// The state of the GPUs at the end of the measured steps.
+// Adds the state of the GPUs at the end of the measured steps.
 void add_gpu_states(Table& table, const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks) {
     if (!rank.measured || !rank.measured->gpu) continue;
@@ -150,7 +150,7 @@ const RankResult* highest(const BenchmarkResult& r) {
   return most;
 }
 
-// The compiled blocks that ran in place of nodes; empty if there are none.
+// A table of the compiled blocks that ran in place of nodes; empty if there are no such blocks.
 std::string blocks_text(const PeakExplanation& explained) {
   if (explained.blocks.empty()) return {};
   Table table({{"compiled", left}, {"nodes", right}, {"time", right}, {"max allocated", right}});
@@ -206,7 +206,7 @@ std::string failures(const BenchmarkResult& r) {
   return text.empty() ? text : text + '\n';
 }
 
-// The index of the rank's stage among all stages; -1 before the first one.
+// The index of the rank's stage among all stages; -1 before the first stage.
 std::ptrdiff_t stage_index(const RankResult& rank) {
   if (!rank.progress) return -1;
   const auto* found = std::ranges::find(kRunStages, rank.progress->stage);

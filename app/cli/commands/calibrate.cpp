@@ -29,7 +29,7 @@ struct CalibrateCommand {
   bool list = false, json = false;
 };
 
-// ISO 8601, UTC. Dates out of range, as in a damaged database, become 1970-01-01.
+// The date in ISO 8601, in UTC. Dates out of range, as in a damaged database, become 1970-01-01.
 std::string date(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};

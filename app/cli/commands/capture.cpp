@@ -23,7 +23,7 @@ struct CaptureCommand {
 
 Result<int> run(const CaptureCommand& options) {
   JOINTER_CHECK(check_output_folder(options.out));
-  // A package installed with pip is found without the helper's path.
+  // If the package is installed with pip, it is found without this path.
   if (const std::string path = python_path(); !path.empty())
     ::setenv("PYTHONPATH", path.c_str(), 1);
   std::vector<std::string> words{options.python, "-m", "jointer", "run", "--out", options.out};

@@ -1,7 +1,7 @@
 #pragma once
 
 // Checks of option values. A message says what was expected and what was given; usage_message.h
-// prepends the option's name.
+// prepends the name of the option.
 
 #include <CLI/CLI.hpp>
 #include <cstdint>

@@ -1,7 +1,8 @@
 #pragma once
 
-// One function per command, which adds it and its options to the program. If the command line names
-// the command, CLI11 runs its callback, which stores the exit code in `exit_code`.
+// One function per command, which adds the command and its options to the program. If the command
+// line names the command, CLI11 runs the command's callback, which stores the exit code in
+// `exit_code`.
 
 #include <CLI/CLI.hpp>
 

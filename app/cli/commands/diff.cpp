@@ -37,7 +37,7 @@ struct Answer {
   NodeMatch match;
   GraphDifference difference;
   Figures before, after;
-  // Differences between the plans; none if they are the same or a graph has no plan.
+  // The differences between the plans; none if the plans are equal or a graph has no plan.
   std::optional<Result<PlanComparison>> plan;
 };
 
@@ -49,7 +49,7 @@ std::vector<DetailDifference> detail_differences(const Answer& answer, NodeId id
   return NodeComparer(answer.a, answer.b, &answer.match).detail_differences(in_a(answer, id), id);
 }
 
-// The nodes of B that have a different name in A.
+// The nodes of B whose counterparts in A have different names.
 std::vector<NodeId> renamed(const Answer& answer) {
   std::vector<NodeId> found;
   for (const NodeId id : answer.b.order())
@@ -58,7 +58,7 @@ std::vector<NodeId> renamed(const Answer& answer) {
   return found;
 }
 
-// True if the two calls and their results have the same text, so they differ only in details.
+// True if the two calls and their results have the same text and thus differ only in details.
 bool differs_in_details(const Answer& answer, NodeId id) {
   const NodeId was = in_a(answer, id);
   const std::string before = canonical_call(answer.a, was), after = canonical_call(answer.b, id);
@@ -84,7 +84,7 @@ std::optional<std::int64_t> region(const Node& node) {
   return node.has(Node::has_ac_graph_id) ? std::optional(node.ac_graph_id) : std::nullopt;
 }
 
-// The node's policy, and its region if the two nodes' regions differ.
+// The policy of `node`, followed by its region if the regions of the two nodes differ.
 std::string tag_text(const Node& node, const Node& other) {
   const std::string policy(policy_text(node.policy));
   if (region(node) == region(other)) return policy;
@@ -97,7 +97,7 @@ Json tag_json(const Node& node) {
           {"region", region(node) ? Json(*region(node)) : Json()}};
 }
 
-// True if the graphs differ only as the ranks of one program do.
+// True if the graphs differ only in the way that the ranks of one program do.
 bool is_other_rank(const Answer& answer) {
   const Graph &a = answer.a, &b = answer.b;
   if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;
@@ -211,7 +211,7 @@ class Printer {
     return {name(id), std::move(before), std::move(after)};
   }
 
-  // The name in B, followed by the name in A if it is different.
+  // The name in B, followed by the name in A if the two differ.
   std::string name(NodeId id) const {
     const std::string is = edit_name(answer_.b, id), was = edit_name(answer_.a, in_a(answer_, id));
     return is == was ? is : fmt::format("{} (A: {})", is, was);
@@ -240,8 +240,8 @@ class Printer {
   std::size_t top_;
 };
 
-// Compares the plans of the graphs: of joint graphs and flat training steps if their tags differ,
-// and of pairs, whose plans follow from their nodes.
+// Compares the plans of two joint graphs or flat training steps if their tags differ, or of two
+// pairs, whose plans follow from their nodes.
 std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& options, const Graph& a,
                                                        const Graph& b, const GraphDifference& d) {
   const CaptureKind kind = a.part(PartId(0)).kind;
@@ -259,7 +259,7 @@ std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& option
   return compared;
 }
 
-// Without B, compares graph N of A with what a pass turned it into.
+// If B is not given, compares graph N of A with the graph that a pass made of it.
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)

@@ -1,5 +1,5 @@
-// jointer export FILE --format FORMAT -o OUT: writes the graph and its estimates in other programs'
-// formats.
+// jointer export FILE --format FORMAT -o OUT: writes the graph and its estimates in the formats of
+// other programs.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ struct ExportCommand {
 struct Format {
   std::string_view name;
   std::string (*write)(const Graph& graph, const Analysis& analysis);
-  bool has_figures;  // that depend on the device, the estimator or the optimizer
+  bool has_figures;  // true if it contains estimates
 };
 constexpr std::array kFormats{
     Format{"perfetto", export_perfetto, true}, Format{"fx-text", export_fx_text, false},
@@ -34,7 +34,7 @@ constexpr std::array kFormats{
     Format{"markdown", export_markdown, true},
 };
 
-// Refuses options that change estimates if the format contains none.
+// If the format contains no estimates, refuses the options that change them.
 Result<void> check_options(const CLI::App& command, const std::string& name) {
   const auto* format = std::ranges::find(kFormats, name, &Format::name);
   if (format == kFormats.end() || format->has_figures) return {};

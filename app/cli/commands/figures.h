@@ -17,7 +17,7 @@ struct Figures {
 };
 
 MemoryOptions memory_options(const std::string& optimizer);
-// Indexed by node id.
+// The FLOPs of each node, indexed by node id.
 std::vector<Flops> flops_of(const Graph& graph);
 
 Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer);

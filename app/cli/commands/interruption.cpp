@@ -6,7 +6,7 @@ namespace jointer::cli {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-// Global, since a signal handler has no other way to reach it.
+// Global, since a signal handler can reach only globals.
 volatile std::sig_atomic_t happened = 0;
 
 }  // namespace
@@ -15,7 +15,7 @@ Interruption::Interruption() {
   happened = 0;
   struct sigaction action {};
   action.sa_handler = [](int) { happened = 1; };
-  // Without SA_RESTART, so that a blocking call returns immediately.
+  // SA_RESTART is not set, so that a blocking call returns immediately.
   for (std::size_t i = 0; i < 3; ++i) ::sigaction(kSignals[i], &action, &before_[i]);
 }
 

@@ -16,7 +16,8 @@ namespace jointer::cli {
 
 namespace {
 
-// Escapes control characters, which may move the cursor or end the line: names come from files.
+// Escapes control characters, which may move the cursor or end the line, since messages contain
+// names from files.
 std::string printable(const Error& error) {
   std::string text;
   for (const char c : error.message) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Options that several commands share, and how a command ends.
+// Options that several commands have, and functions that end a command.
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
@@ -14,7 +14,7 @@
 
 namespace jointer::cli {
 
-// Members keep their insertion order.
+// JSON whose members stay in insertion order.
 using Json = nlohmann::ordered_json;
 
 enum ExitCode : int {
@@ -29,13 +29,15 @@ enum ExitCode : int {
 // Writes `jointer: MESSAGE` to standard error. Returns the exit code for the error's kind.
 int report(const Error& error);
 
-// Returns the exit code of a command that has ended, after reporting its error, if any.
+// Reports the error of a command that has ended, if any, and returns the command's exit code.
 int finish(const Result<int>& result);
 
-// Parses the values of --assume; later ones override earlier ones. Error (usage): invalid syntax.
+// Parses the values of --assume; later values override earlier ones. Error (usage): the syntax is
+// invalid.
 Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts);
 
-// Options added to a command during this object's lifetime are listed under `name` in the help.
+// While this object exists, options that are added to the command are listed under `name` in the
+// help.
 class HelpGroup {
  public:
   HelpGroup(CLI::App& command, const std::string& name)
@@ -63,7 +65,7 @@ struct GraphOptions {
   [[nodiscard]] std::vector<std::string> inputs() const { return {file, backward}; }
   // How to list the graphs on standard output if the user must choose one.
   enum class Listing : unsigned char { none, text, json };
-  // If there are several graphs, asks the user, provided that the program runs in a terminal.
+  // If there are several graphs and the program runs in a terminal, asks the user.
   [[nodiscard]] Result<Graph> open(Listing listing) const;
   [[nodiscard]] Result<Graph> open(bool json) const {
     return open(json ? Listing::json : Listing::text);
@@ -77,7 +79,7 @@ struct EstimatorOptions {
 
   void add_to(CLI::App& command);
   [[nodiscard]] EstimatorRequest request() const;
-  // Without --device, uses the device that fits the graph.
+  // If --device is not given, uses the device that fits the graph.
   [[nodiscard]] Result<std::unique_ptr<Estimator>> make(const Graph& graph) const;
 };
 

@@ -11,7 +11,7 @@
 namespace jointer::cli {
 
 struct OutputFile {
-  std::string_view option;  // the option that names it: "--output"
+  std::string_view option;  // the option that names the file: "--output"
   std::string path;         // a file, `-`, or empty: none
 };
 
@@ -21,11 +21,11 @@ struct OutputFile {
 Result<void> check_outputs(const std::vector<OutputFile>& outputs,
                            const std::vector<std::string>& inputs);
 
-// True if one of the outputs is standard output. The command then writes nothing else to it.
+// True if one of the outputs is standard output. The command then writes nothing else there.
 bool fills_standard_output(const std::vector<OutputFile>& outputs);
 
 // Checks that the folder is writable or, if it does not exist, can be created. Does nothing if
-// `folder` is empty. Error (run): the message says why not.
+// `folder` is empty. Error (run): the folder cannot be written or created; the message says why.
 Result<void> check_output_folder(const std::string& folder);
 
 }  // namespace jointer::cli

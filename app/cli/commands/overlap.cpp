@@ -1,4 +1,5 @@
-// jointer overlap FILE: simulates the step and shows which communication is exposed, and why.
+// jointer overlap FILE: simulates the training step and shows which communication is exposed, and
+// why.
 
 #include <fmt/core.h>
 

@@ -7,7 +7,8 @@
 
 namespace jointer::cli {
 
-// The step as text: one line per call, with a lane for each communication stream.
+// The simulated training step as text: one line per call, with a lane for each communication
+// stream.
 std::string schedule_text(const Graph& graph, const Simulation& simulation);
 
 }  // namespace jointer::cli

@@ -26,13 +26,14 @@ struct PipelineOptions {
 
   void add_to(CLI::App& command);
   [[nodiscard]] bool any() const { return !text.empty() || !preset.empty() || graph_trainer; }
-  // The file that --passes names, or empty.
+  // The file that --passes names; empty if it names no file.
   [[nodiscard]] std::string file() const;
-  // The pipeline as given, not checked against the available passes. Error (usage, input): see
+  // The pipeline as given, not checked against the available passes. Error (usage, input): as for
   // `pipeline`.
   [[nodiscard]] Result<Pipeline> read() const;
-  // Error (input): the file cannot be read. Error (usage): no pipeline was given, the preset does
-  // not exist, or the pipeline does not fit the available passes.
+  // The pipeline, checked against the available passes. Error (input): the file cannot be read.
+  // Error (usage): no pipeline was given, the preset does not exist, or the pipeline does not fit
+  // the available passes.
   [[nodiscard]] Result<Pipeline> pipeline(const PassRegistry& registry) const;
 };
 

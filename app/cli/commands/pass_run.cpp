@@ -23,7 +23,7 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-// Text with one of these extensions is a file name.
+// A text value that ends in one of these is a file name.
 constexpr std::array<std::string_view, 6> kFileEndings{".json", ".zst", ".gz",
                                                        ".txt",  ".py",  ".jointer"};
 
@@ -88,7 +88,7 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;
-  // The request is invalid, or a file that it names cannot be read.
+  // The pipeline is invalid, or a file that it names cannot be read.
   const bool is_own_mistake = error.kind == Error::Kind::usage || error.kind == Error::Kind::input;
   if (error.kind == Error::Kind::cancelled) return {Error::Kind::cancelled, "interrupted"};
   if (is_own_mistake && options.reproducer.empty()) return error;
@@ -115,7 +115,8 @@ Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const Pipeli
   return error;
 }
 
-// Passes that choose how a graph runs make decisions about nodes without changing them.
+// True if the pipeline step had an effect. Passes that choose how a graph runs decide about nodes
+// without changing them.
 bool has_effect(const StepResult& step, const PassInfo& pass) {
   if (!is_unchanged(step)) return true;
   return pass.stage == PassStage::compile &&

@@ -33,7 +33,8 @@ Result<KnownPlan> plan_of_joint(std::string name, const Graph& graph,
   return known;
 }
 
-// True if a row of one plan has a counterpart in the other graph.
+// True if a value of `plan` has a counterpart in the graph of `other`, or if the plan has no
+// values.
 bool shares_names(const KnownPlan& plan, const KnownPlan& other) {
   return plan.rows.empty() || std::ranges::any_of(plan.rows, [&](const PlanRow& row) {
            return bool(other.graph.find(plan.graph.name(row.node)));
@@ -78,7 +79,7 @@ Json groups_json(const PlanDifference& difference, PlanGrouping grouping) {
   return rows;
 }
 
-// "14.2 GiB", with a sign; empty for zero.
+// "+14.2 GiB", "-3.1 GiB"; empty for zero.
 std::string signed_text(std::int64_t change, std::string (*format)(std::int64_t)) {
   if (change == 0) return {};
   return (change > 0 ? "+" : "") + format(change);
@@ -96,7 +97,7 @@ void print_rest(std::size_t count, std::size_t top) {
   if (count > top) fmt::print("  and {} more; --top {} shows them\n", count - top, count);
 }
 
-// Identical layers are one group: "layer 0..31 x32".
+// The groups to print. Identical layers are one group: "layer 0..31 x32".
 std::vector<PlanChangeGroup> shown_groups(const PlanDifference& difference, PlanGrouping grouping) {
   if (grouping != PlanGrouping::layer) return groups(difference, grouping);
   std::vector<PlanChangeGroup> shown;

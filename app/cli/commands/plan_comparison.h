@@ -1,7 +1,7 @@
 #pragma once
 
-// Compares the values that two plans save, recompute and offload: for `jointer diff` and
-// `jointer sac --against`.
+// Compares the values that two plans save, recompute and offload, for `jointer diff` and `jointer
+// sac --against`.
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ namespace jointer::cli {
 
 struct KnownPlan {
   std::string name;  // for the user: a file, "A"
-  Graph graph;       // has the nodes of the rows
+  Graph graph;       // contains the nodes of the rows
   std::vector<PlanRow> rows;
   PlanFigures figures;
 };
@@ -27,21 +27,22 @@ struct PlanComparison {
   PlanDifference difference;
 };
 
-// A graph's own plan: for a joint graph, min_cut's plan with its tags; for a flat training step,
-// the step with its tags applied; for a pair, what it saves and recomputes. Error (usage): a single
-// half has no plan, or the tags cannot be applied.
+// The plan that a graph has: for a joint graph, min_cut's plan under the graph's tags; for a flat
+// training step, that of the step with its tags applied; for a pair, what the pair saves and
+// recomputes. Error (usage): the graph is a single half, which has no plan, or the tags cannot be
+// applied.
 Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions& estimator,
                            const MemoryOptions& memory);
 
 // Error (usage): no value of one plan has the name of a node of the other graph.
 Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 
-// The estimates of a graph that already has its plan. `kept`: its kept_values.
+// The estimates of a graph to which its plan is already applied. `kept`: the graph's kept_values.
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
                              std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 
 Json to_json(const PlanComparison& comparison);
-// `top`: maximum number of rows of each table.
+// `top`: maximum number of rows in each table.
 void print_plan_comparison(const PlanComparison& comparison, std::size_t top);
 
 }  // namespace jointer::cli

@@ -16,15 +16,15 @@ struct PluginOptions {
   std::string memory;
 
   void add_to(CLI::App& command);
-  // For commands that run no passes. Error (usage): one of these options was given; the message
-  // ends with `why`.
+  // Refuses these options, for commands that run no passes. Error (usage): one of the options was
+  // given; the message ends with `why`.
   static Result<void> refuse(const CLI::App& command, std::string_view why);
-  // The passes' output goes to standard error, prefixed with their names. Error (usage):
-  // --pass-memory is not a number of bytes.
+  // The sources that the options name. The output of passes goes to standard error, prefixed with
+  // the name of the pass. Error (usage): --pass-memory is not a number of bytes.
   [[nodiscard]] Result<PassSources> sources() const;
-  // The same with absolute paths.
+  // The same options with absolute paths.
   [[nodiscard]] PluginOptions absolute() const;
-  // The options given, except folders and files, as words of a command line.
+  // The given options, except folders and files, as words of a command line.
   [[nodiscard]] std::vector<std::string> other_words() const;
 };
 

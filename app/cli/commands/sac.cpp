@@ -1,6 +1,6 @@
-// jointer sac FILE: shows what is saved for the backward and what is recomputed, given a policy, a
-// partitioner and a budget; the trade-off between memory and time; and the policy in other
-// programs' formats.
+// jointer sac FILE: shows the values that are saved for the backward and those that are recomputed,
+// given a policy, a partitioner and a budget; the trade-off between memory and time; and the policy
+// in the formats of other programs.
 
 #include <fmt/core.h>
 
@@ -51,7 +51,7 @@ bool changes_plan(const SacCommand& options, const CLI::App& command) {
          });
 }
 
-// Shows the values that a pair saves, or the values of a half.
+// Shows the values that a pair saves, or those that a single half saves or reads.
 Result<int> show_captured(const SacCommand& options, const Graph& graph) {
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);

@@ -16,8 +16,8 @@ class OperatorRows {
  public:
   explicit OperatorRows(const Graph& graph) : graph_(graph) {}
 
-  // An element of a call's tuple counts for that call's operator.
-  // `storage_bytes`: the bytes that a saved value takes.
+  // Adds a value. An element of a call's tuple counts for the call's operator. `storage_bytes`: the
+  // bytes that a saved value occupies.
   void add(NodeId id, Keep keep, std::int64_t recompute_ns, std::int64_t storage_bytes) {
     const std::string target(graph_.target(graph_.node(tuple_call(graph_, id))));
     OperatorRow& row = rows_.try_emplace(target).first->second;
@@ -105,7 +105,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
   SacAnswer answer;
   answer.figures = captured_figures(graph, costs, kept, memory);
   answer.reserved_bytes = reserved_peak_bytes(graph, memory);
-  // For a pair, positions among the forward's saved outputs.
+  // For a pair, the index of each value among the forward's saved outputs.
   std::map<NodeId, std::size_t> place;
   if (graph.is_pair())
     for (const OutputEntry& entry : graph.part(PartId(0)).outputs) {

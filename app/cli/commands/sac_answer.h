@@ -1,6 +1,6 @@
 #pragma once
 
-// The output of `jointer sac`: the saved and recomputed values, their cost, and the reasons.
+// The answer of `jointer sac`: the saved and recomputed values, their cost, and the reasons.
 
 #include <cstdint>
 #include <optional>
@@ -20,35 +20,35 @@ namespace jointer::cli {
 
 struct SavedValue {
   NodeId node;
-  std::int64_t bytes = 0;  // of its tensors; views count in full, as in torch
+  std::int64_t bytes = 0;  // of the node's tensors; views count in full, as in torch
   Keep keep = Keep::save;
   std::string reason;
 };
 
-// The forward values that one operator computes and the backward needs. The sums over all rows are
-// those of the plan: saved values, and calls that run twice.
+// The values that one operator computes in the forward and that the backward reads. The sums over
+// all rows are those of the plan: saved values, and calls that run twice.
 struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
   std::int64_t saved_bytes = 0, offloaded_bytes = 0;
-  std::int64_t storage_bytes = 0;  // of saved: each storage once, with the first value in it
-  std::int64_t recompute_ns = 0;   // of those that are recomputed
+  std::int64_t storage_bytes = 0;  // of saved values: each storage once, with its first value
+  std::int64_t recompute_ns = 0;   // of recomputed values
 
   [[nodiscard]] std::string policy() const;  // save, recompute, offload, mixed
 };
 
 struct LimitAnswer {
   std::string kind;    // activation (a ratio), peak (bytes), step (nanoseconds)
-  std::string memory;  // that counts: allocated or reserved
+  std::string memory;  // the memory that counts: allocated or reserved
   double asked = 0;
   double reached = 0;
   bool met = true;
-  // No plan with the peak that was reached has a shorter step; 0 if not computed.
+  // A lower bound on the step time of any plan with the peak that was reached; 0 if not computed.
   std::int64_t bound_ns = 0;
-  bool is_of_any_order = false;  // the bound; otherwise of plans in their own order
+  bool is_of_any_order = false;  // bound for any order; otherwise for the plans' own orders
 };
 
-// The passes that reorder the graph of a plan, and the estimates that it has without them.
+// The passes that reorder the graph of a plan, and the estimates of the graph without them.
 struct OrderAnswer {
   std::string passes;
   jointer::Figures without;
@@ -74,7 +74,8 @@ struct SacAnswer {
   [[nodiscard]] std::size_t offloaded_count() const;
 };
 
-// Describes a plan. `reasons`: by node, or empty. Error: see PlanWhatIf.
+// Describes a plan. `reasons`: indexed by node, or empty. Error: `what_if` cannot evaluate the
+// plan.
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if);
 

@@ -17,8 +17,8 @@
 namespace jointer::cli {
 namespace {
 
-// The plan to compare with: that of another capture, of a policy applied to this graph as opened,
-// or this graph's own plan.
+// The plan to compare with: that of another capture, that of a policy applied to this graph as
+// opened, or this graph's own plan.
 Result<KnownPlan> other_plan(const SacCommand& options, Graph opened) {
   const MemoryOptions memory = memory_options(options.optimizer);
   if (options.against_tags)

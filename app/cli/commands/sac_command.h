@@ -1,6 +1,6 @@
 #pragma once
 
-// `jointer sac`: its options, and what its kinds of graphs share.
+// The options of `jointer sac`, and functions used for all kinds of graphs.
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
@@ -41,30 +41,31 @@ struct SacCommand {
            !output.empty() || !why.empty() || !target.free.empty() || !checkpointed.empty();
   }
   [[nodiscard]] bool compares() const { return against_tags || !against.empty(); }
-  // True if the command needs the graph as opened, before its policy is applied.
+  // True if the command must keep the graph as opened, before a policy is applied to it.
   [[nodiscard]] bool needs_opened() const { return !format.empty() || compares(); }
 };
 
-// Parses torch's activation memory budget, 0 to 1, or bytes: a number with a unit, or a whole
-// number too large to be anything else. Error (usage): neither.
+// Parses either torch's activation memory budget, 0 to 1, or a number of bytes: a number with a
+// unit, or an integer too large to be anything else. Error (usage): the text is neither.
 Result<double> parse_budget(const std::string& text);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
 AnalysisOptions analysis_options(const SacCommand& options);
-// Finds orders for the plans of searches. Empty if plans are to keep their own order: with
-// --keep-order, where only the plan is printed, and for graphs without asynchronous collectives.
+// A function that finds orders for the plans of searches. Empty if plans are to stay in their own
+// order: with --keep-order, if only the plan is printed, and for graphs without asynchronous
+// collectives.
 FindOrder find_order_of(const SacCommand& options, const Graph& graph);
 // Error (usage): the format is unknown.
 Result<PolicyFormat> format_of(const SacCommand& options);
-// Refuses options for a search if there is no search, and mutually exclusive options.
+// Refuses options of a search if there is no search, and mutually exclusive options.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command);
-// The conditions for a list of changes; nullopt if the options set none. Error (usage): they
-// contradict each other or other options.
+// The conditions for a list of changes; nullopt if the options set none. Error (usage): the
+// conditions contradict each other or other options.
 Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI::App& command);
 // Adds notes for values that could not be changed.
 void add_refusals(const PlanChange& change, std::vector<std::string>& notes);
 
-// Compares another plan with that of the answer.
+// Adds a comparison of another plan with the plan of the answer.
 Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
                             std::vector<PlanRow> rows, SacAnswer& answer);
 // Returns the exit code.
@@ -72,8 +73,8 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
 
 struct PairPlan;
 
-// One function per kind of graph that can be planned. Both return the exit code. `own`: the pair
-// from which the joint graph was made; null if it was captured.
+// One function per kind of graph for which a plan can be made. Both return the exit code. `own`:
+// the pair from which the joint graph was made; null if the joint graph was captured.
 Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command,
                       const PairPlan* own = nullptr);
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command);

@@ -19,7 +19,7 @@
 namespace jointer::cli {
 namespace {
 
-// A pair's own plan, with possible reasons for its decisions.
+// The plan of a pair, with possible reasons for its decisions.
 Result<Partition> partition_of_pair(const PairPlan& own, const PlanWhatIf& what_if) {
   Partition partition{.joint = own.joint, .plan = own.plan, .reasons = {}};
   JOINTER_TRY(partition.reasons, search_reasons(what_if, own.plan, {}, "the pair"));
@@ -33,7 +33,7 @@ Result<Graph> ordered_pair(const SacCommand& options, const Solved& solved) {
   return in_order(pair, solved.order, built_in_passes(), analysis_options(options));
 }
 
-// Replaces the estimates of a plan in its own order by those of its pair after reordering.
+// Replaces the estimates of a plan in its own order with those of the plan's pair after reordering.
 Result<void> add_order(const SacCommand& options, const std::string& order, const Graph& pair,
                        SacAnswer& answer) {
   answer.order = OrderAnswer{.passes = order, .without = answer.figures.figures};
@@ -43,8 +43,8 @@ Result<void> add_order(const SacCommand& options, const std::string& order, cons
   return {};
 }
 
-// `opened`: the graph before its policy was applied; the exported policy is for this graph. `pair`
-// is the plan's pair, if it is to be written.
+// Writes the outputs and returns the exit code. `opened`: the graph before the policy was applied
+// to it; the exported policy is for this graph. `pair`: the plan's pair, if it is to be written.
 Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
                           const std::optional<Graph>& pair, SacAnswer answer) {
   const Partition& partition = solved.partition;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Plans that `jointer sac` finds within a limit, or by a list of changes.
+// Finds plans for `jointer sac` within a limit, or by a list of changes.
 
 #include <optional>
 #include <span>
@@ -22,32 +22,35 @@ struct Solved {
   const PlanWhatIf* what_if = nullptr;
   Partitioner partitioner = Partitioner::min_cut;
   Decider decider = Decider::partitioner;  // about values without a tag
-  std::optional<double> budget;            // torch's budget that gave the plan
-  std::vector<MemoryPolicy> policies;      // in effect, by node; empty: a search had none
+  std::optional<double> budget;            // torch's budget that resulted in the plan
+  std::vector<MemoryPolicy> policies;      // in effect, by node; empty: none in a search
   std::span<const NodeCost> costs;
   TransferCosts transfers;
   std::string order;  // the passes that reorder the plan's graph; may be empty
-  // The plan of the pair that was opened, with its estimates. No plan within a limit is worse.
+  // The plan of the pair that was opened, with its estimates. A plan found for a limit is never
+  // worse than this one.
   std::optional<ParetoPoint> own = std::nullopt;
-  bool is_own = false;  // the plan is this one
+  bool is_own = false;  // true if the plan is `own`
 
-  // True if the answer is the pair as it was opened.
+  // True if the result is the pair as it was opened.
   [[nodiscard]] bool is_as_opened() const { return is_own && order.empty(); }
 };
 
-// Changes the plan to meet a limit on the peak (bytes) or on the slowdown. Error (usage): same as
-// TradeOff::fastest_within.
+// Changes the plan to meet a limit on the peak (bytes) or on the slowdown. Error (usage):
+// TradeOff::fastest_within fails.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved);
 // Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
-// Changes the plan by the shortest list that meets a target. Error (usage): same as find_changes.
+// Changes the plan by the shortest list of changes that meets a target. Error (usage): find_changes
+// fails.
 Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
-// Adds the best plan for the target without its conditions. Returns how the list meets the limit.
+// Adds the best plan for the target without the target's conditions. Returns how well the list
+// meets the limit.
 Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
-// The trade-off, with orders unless the options say otherwise.
+// The trade-off, including orders unless the options exclude them.
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);
-// The plan and its estimates, for comparison with other plans. Error (usage): same as emit_pair.
+// The plan and its estimates, for comparison with other plans. Error (usage): emit_pair fails.
 Result<ParetoPoint> point_of(const Solved& solved);
 
 }  // namespace jointer::cli

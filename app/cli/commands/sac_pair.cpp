@@ -1,9 +1,10 @@
-// `jointer sac` for pairs: without options that change the plan, what the pair saves is shown as
-// captured. Otherwise the pair is joined, and its own plan is where changes start.
+// `jointer sac` for pairs: if no option changes the plan, the saved values are shown as captured.
+// Otherwise the pair is joined, and changes start from the pair's own plan.
 //
-// The estimates of that plan are those of the pair as it is. Passes may have reordered it since it
-// was partitioned, while every other plan is judged in its partitioner's order. If the pair has the
-// estimates that a partitioner's order gives, its plan is treated like any other.
+// The estimates of that plan are those of the pair as it is. Passes may have reordered the pair
+// since it was partitioned, while every other plan is judged in its partitioner's order. If a
+// partitioner's order gives the same estimates as the pair, the pair's plan is treated like any
+// other.
 
 #include "app/cli/commands/sac_pair.h"
 
@@ -20,8 +21,8 @@
 namespace jointer::cli {
 namespace {
 
-// True if min_cut's preparation does not change the graph, so plans mean the same before and after
-// it.
+// True if min_cut's preparation does not change the graph, so that plans have the same meaning
+// before and after it.
 bool is_prepared(const Graph& joint) {
   Graph prepared = joint;
   prepare_for_cut(prepared);
@@ -35,7 +36,8 @@ Result<PlanFigures> figures_of_pair(const SacCommand& options, const Graph& pair
   return captured_figures(pair, costs, kept, memory_options(options.optimizer));
 }
 
-// Finds the partitioner whose order gives the plan the pair's estimates, and the point.
+// Finds the partitioner in whose order the plan has the same estimates as the pair, and sets the
+// point.
 Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found) {
   JOINTER_TRY(const PlanFigures captured, figures_of_pair(options, found.pair));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(found.joint));

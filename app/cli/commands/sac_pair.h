@@ -15,17 +15,17 @@ namespace jointer::cli {
 struct PairPlan {
   Graph pair;     // as opened
   Graph joint;    // the pair, joined
-  SavePlan plan;  // of `joint`: what the pair saves and offloads
-  // The partitioner whose order of this plan's pair equals, or comes closest to, the order of this
-  // pair.
+  SavePlan plan;  // of `joint`: the values that the pair saves and offloads
+  // The partitioner in whose order the plan has the estimates of the opened pair; if there is none,
+  // the first one whose order can be estimated.
   Partitioner partitioner = Partitioner::min_cut;
   ParetoPoint point;               // the plan with the estimates of the pair as it is
   std::vector<std::string> notes;  // for the user
 };
 
-// True if the options make a partitioner decide anew, so that the pair's own plan is ignored.
+// True if, because of the options, a partitioner decides anew and the pair's own plan is ignored.
 bool decides_anew(const SacCommand& options, const CLI::App& command);
-// Joins the pair. Error (usage): same as join_with_plan; the message names the file.
+// Joins the pair. Error (usage): join_with_plan fails; the message names the file.
 Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_anew);
 
 }  // namespace jointer::cli

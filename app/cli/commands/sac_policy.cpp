@@ -11,7 +11,7 @@
 namespace jointer::cli {
 namespace {
 
-// Applies the edit, and adds its notes and who set the tags.
+// Applies the edit, and records its notes and the origin of each tag.
 Result<void> tag(Graph& graph, const Result<Edit>& edit, AppliedPolicy& applied) {
   if (!edit) return tl::unexpected(edit.error());
   const std::vector<MemoryPolicy> before = policies_of(graph);

@@ -12,7 +12,7 @@ namespace jointer::cli {
 
 struct AppliedPolicy {
   std::vector<std::string> notes;  // for the user
-  std::vector<Decider> tags;       // by node: who set its tag
+  std::vector<Decider> tags;       // by node: the origin of its tag
 };
 
 // [--save OP,...] [--every-nth OP/N,...] [--policy FILE] [--preset NAME]

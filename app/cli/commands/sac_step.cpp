@@ -26,20 +26,20 @@
 namespace jointer::cli {
 namespace {
 
-// A plan for a flat training step: the step with the plan's tags, and the reason for choosing the
-// plan.
+// A plan for a flat training step: the step with the plan's tags, and the reason for which the plan
+// was chosen.
 struct PlannedStep {
   Graph tagged;
-  std::string why;  // empty: the plan is that of the tags
+  std::string why;  // empty if the tags are the plan
   Decider chosen_by = Decider::search;
-  std::optional<double> budget;  // the activation budget that gave the plan
+  std::optional<double> budget;  // the activation budget that resulted in the plan
   std::optional<LimitAnswer> limit;
   std::optional<TargetAnswer> target;
   ParetoCurve pareto;
   std::string order;  // the passes that reorder the step; may be empty
 };
 
-// Tags the step as the plan says.
+// Tags the step according to the plan.
 Result<void> adopt_plan(PlannedStep& planned, const SavePlan& plan, std::string why) {
   JOINTER_TRY(const Edit tags, tag_as_planned(planned.tagged, plan));
   JOINTER_CHECK(apply(planned.tagged, tags));
@@ -47,7 +47,7 @@ Result<void> adopt_plan(PlannedStep& planned, const SavePlan& plan, std::string 
   return {};
 }
 
-// The estimates of the step with its tags applied, and its plan.
+// The plan of the step, and the estimates of the step with its tags applied.
 Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged) {
   Graph step = tagged;
   JOINTER_CHECK(apply_step_tags(step));
@@ -60,7 +60,7 @@ Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged
   return point;
 }
 
-// Chooses a plan as the options ask, and finds the trade-off.
+// Chooses a plan according to the options, and finds the trade-off.
 Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
                               std::optional<PlanTarget> target, std::vector<std::string>& notes) {
   double budget = 1;

@@ -1,7 +1,7 @@
 #pragma once
 
 // `jointer sac --free` and `--budget` with conditions: the shortest list of changes to the plan
-// that brings its peak within a limit.
+// that reduces its peak to a limit.
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct TargetOptions {
   [[nodiscard]] bool has_conditions(const CLI::App& command) const;
   // Error (usage): the value of --free is not a number of bytes.
   [[nodiscard]] Result<std::int64_t> free_bytes() const;
-  // Error (usage): conditions that contradict each other.
+  // Error (usage): the conditions contradict each other.
   [[nodiscard]] Result<PlanTarget> target(const CLI::App& command, bool no_offload) const;
 };
 

@@ -73,7 +73,8 @@ void add_choices(Json& json, const SolverChoices& choices) {
       {"budget", number(choices.other_budget)}};
 }
 
-// Adds margins to answers about one plan. The solvers are compared once, if a value needs it.
+// Adds margins to answers about one plan. The solvers are compared only once, when the first value
+// requires it.
 class Margins {
  public:
   static Result<Margins> make(const ComparedPlan& plan) {
@@ -81,7 +82,7 @@ class Margins {
     return Margins(plan, std::move(margins));
   }
 
-  // Returns false if the backward does not need the value under the plan.
+  // Returns false if, under the plan, the backward does not read the value.
   Result<bool> add_to(WhyAnswer& why, NodeId id) {
     auto margin = margins_.of(id);
     if (!margin) return false;

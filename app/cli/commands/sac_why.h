@@ -1,7 +1,7 @@
 #pragma once
 
-// `jointer sac --why`: the reason for a value's policy, its margin, and the changes that would flip
-// it.
+// `jointer sac --why`: the reason for a value's policy, the margin of the decision, and the changes
+// that would reverse it.
 
 #include <optional>
 #include <string>
@@ -26,19 +26,20 @@ struct WhyAnswer {
   std::vector<std::string> sentences;  // the margin and the choices, for the user
 };
 
-// A plan, and the objects that evaluate it and compare it with those of other solvers.
+// A plan, the object that evaluates it, and the request that compares it with the plans of other
+// solvers.
 struct ComparedPlan {
   const Graph& graph;  // of `what_if`
   const PlanWhatIf& what_if;
   SolverComparison::Request comparison;
 };
 
-// A plan of a joint graph, and who decided about its values.
+// A plan of a joint graph, and the origin of the decisions about its values.
 struct DecidedPlan {
   ComparedPlan plan;
   const std::vector<PlanReason>& reasons;  // by node
   Decider decider = Decider::partitioner;  // about values without a tag
-  std::vector<Decider> tags;               // by node: who set its tag; may be empty
+  std::vector<Decider> tags;               // by node: the origin of its tag; may be empty
 };
 
 // Error (usage): there is no node of that name.
@@ -46,16 +47,17 @@ Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
                                               const std::vector<std::string>& names);
 // The reasons for the values of a flat training step.
 struct StepReasons {
-  const Graph& tagged;                   // before its tags were applied
-  const std::vector<StepValue>& values;  // after
+  const Graph& tagged;                   // before the tags were applied
+  const std::vector<StepValue>& values;  // after the tags were applied
   const std::vector<Decider>& tags;      // as for DecidedPlan
-  std::string chosen_for;                // what the plan was chosen for; empty: only tags decided
+  std::string chosen_for;                // the purpose of the plan; empty if only tags decided
   Decider chosen_by;
 
   [[nodiscard]] std::string text(const StepValue& value) const;
   [[nodiscard]] Decider decider(const StepValue& value) const;
 };
-// `plan` is of the step before the plan's tags were set. Error (usage): no node has that name.
+// `plan` is a plan of the step before the plan's tags were set. Error (usage): there is no node of
+// that name.
 Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
                                             const std::vector<std::string>& names);
 

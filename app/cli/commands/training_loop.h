@@ -1,7 +1,7 @@
 #pragma once
 
-// Options that simulate a training loop around a pair: the peaks, and what the allocator reserves
-// over several steps.
+// Options for simulating a training loop around a pair: the peaks, and the bytes that the allocator
+// reserves over several training steps.
 
 #include "app/cli/commands/options.h"
 #include "core/schedule/training_run.h"
@@ -16,7 +16,7 @@ struct LoopOptions {
   bool unboxed = false, expandable_segments = false;
 
   void add_to(CLI::App& command);
-  // Error (usage): see simulate_training; or the device does not exist.
+  // Error (usage): simulate_training fails, or the device does not exist.
   [[nodiscard]] Result<TrainingRun> run(const Graph& graph, const std::string& optimizer) const;
 };
 

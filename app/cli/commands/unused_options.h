@@ -11,7 +11,7 @@
 
 namespace jointer::cli {
 
-// Why options that change other output are refused if there is none.
+// The reason for which options that change other output are refused if there is no other output.
 inline constexpr std::string_view kNoFigures =
     "`-` writes the file to standard output and nothing else; give a path instead";
 
