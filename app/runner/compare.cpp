@@ -21,7 +21,7 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
          std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
 }
 
-// Complex tensors become two real numbers per element.
+// The elements as real numbers, two per element if the tensor is complex.
 at::Tensor as_real(const at::Tensor& tensor) {
   return (tensor.is_complex() ? at::view_as_real(tensor) : tensor).to(at::kDouble).flatten();
 }
@@ -31,7 +31,7 @@ struct Difference {
   std::int64_t element = 0;
 };
 
-// NaN equals only NaN.
+// A NaN equals only a NaN.
 Difference largest_difference(const at::Tensor& a, const at::Tensor& b) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   if (a.sizes() != b.sizes()) return {kInfinite, kInfinite, 0};

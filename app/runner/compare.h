@@ -15,7 +15,8 @@ namespace jointer::runner {
 std::vector<at::Tensor> keep(std::span<const at::Tensor> outputs);
 
 // Compares outputs with the expected ones, index by index; both or neither may be undefined.
-// `bound`: the maximum difference relative to the output's largest magnitude; 0: bitwise equal.
+// `bound`: the allowed difference relative to the output's largest magnitude; 0 requires bitwise
+// equality.
 RankVerified compare_outputs(std::string against, std::span<const at::Tensor> outputs,
                              std::span<const at::Tensor> expected,
                              std::span<const std::string> names, double bound);

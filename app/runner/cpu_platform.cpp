@@ -30,8 +30,7 @@ class ClockMarks final : public Marks {
   std::vector<std::chrono::steady_clock::time_point> times_;
 };
 
-// If memory runs out after all, lets the kernel kill ranks rather than the desktop that started
-// them.
+// Makes the kernel kill ranks, rather than the desktop that started them, if memory runs out.
 void go_first() {
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
@@ -43,10 +42,11 @@ class CpuPlatform final : public Platform {
                    ? options.threads
                    : std::max(1, usable_cores() / std::max(1, options.local_world_size));
     at::set_num_threads(threads_);
-    // A process must ask the kernel for the tile registers before using them, and oneDNN does not.
+    // A process must ask the kernel for permission to use the AMX tile registers. Do it here
+    // instead of relying on oneDNN's lazy initialization.
     at::cpu::init_amx();
     go_first();
-    // Ranks share the free memory. An error that names the node is better than a killed rank.
+    // Ranks share the free memory. An error that contains the node is better than a killed rank.
     allocator_.set_share(memory_share(free_memory(), options.local_world_size));
     const std::string processor = processor_name();
     name_ = (processor.empty() ? "CPU" : processor) + ", " + std::to_string(threads_) +
@@ -56,7 +56,7 @@ class CpuPlatform final : public Platform {
   [[nodiscard]] at::Device device() const override { return at::kCPU; }
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] MemoryFigures memory() const override {
-    // With no cache between torch and the system, all peaks are equal.
+    // All peaks are equal, since there is no cache between torch and the system.
     const std::int64_t peak = allocator_.peak();
     return {.requested = allocator_.allocated(),
             .allocated = allocator_.allocated(),

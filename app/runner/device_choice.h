@@ -1,6 +1,6 @@
 #pragma once
 
-// Chooses the GPU of a rank, or explains why the rank cannot use one. Does not need CUDA's headers,
+// Chooses the GPU of a rank, or explains why the rank cannot use one. Does not use CUDA's headers,
 // so it can be tested without them.
 
 #include <cstdint>
@@ -13,11 +13,13 @@ namespace jointer::runner {
 // The values of cudaComputeMode.
 enum class ComputeMode : std::uint8_t { shared = 0, exclusive_thread, prohibited, exclusive };
 
-// `count` is the number of devices that this process sees. `each_task_has_one`: a scheduler shows every task
-// only its own. Error (run): there are fewer devices than ranks.
+// `count` is the number of devices that this process sees. `each_task_has_one`: a scheduler assigns
+// one device to each task, which sees only that device. Error (run): there are fewer devices than
+// ranks.
 Result<int> choose_device(int local_rank, int count, bool each_task_has_one);
 
-// The error of a device that exists but cannot be used, with the compute mode if that is the reason.
+// The error for a device that exists but cannot be used, with the compute mode if that is the
+// reason.
 std::string explain_unusable(std::string error, ComputeMode mode);
 
 }  // namespace jointer::runner

@@ -1,6 +1,7 @@
 #pragma once
 
-// The base class of platforms with their own memory. Counts only the program's allocations.
+// The base class of platforms whose memory is separate from the host's. Counts only the program's
+// allocations.
 
 #include <cstdint>
 #include <functional>
@@ -18,13 +19,13 @@ class DevicePlatform : public Platform {
  protected:
   // The device allocator's statistics, including all allocations.
   [[nodiscard]] virtual MemoryFigures all_memory() const = 0;
-  // Calls `step` with the stream on which record() captures as the current one.
+  // Calls `step` while the stream on which record() captures is the current stream.
   virtual void run_on_recording_stream(const std::function<void()>& step) = 0;
 
  private:
   void leave_out(std::int64_t requested, std::int64_t allocated);
 
-  std::int64_t requested_before_ = 0, allocated_before_ = 0;  // does not count
+  std::int64_t requested_before_ = 0, allocated_before_ = 0;  // bytes that do not count
 };
 
 }  // namespace jointer::runner

@@ -1,6 +1,6 @@
 #pragma once
 
-// The failure of a rank as a value: what it reports before it ends.
+// The failure of a rank as a value, which the rank reports before it ends.
 
 #include <string>
 #include <tl/expected.hpp>
@@ -14,7 +14,7 @@ template <class T>
 using Or = tl::expected<T, RankFailed>;
 using Done = Or<void>;
 
-// `kind`: one of those of RankFailed.
+// `kind`: one of the kinds of RankFailed.
 inline tl::unexpected<RankFailed> failure(std::string kind, std::string text,
                                           std::string node = {}) {
   return tl::unexpected<RankFailed>(

@@ -1,8 +1,8 @@
 #pragma once
 
 // The kernels and copies that a step runs on a device, with the times at which they ran. Marks
-// around a call (platform.h) time a GPU correctly only while the host stays ahead of it: for small
-// kernels, they measure launches.
+// around a call (platform.h) measure a GPU's time correctly only while the host stays ahead of the
+// GPU; for small kernels, they measure launches.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 namespace jointer::runner {
 
 struct TracedKernel {
-  std::size_t instruction = 0;  // that launched it
+  std::size_t instruction = 0;  // the instruction that launched it
   std::string name;
   std::int64_t stream = 0;
   std::int64_t start_ns = 0, end_ns = 0;  // on the tracer's clock
@@ -25,11 +25,11 @@ class KernelTracer {
   KernelTracer(const KernelTracer&) = delete;
   KernelTracer& operator=(const KernelTracer&) = delete;
 
-  // Work that is launched from here to end() belongs to `instruction`.
+  // Work that is launched between this call and end() belongs to `instruction`.
   virtual void begin(std::size_t instruction) = 0;
   virtual void end() = 0;
-  // Waits for the device. Kernels are in the order of their starts. Empty if the device could not be
-  // traced.
+  // Waits for the device. Returns the kernels in the order of their starts, or none if the device
+  // could not be traced.
   virtual std::vector<TracedKernel> stop() = 0;
 };
 

@@ -1,5 +1,6 @@
 // jointer-runner: runs one rank of a benchmark on the CPU. If a CUDA device is available, it starts
-// jointer-runner-cuda in the same folder instead, so that this binary needs no CUDA library.
+// jointer-runner-cuda in the same folder instead, so that this binary does not depend on CUDA
+// libraries.
 
 #include <unistd.h>
 

@@ -6,10 +6,10 @@
 namespace jointer::runner {
 namespace {
 
-// Points of the memory curve of a compiled block.
+// The maximum number of points in the memory curve of a compiled block.
 constexpr std::size_t kSamples = 2000;
 
-// Keeps the maximum in each of at most kSamples equal parts of the time, and the end.
+// The maximum in each of at most kSamples equal parts of the time, and the last sample.
 std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
   if (samples.size() <= kSamples) return samples;
   const std::int64_t part =
@@ -25,8 +25,8 @@ std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
 }
 
 // Follows requested bytes from call to call. A call's scratch memory is the device's peak during
-// the call minus what is held after it. The scratch memory of a compiled block is not known: its
-// calls get the peak during the block.
+// the call minus the bytes held after the call. The scratch memory within a compiled block is
+// unknown: the calls of the block get the peak during the block.
 class MemoryFollower final : public Follower {
  public:
   explicit MemoryFollower(const MeasuredProgram& run)
@@ -130,7 +130,8 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
     return tl::unexpected(done.error());
   run.interpreter.clear();
   run.platform.synchronize();
-  // Measures the peaks in an ordinary step, which moves values into the calls that read them last.
+  // Measure the peaks in an ordinary step, in which values are moved into the calls that read them
+  // last.
   run.platform.release_cache();
   run.platform.reset_peaks();
   if (const StepResult done = run.interpreter.step(); !done) return tl::unexpected(done.error());

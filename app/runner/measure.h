@@ -27,18 +27,20 @@ struct MeasuredProgram {
 inline bool is_compiled(const Instruction& instruction) {
   return instruction.kind == Instruction::Kind::compiled;
 }
-// A call of the graph, as opposed to a compiled block or to an instruction that feeds an input.
+// True for a call of the graph, as opposed to a compiled block or an instruction that feeds an
+// input.
 inline bool is_call(const MeasuredProgram& run, const Instruction& instruction) {
   return !is_compiled(instruction) && run.graph.node(instruction.node).kind == NodeKind::call;
 }
 
-// Success, or a step's error.
+// Success, or the error of a step.
 using StepResult = tl::expected<void, StepError>;
 template <class T>
 using StepOr = tl::expected<T, StepError>;
 
-// The peaks of one step and what they consist of: scratch memory per node, and bytes held between
-// calls. The members are those of RankMeasured; `blocks` follow Program::compiled, without times.
+// The peaks of one step and their composition: scratch memory per node, and bytes held between
+// calls. The members are those of RankMeasured; `blocks` are in the order of Program::compiled,
+// without times.
 struct MemoryOfStep {
   MemoryFigures figures;
   std::int64_t resident_peak = 0;
@@ -48,9 +50,10 @@ struct MemoryOfStep {
 };
 StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 
-// Runs a step so that the workspaces of libraries exist, and do not count from then on. Returns
-// their bytes. Waits for the device after every call, so an error is attributed to its node. Only
-// for devices other than the CPU. `recorded`: for steps that are recorded.
+// Runs a step so that libraries allocate their workspaces, which do not count from then on. Returns
+// the bytes of the workspaces. Waits for the device after every call, so that an error is
+// attributed to the right node. Only for devices other than the CPU. `recorded`: true if the steps
+// that follow are recorded.
 StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded);
 
 // Measures `iterations` steps by the device's clock, after `warmup` steps. `step` runs one step.

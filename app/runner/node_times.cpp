@@ -1,11 +1,11 @@
-// Times every instruction in steps of two kinds: in isolation, with one collective at a time, and as
-// they run. A call's own time is the median of the former; its start and end are those of the last
-// of the latter.
+// Times every instruction in steps of two kinds: isolated steps, with one collective at a time, and
+// ordinary steps. A call's own time is the median over the isolated steps; its start and end are
+// those in the last ordinary step.
 //
-// A device that traces its kernels gives their true times: a call's own time is the sum of its
-// kernels', and it runs from the start of its first to the end of its last. Otherwise marks are set
-// before and after each call. On a GPU they would measure launches of small kernels, so there they
-// are used only if tracing is not possible.
+// If the device traces kernels, their true times are known: a call's own time is the sum over its
+// kernels, and the call runs from the start of its first kernel to the end of its last. Otherwise
+// marks are set before and after each call. On a GPU, marks would measure the launches of small
+// kernels, so they are used there only if tracing is not possible.
 
 #include "app/runner/node_times.h"
 
@@ -24,7 +24,7 @@ namespace {
 // The number of steps of each kind.
 constexpr std::int64_t kTimedSteps = 5;
 
-// When an instruction ran, relative to the start of its step, and how long its own work took.
+// When an instruction ran, relative to the start of the step, and how long its own work took.
 struct Timed {
   std::int64_t start_ns = 0, end_ns = 0, own_ns = 0;
 };
@@ -39,7 +39,7 @@ class Stopwatch {
 
   virtual void begin(std::size_t instruction) = 0;
   virtual void end(std::size_t instruction) = 0;
-  // After the step, by instruction.
+  // Call it after the step. Returns the times, indexed by instruction.
   virtual std::vector<Timed> read() = 0;
 };
 
@@ -85,12 +85,13 @@ class TraceStopwatch final : public Stopwatch {
       timed.own_ns += kernel.end_ns - kernel.start_ns;
       ran[kernel.instruction] = true;
     }
-    // A call without kernels, such as a view, gets the time that the device had reached before it.
+    // For a call without kernels, such as a view, use the time that the device had reached before
+    // the call.
     for (std::size_t i = 0; i < count_; ++i)
       if (!ran[i] && i > 0) times[i] = {times[i - 1].end_ns, times[i - 1].end_ns, 0};
     return times;
   }
-  // After read(): the step's kernels, relative to its start.
+  // After read(): the kernels of the step, with times relative to its start.
   [[nodiscard]] const std::vector<TracedKernel>& kernels() const { return kernels_; }
 
  private:
@@ -143,7 +144,7 @@ class IsolatingFollower final : public TimingFollower {
   c10::OperatorHandle wait_;
 };
 
-// Scales the times so that the last one is `length`: memory was recorded in another step.
+// Scales the times so that the last one is `length`, since memory was recorded in another step.
 void stretch(std::vector<MeasuredBytes>& samples, std::int64_t length) {
   if (samples.empty() || samples.back().ns <= 0) return;
   const double factor = static_cast<double>(length) / static_cast<double>(samples.back().ns);
@@ -151,7 +152,8 @@ void stretch(std::vector<MeasuredBytes>& samples, std::int64_t length) {
     sample.ns = std::llround(static_cast<double>(sample.ns) * factor);
 }
 
-// The steps' times: `own` by instruction and step, the others of the last ordinary step.
+// The times of the steps: `own` is indexed by instruction and step; the others are those of the
+// last ordinary step.
 struct StepsTimed {
   std::vector<std::vector<std::int64_t>> own;
   std::vector<Timed> last;
@@ -222,8 +224,8 @@ StepOr<TimesOfNodes> measure_nodes(const MeasuredProgram& run, std::vector<Compi
       stretch(block.memory, block.end_ns - block.start_ns);
     }
     if (!is_call(run, instruction)) continue;
-    // A collective, or a copy to the host or back, lasts until its wait ends, unless its kernel says
-    // when it ended.
+    // A collective, or a copy to the host or back, lasts until its wait ends, unless the end of its
+    // kernel is known.
     if (instruction.waits && !timed->is_traced) {
       const NodeId start = run.graph.collective_of_wait(run.graph.node(instruction.node));
       if (const auto found = start ? index_of.find(start.value()) : index_of.end();

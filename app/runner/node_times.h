@@ -10,14 +10,15 @@ namespace jointer::runner {
 
 struct TimesOfNodes {
   std::vector<NodeTime> nodes;
-  // Those of an ordinary step, in the order of their starts; empty if the device does not trace kernels.
+  // The kernels of an ordinary step, in the order of their starts; empty if the device does not
+  // trace kernels.
   std::vector<MeasuredKernel> kernels;
 };
 
 // Measures when each call runs in an ordinary step, and how long it takes in isolation. For the
-// latter, collectives run one at a time, each timed from the moment when all ranks of its group
-// have arrived. Compiled blocks, which `blocks` has in the order of Program::compiled, get their
-// times there.
+// latter, collectives run one at a time, and each is timed from the moment when all ranks of its
+// group have arrived. The times of compiled blocks are written to `blocks`, which is in the order
+// of Program::compiled.
 StepOr<TimesOfNodes> measure_nodes(const MeasuredProgram& run, std::vector<CompiledBlock>& blocks);
 
 }  // namespace jointer::runner

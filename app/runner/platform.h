@@ -22,7 +22,7 @@
 
 namespace jointer::runner {
 
-// Timestamps on the device, in the order in which its work reaches them.
+// Timestamps on the device, in the order in which the device reaches them.
 class Marks {
  public:
   virtual ~Marks() = default;
@@ -30,19 +30,20 @@ class Marks {
   Marks(const Marks&) = delete;
   Marks& operator=(const Marks&) = delete;
 
-  // Recorded when the device reaches this point; the host does not wait.
+  // Records the time when the device reaches this point. The host does not wait.
   virtual void mark(std::size_t index) = 0;
   // Waits for the device. Returns one value per mark, in nanoseconds since mark 0. All marks must
   // have been recorded.
   virtual std::vector<std::int64_t> read() = 0;
 };
 
-// In bytes. An allocator rounds requests up to its blocks; it reserves memory from which it makes
-// them.
+// In bytes. An allocator rounds requests up to the sizes of its blocks, which are parts of the
+// memory that it reserves.
 struct MemoryFigures {
   std::int64_t requested = 0, allocated = 0;  // now
   std::int64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
-  // Host memory that is pinned for copies to and from the device, as its allocator rounds it up.
+  // Host memory that is pinned for copies to and from the device, as rounded up by the allocator of
+  // pinned memory.
   std::int64_t peak_pinned = 0;
 };
 
@@ -65,49 +66,50 @@ class Platform {
 
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
-  // Versions of the libraries, and user settings that change how they work.
+  // Versions of the libraries, and user settings that affect their behavior.
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
   // The device's clocks and temperature now; nullopt if it does not report them.
   [[nodiscard]] virtual std::optional<GpuState> state() const { return std::nullopt; }
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // Stops counting the current allocations: the program's own constants, made before its inputs, and
-  // workspaces of libraries. Returns the bytes of the latter, or 0 on the CPU.
+  // Stops counting the current allocations: the program's constants, which are made before its
+  // inputs, and the workspaces of libraries. Returns the bytes of the workspaces, or 0 on the CPU.
   virtual std::int64_t start_counting() = 0;
-  // Runs `step` and then stops counting what it leaves allocated: the workspaces of libraries, which
-  // they make when they are first used on a stream. `recorded`: on the stream that record() uses.
-  // Returns their bytes; 0 if `step` returns false, after which the device may be unusable.
+  // Runs `step` and then stops counting the memory that is still allocated: the workspaces that
+  // libraries allocate when they are first used on a stream. `recorded`: run it on the stream that
+  // record() uses. Returns the bytes of the workspaces, or 0 if `step` returns false; the device
+  // may then be unusable.
   virtual std::int64_t make_workspaces(const std::function<bool()>& step, bool recorded) {
     (void)recorded;
     step();
     return 0;
   }
-  // Returns memory that is cached but not allocated to the system.
+  // Releases memory that is cached but not allocated.
   virtual void release_cache() {}
   // Resets the peaks to the bytes that are allocated now.
   virtual void reset_peaks() = 0;
-  // Records allocated bytes as they change, with times since the start; stop_recording returns
-  // nothing on devices that cannot.
+  // Records changes of allocated bytes, with times since the start. stop_recording returns no
+  // entries on devices that cannot do this.
   virtual void start_recording() {}
   virtual std::vector<MeasuredBytes> stop_recording() { return {}; }
   // Makes allocations fail that would exceed this total in bytes; 0: only the device limits memory.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
-  // Null on devices that run every call before it returns: marks time them.
+  // Null on devices on which every call has run when it returns; use marks there.
   virtual std::unique_ptr<KernelTracer> trace_kernels() { return nullptr; }
-  // Runs `step` once and captures its kernels without executing them. `generators`: those besides
-  // the device's own from which it draws. Memory that is cached but not allocated is released first.
-  // Error (run): the device cannot capture kernels, or the program does something that cannot be
-  // captured.
+  // Runs `step` once and captures its kernels without executing them. `generators`: the generators,
+  // other than the device's, from which the step draws. Memory that is cached but not allocated is
+  // released first. Error (run): the device cannot capture kernels, or the program performs an
+  // operation that cannot be captured.
   virtual Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
                                                     std::span<const at::Generator> generators) = 0;
-  // Collectives on this device's memory.
+  // Collectives of tensors in this device's memory.
   [[nodiscard]] virtual const BackendFactory& collectives() const = 0;
-  // Sets the kernel for attention operators that leave the choice open. Error (run): this device
-  // does not have that kernel.
+  // Sets the kernel for attention operators that leave the choice open. Error (run): the kernel
+  // does not exist on this device.
   virtual Result<void> choose_attention(AttentionKernel kernel) = 0;
-  // Allows or forbids TF32 in float32 matrix products and convolutions. Error (run): the device has
-  // no TF32.
+  // Allows or forbids TF32 in float32 matrix products and convolutions. Error (run): the device
+  // does not support TF32.
   virtual Result<void> choose_tf32(bool allows) {
     (void)allows;
     return fail(Error::Kind::run, "{} has no TF32; leave out --tf32", name());
@@ -122,7 +124,7 @@ struct PlatformOptions {
 // Error (run): there is no such device.
 using MakePlatform = Result<std::unique_ptr<Platform>> (*)(const PlatformOptions& options);
 
-// Counts host memory from this call on. Call it before creating the first tensor.
+// Counts host memory from this call on. Must be called before the first tensor is created.
 Result<std::unique_ptr<Platform>> make_cpu_platform(const PlatformOptions& options);
 
 }  // namespace jointer::runner

@@ -48,7 +48,7 @@ void avoid_trapping_instructions(char** argv) {
   ::waitpid(child, &status, 0);
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGILL) return;
   ::setenv(kVariable, kWithoutTiles, 1);
-  // Keeps argv[0], the name that process lists show.
+  // This preserves argv[0], the name that process lists show.
   ::execv(this_program().c_str(), argv);
   std::perror("jointer-runner: cannot restart without AMX");
 }

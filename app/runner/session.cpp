@@ -34,7 +34,8 @@ namespace {
 
 enum ExitCode : int { done = 0, wrong_usage = 2, invalid_input = 3, failed = 4 };
 
-// Kernels run after their calls have returned, so a device reports errors at a later call.
+// Kernels run after their calls have returned, so the device may report their errors at a later
+// call.
 constexpr std::string_view kReportedLate =
     "; an earlier node may be the cause; run with CUDA_LAUNCH_BLOCKING=1 to find it";
 
@@ -60,7 +61,7 @@ class Session {
   Done run(MakePlatform make_platform);
   // The name of the node that was last called; empty outside of steps.
   [[nodiscard]] std::string place() const;
-  // To put before a message: which steps are running, unless they are those of the graph itself.
+  // A prefix for messages: which steps are running, unless they are those of the edited graph.
   [[nodiscard]] std::string_view context() const;
 
  private:
@@ -71,14 +72,14 @@ class Session {
   Or<std::vector<at::Tensor>> outputs_of(Runnable& runnable);
   Or<std::vector<at::Tensor>> replayed_outputs_of(Runnable& runnable);
   Done run_baseline();
-  // Runs a step, after which the libraries have their workspaces.
+  // Runs a step so that libraries allocate their workspaces.
   Done warm_up(Runnable& runnable, bool recorded);
   Or<std::unique_ptr<Recording>> record(Runnable& runnable);
   void replay(Recording& recording);
   void seed_device() const;
   Done verify(Runnable& runnable);
   Done measure(Runnable& runnable);
-  // `is_exact`: the device had finished all earlier nodes.
+  // `is_exact`: true if the device had finished all earlier nodes.
   [[nodiscard]] RankFailed failure_at(const Runnable& runnable, const StepError& error,
                                       bool is_exact = false) const;
   void stage(const char* name) {
@@ -147,7 +148,7 @@ Done Session::prepare(MakePlatform make_platform) {
   return {};
 }
 
-// `files`: the files that the graph was opened from, which the compiler also reads.
+// `files`: the files from which the graph was opened. The compiler reads them too.
 Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& files,
                                             Backend backend) {
   auto runnable = std::make_unique<Runnable>();
@@ -197,13 +198,13 @@ Done Session::feed(Runnable& runnable, bool counted) {
           },
       .after_each =
           [this] {
-            // Errors of the device then are those of this input.
+            // Wait, so that errors of the device are attributed to this input.
             platform_->synchronize();
             platform_->release_cache();
           }};
   Inputs inputs;
   {
-    // Inputs that a step releases are copied for each step. Count only the copies.
+    // Inputs that a step releases are copied for each step, so count only the copies.
     std::optional<Uncounted> uncounted;
     if (!counted) uncounted.emplace();
     auto made = make_inputs(runnable.graph, runnable.program, options);
@@ -294,12 +295,12 @@ Done Session::verify(Runnable& runnable) {
   runnable.interpreter->clear();
   if (auto compared = verification_->compare(runnable.graph, runnable.program, *outputs); !compared)
     return compared;
-  // Measured steps use the kernels that a training step uses.
+  // Measure with the kernels that training uses.
   Verification::ordinary_order();
   return {};
 }
 
-// Runs the unedited graph, for its outputs.
+// Runs the unedited graph to obtain its outputs.
 Done Session::run_baseline() {
   auto unedited = open(request_.baseline);
   if (!unedited) return tl::unexpected(unedited.error());
@@ -308,7 +309,7 @@ Done Session::run_baseline() {
   baseline_ = std::move(*made);
   running_ = baseline_.get();
   is_baseline_ = true;
-  status_.publish_positions(false);  // the file has positions of the graph that is measured
+  status_.publish_positions(false);  // the status file contains positions of the edited graph
   if (auto fed = feed(*baseline_, false); !fed) return fed;
   stage("verify");
   auto outputs = outputs_of(*baseline_);
@@ -388,8 +389,9 @@ std::string_view Session::context() const {
   return is_replay_ ? "in a replay of the recorded step: " : "";
 }
 
-// If the device has not finished what the host has launched, names the oldest such call, and writes
-// its position to the status file, where the launcher compares it with other ranks'.
+// If the device has not finished all calls that the host has launched, the failure names the oldest
+// such call, and its position is written to the status file, so that the launcher can compare it
+// with the positions of other ranks.
 RankFailed Session::hang() {
   RankFailed failed{.kind = "hang",
                     .node = place(),
@@ -408,8 +410,8 @@ RankFailed Session::hang() {
   return failed;
 }
 
-// Called after the timeout without a sign of life. This process cannot recover, but it can report
-// where it is.
+// Called if there was no sign of life for the timeout. This process cannot recover, but it can
+// report its position.
 void Session::gave_up_waiting() {
   reporter_.report(hang());
   ::_exit(ExitCode::failed);
@@ -479,8 +481,8 @@ Done Session::run(MakePlatform make_platform) {
   return {};
 }
 
-// Turns errors outside a step into failures: errors while reading times, replaying, in a barrier,
-// waiting for the device, or copying outputs for the comparison.
+// Turns errors outside of a step into failures, such as errors in a barrier or while times are
+// read, a recording is replayed, or outputs are copied for the comparison.
 Done run_guarded(Session& session, MakePlatform make_platform) {
   const auto failed = [&](std::string kind, std::string text) {
     return failure(std::move(kind), std::string(session.context()) + std::move(text),
@@ -534,7 +536,7 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
     reporter.report(done.error());
     fmt::print(stderr, "jointer-runner: {}{}{}\n", done.error().node,
                done.error().node.empty() ? "" : ": ", done.error().text);
-    // After an error of the device, calls that release its memory fail, too.
+    // After an error of the device, calls that release its memory would fail, too.
     if (done.error().kind == "device") std::_Exit(ExitCode::failed);
     return done.error().kind == "load" ? ExitCode::invalid_input : ExitCode::failed;
   }

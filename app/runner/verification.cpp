@@ -30,9 +30,9 @@ Verification::Verification(const BenchmarkRequest& request, int rank, at::Device
                            Reporter& reporter)
     : request_(request), rank_(rank), device_(device), reporter_(reporter) {}
 
-// On CUDA, attention has a fixed order only if operators without one are errors.
+// On CUDA, attention has a fixed order only if operators without a fixed order are errors.
 void Verification::fixed_order() const {
-  // Without this, cuBLAS is an error, too. It reads the variable when it is first used.
+  // Otherwise, cuBLAS is an error, too. The variable is read when cuBLAS is first used.
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   const bool warns_only = device_.is_cpu() || !random_order_.empty();
   at::globalContext().setDeterministicAlgorithms(true, warns_only);

@@ -27,18 +27,18 @@ class Verification {
   // `rank` replaces `{rank}` in the file of expected outputs.
   Verification(const BenchmarkRequest& request, int rank, at::Device device, Reporter& reporter);
 
-  // Until ordinary_order(), sums run in a fixed order, so that two runs with the same operators
-  // differ only if their graphs do.
+  // Until ordinary_order(), sums are computed in a fixed order, so that two runs with the same
+  // operators differ only if their graphs differ.
   void fixed_order() const;
   static void ordinary_order();
 
   // Returns the outputs of a step whose inputs are set. If an operator turns out to have no fixed
   // order, runs the step again in any order, and measures how much the outputs differ.
   Or<Outputs> outputs_of(const Run& run, const Feed& feed);
-  // Those of the unedited graph.
+  // Sets the outputs of the unedited graph.
   void set_baseline(Outputs outputs) { baseline_ = std::move(outputs); }
-  // Compares with the baseline and the expected outputs, whichever the request has, and reports the
-  // differences. Error (load): the file of expected outputs.
+  // Compares with the baseline and the expected outputs, as far as they are given, and reports the
+  // differences. Error (load): the file of expected outputs cannot be read.
   Done compare(const Graph& graph, const Program& program, const Outputs& outputs);
 
  private:
@@ -50,9 +50,9 @@ class Verification {
   at::Device device_;
   Reporter& reporter_;
   Outputs baseline_;
-  // A node whose operator has no deterministic kernel on the device; empty if all have one. With
-  // such a node, outputs of two runs of one graph differ by up to spread_, relative to the output's
-  // largest magnitude.
+  // A node whose operator has no deterministic kernel on the device; empty if all operators have
+  // one. With such a node, the outputs of two runs of one graph differ by up to spread_, relative
+  // to the output's largest magnitude.
   std::string random_order_;
   double spread_ = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace jointer::runner {
 
-// Calls a function once, on its own thread, if there is no progress for too long.
+// Calls a function once, on a separate thread, if there is no progress for too long.
 class Watchdog {
  public:
   // `life` returns the number of signs of life so far. Starts immediately.

@@ -13,7 +13,7 @@
 namespace jointer::runner {
 namespace {
 
-// The part of the graph that the package was compiled from, found by its phase.
+// The part of the graph from which the package was compiled, found by the package's phase.
 PartId part_of(const Graph& graph, const CompiledPackage& package) {
   const std::string& phase = package.phase == "region" ? package.of : package.phase;
   for (std::size_t p = 0; p < graph.part_count(); ++p) {

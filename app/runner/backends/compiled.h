@@ -15,14 +15,14 @@
 namespace jointer::runner {
 
 struct CompileOptions {
-  ProgramFiles files;  // of this rank
+  ProgramFiles files;  // the files of this rank
   const BenchmarkRequest& request;
   int rank = 0;
   at::Device device = at::kCPU;
 };
 
 // `inductor` compiles one region per part; `regional` compiles the marked regions. Error (run): the
-// compiler's error, on one line.
+// compiler fails; the message is the compiler's, on one line.
 Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                                                     const CompileOptions& options,
                                                     Reporter& reporter);

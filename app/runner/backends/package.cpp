@@ -15,10 +15,10 @@
 namespace jointer::runner {
 namespace {
 
-// Makes libtorch's symbols global, which is where generated code looks them up.
+// Makes libtorch's symbols global, since generated code looks them up among the global symbols.
 Result<void> make_torch_visible() {
   Dl_info info{};
-  // Any function in libtorch_cpu.so will do to find the library's path.
+  // Use any function in libtorch_cpu.so to find the library's path.
   const auto inside = reinterpret_cast<const void*>(&c10::Dispatcher::realSingleton);
   if (::dladdr(inside, &info) == 0 || info.dli_fname == nullptr)
     return fail(Error::Kind::run, "cannot locate the torch libraries of this process");

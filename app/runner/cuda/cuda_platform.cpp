@@ -55,7 +55,8 @@ class EventMarks final : public Marks {
   std::vector<at::cuda::CUDAEvent> events_;
 };
 
-// Newer versions of torch register a generator when a recorded kernel first draws from it.
+// Registers the generator in versions of torch in which this is necessary. Newer versions do it
+// when a recorded kernel first draws from the generator.
 template <class Graph>
 void register_generator(Graph& graph, const at::Generator& generator) {
   if constexpr (requires { graph.register_generator_state(generator); })
@@ -66,7 +67,8 @@ constexpr int kFirstWithTf32 = 8;  // compute capability: Ampere
 
 class GraphRecording final : public Recording {
  public:
-  // Error (run): the step does something that cannot be captured, such as waiting for the device.
+  // Error (run): the step performs an operation that cannot be captured, such as waiting for the
+  // device.
   Result<void> record(const std::function<void()>& step, std::span<const at::Generator> generators,
                       c10::cuda::CUDAStream stream) {
     const c10::cuda::CUDAStreamGuard guard(stream);
@@ -92,8 +94,9 @@ std::string cuda_version(int number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
 }
 
-// The variables that set how the allocator, CUDA, cuBLAS and NCCL work, as NAME=VALUE. Images also
-// set variables that only describe what is installed.
+// The environment variables that configure the allocator, CUDA, cuBLAS and NCCL, as NAME=VALUE.
+// Container images also set variables that only describe the installed software; these are left
+// out.
 std::vector<std::string> settings() {
   constexpr std::array<std::string_view, 5> kPrefixes{"PYTORCH_", "TORCH_NCCL_", "NCCL_", "CUDA_",
                                                       "CUBLAS_"};
@@ -123,7 +126,7 @@ ComputeMode compute_mode_of(int device) {
   return static_cast<ComputeMode>(mode);
 }
 
-// A stream of the device, which becomes the current one.
+// Makes the device current and returns a stream of it.
 c10::cuda::CUDAStream stream_of(c10::DeviceIndex device) {
   c10::cuda::set_device(device);
   return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device);
@@ -169,7 +172,8 @@ class CudaPlatform final : public DevicePlatform {
   std::unique_ptr<KernelTracer> trace_kernels() override { return trace_with_kineto(); }
   Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
                                             std::span<const at::Generator> generators) override {
-    // The recording has its own pool, which cannot use memory that eager steps left in the cache.
+    // The recording uses a separate pool, which cannot use memory that eager steps left in the
+    // cache.
     synchronize();
     release_cache();
     auto recording = std::make_unique<GraphRecording>();
@@ -212,7 +216,7 @@ class CudaPlatform final : public DevicePlatform {
   at::Device device_;
   std::string name_;
   std::int64_t total_bytes_ = 0;
-  // The default stream cannot be captured. A high-priority stream would compete with those of the
+  // The default stream cannot be captured. A high-priority stream would compete with the streams of
   // collectives.
   c10::cuda::CUDAStream recording_stream_;
   GpuMonitor monitor_;
@@ -232,7 +236,7 @@ std::string why_no_cuda_device() {
 Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& options) {
   if (const std::string why = why_no_cuda_device(); !why.empty())
     return fail(Error::Kind::run, "the CUDA device cannot be used: {}", why);
-  // Slurm can give each task one GPU, which is device 0 for every task.
+  // Slurm can assign one GPU to each task, which then sees it as device 0.
   const bool each_task_has_one = std::getenv("SLURM_PROCID") != nullptr;
   JOINTER_TRY(const int index,
               choose_device(options.local_rank, c10::cuda::device_count(), each_task_has_one));

@@ -1,5 +1,5 @@
-// Every instruction runs in a scope of torch's profiler, which notes the scope in which each kernel
-// was launched. Only this kind of scope is recorded, so operators are not slowed down.
+// Every instruction runs in a scope of torch's profiler, which records the scope in which each
+// kernel was launched. Only scopes of this kind are recorded, so operators are not slowed down.
 
 #include "app/runner/cuda/kineto_tracer.h"
 
@@ -21,7 +21,8 @@ namespace impl = torch::profiler::impl;
 
 constexpr at::RecordScope kScope = at::RecordScope::TORCHSCRIPT_FUNCTION;
 
-// The values of Kineto's ActivityType for work on a device; its header is not part of torch.
+// True for work on a device. The numbers are values of Kineto's ActivityType, whose header is not
+// part of torch.
 bool is_work(const profiler::KinetoEvent& event) {
   constexpr std::uint8_t kCopy = 3, kFill = 4, kKernel = 5;
   return event.activityType() == kCopy || event.activityType() == kFill ||

@@ -15,8 +15,8 @@ class Nccl final : public BackendFactory {
       const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
       std::chrono::milliseconds timeout) const override {
     auto options = c10d::ProcessGroupNCCL::Options::create();
-    // NCCL ends the process when its timeout expires. The rank's own timeout, which names the node,
-    // must expire first.
+    // When NCCL's timeout expires, the process ends. The rank's timeout, whose message contains the
+    // node, must expire first.
     options->timeout = 2 * timeout;
     return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, options);
   }

@@ -6,7 +6,7 @@
 
 namespace jointer::runner {
 
-// NCCL, with one stream per group, for collectives of tensors on CUDA devices.
+// NCCL, with one stream per process group, for collectives of tensors on CUDA devices.
 const BackendFactory& nccl_collectives();
 
 std::string nccl_version();  // "2.28.9"

@@ -19,8 +19,7 @@ struct MemoryInfo {
   unsigned long long total, free, used;
 };
 
-// Reasons for clocks below the maximum that cost time. Idle clocks and limits set by an application
-// do not count.
+// NVML's reasons for reduced clocks, without idle clocks and limits set by an application.
 constexpr std::array<std::pair<unsigned long long, const char*>, 5> kSlowdowns{{
     {0x004, "power limit"},
     {0x008, "hardware slowdown"},
@@ -40,7 +39,7 @@ struct GpuMonitor::Library {
     auto* function = reinterpret_cast<int (*)(Arguments...)>(::dlsym(file, name));
     return function != nullptr && function(arguments...) == kSuccess;
   }
-  // The number that an NVML function writes to its last argument. The other arguments are the
+  // The number that an NVML function writes to its last argument. The arguments before it are the
   // device and, for some functions, a kind.
   template <class... Kind>
   std::int64_t figure(const char* name, Kind... kind) const {

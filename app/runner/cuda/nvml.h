@@ -8,8 +8,8 @@
 
 namespace jointer::runner {
 
-// Reads a GPU's state through NVIDIA's management library, which is loaded when needed: a machine
-// or container may not have it.
+// Reads a GPU's state through NVIDIA's management library, which is loaded at run time because it
+// may be missing in a machine or container.
 class GpuMonitor {
  public:
   // `bus`: the GPU's PCI address, as CUDA writes it.
@@ -18,7 +18,7 @@ class GpuMonitor {
   GpuMonitor(const GpuMonitor&) = delete;
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
-  // nullopt without the library. Numbers that the GPU does not report are 0.
+  // nullopt if the library is missing. Numbers that the GPU does not report are 0.
   [[nodiscard]] std::optional<GpuState> read() const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Creates the backend for one process group's collectives. Each kind of backend has its own file,
-// since the headers are large.
+// Creates the backend for one process group's collectives. Each kind of backend is in a separate
+// file, since the headers are large.
 
 #include <c10/util/intrusive_ptr.h>
 
@@ -32,8 +32,8 @@ class BackendFactory {
 // Gloo over TCP, for collectives of tensors in host memory.
 const BackendFactory& gloo_collectives();
 
-// Stands in for collectives if no other ranks run: makes local copies of the right sizes. An
-// all-gather repeats this rank's input, and a reduction returns the input as the sum.
+// Replaces collectives with local copies of the right sizes if no other ranks run. An all-gather
+// repeats this rank's input, and a reduction returns the input as the sum.
 const BackendFactory& local_copies();
 
 }  // namespace jointer::runner

@@ -11,8 +11,8 @@
 namespace jointer::runner {
 namespace {
 
-// The interface that the user set in torch's environment variable; else, loopback if all ranks are
-// on this machine; else, the interface that the host name resolves to.
+// The interface that the user set in torch's environment variable; if none is set, loopback if all
+// ranks are on this machine, otherwise the interface to which the host name resolves.
 std::shared_ptr<gloo::transport::Device> make_device() {
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr)
     return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
@@ -23,8 +23,8 @@ std::shared_ptr<gloo::transport::Device> make_device() {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
-// A worker reports a collective as done shortly before it releases the collective and Gloo's
-// buffers for it.
+// Gloo with a way to wait until finished collectives are released: a worker reports a collective as
+// done shortly before it releases the collective and Gloo's buffers for it.
 class SettlingGloo final : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;
@@ -55,7 +55,8 @@ class Gloo final : public BackendFactory {
       std::chrono::milliseconds timeout) const override {
     auto options = c10d::ProcessGroupGloo::Options::create(timeout);
     options->devices.push_back(make_device());
-    // One worker, since the collectives of a group run sequentially, as on a device's stream.
+    // Use one worker, so that the collectives of a group run one after another, as on a device's
+    // stream.
     options->threads = 1;
     auto gloo = c10::make_intrusive<SettlingGloo>(store, rank, size, options);
     return release_at_wait(gloo, [gloo] { gloo->settle(); });

@@ -1,13 +1,11 @@
-// A process group of which only one rank runs. Every collective copies this rank's own tensors into
-// an output of the size that the whole group would produce:
-//   all-gather       its input, once for each rank
-//   reduce-scatter   its own share of its input
-//   all-reduce       its input
-//   all-to-all       its input from the start, repeated if more is requested than it has
+// A process group of which only one rank runs. Every collective copies this rank's tensors into an
+// output of the size that the whole group would produce: all-gather       the input, once for each
+// rank reduce-scatter   this rank's share of the input all-reduce       its input
+// all-to-all       the input from the start, repeated if the output is larger
 //   broadcast        its input
-// Memory, shapes and compute are those of the real step, and sizes that are sent through a
-// collective (the token counts of an MoE) are such that later splits fit. Values are not the real
-// step's. Times are those of a copy and never enter the cost database.
+// Memory, shapes and compute are those of the real training step, and sizes that are sent through a
+// collective (the token counts of an MoE) are such that later splits fit. Values differ from those
+// of the real training step. Times are those of a copy and are never stored in the cost database.
 
 #include <ATen/ops/cat.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -101,8 +99,8 @@ class LocalCopies final : public c10d::Backend {
   WorkPtr barrier(const c10d::BarrierOptions&) override { return done({}); }
 
  private:
-  // The input of an all-gather may be part of its output, and then this rank's part is already in
-  // place.
+  // The input of an all-gather may be part of its output. In that case, this rank's part is already
+  // in place.
   void gather(const at::Tensor& output, const at::Tensor& input) const {
     const at::Tensor parts = output.view({getSize(), -1});
     const at::Tensor own = input.contiguous().view({-1});

@@ -39,7 +39,7 @@ class RegisteredGroups final : public ProcessGroups {
       for (const auto& [name, group] : groups_) group->shutdown();
       if (world_) world_->shutdown();
     } catch (const std::exception&) {
-      // Another rank has failed, and the launcher says which.
+      // Another rank has failed, and the launcher reports which one.
     }
   }
 
@@ -68,7 +68,7 @@ class RegisteredGroups final : public ProcessGroups {
 
   void add(const Options& options, const std::string& name, std::span<const std::int32_t> ranks) {
     const auto at = std::find(ranks.begin(), ranks.end(), options.world.rank) - ranks.begin();
-    // Groups of other ranks may have the same name, but need different keys in the store.
+    // Groups of other ranks may have the same name, but must have different keys in the store.
     const std::string key = fmt::format("{}/{}", name, ranks.front());
     Group group = make_group(options, key, static_cast<int>(at), static_cast<int>(ranks.size()));
     group->setGroupName(name);
@@ -77,7 +77,7 @@ class RegisteredGroups final : public ProcessGroups {
   }
 
  private:
-  // On the device, so that it comes after the collectives there.
+  // Runs the barrier on the device, so that it follows the collectives there.
   void barrier_of(c10d::ProcessGroup& group) const {
     c10d::BarrierOptions options;
     options.device = device_;
@@ -90,7 +90,8 @@ class RegisteredGroups final : public ProcessGroups {
     return name == "nccl" ? Type::NCCL : name == "gloo" ? Type::GLOO : Type::CUSTOM;
   }
 
-  // Graphs for a GPU also have tensors on the host, such as sizes and a barrier's tensor.
+  // Graphs for a GPU also have collectives of tensors on the host, such as sizes and a barrier's
+  // tensor.
   static void add_host_backend(c10d::ProcessGroup& group, const Options& options,
                                const c10::intrusive_ptr<c10d::Store>& store,
                                const c10::intrusive_ptr<c10d::Backend>& copies) {
@@ -113,7 +114,7 @@ class RegisteredGroups final : public ProcessGroups {
     const auto backend = options.backend->make(store, rank, size, options.timeout);
     group->setBackend(options.device.type(), type, backend);
     if (!options.device.is_cpu()) {
-      // A barrier then uses this rank's device.
+      // After this, a barrier uses this rank's device.
       if (!options.alone) backend->setBoundDeviceId(options.device);
       add_host_backend(*group, options, store, backend);
     }
@@ -193,7 +194,7 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
           name);
     if (options.alone) {
       wanted[name] = group.ranks;
-      // For copies, this rank's position in the group does not matter: use the first one.
+      // For copies, this rank's index in the group does not matter: use the first one.
       if (std::find(group.ranks.begin(), group.ranks.end(), options.world.rank) ==
           group.ranks.end())
         wanted[name][0] = options.world.rank;

@@ -24,19 +24,19 @@ struct World {
   int local_rank = 0, local_size = 1;
   std::string master_address = "127.0.0.1";
   int master_port = 29500;
-  bool agent_has_store = false;  // torchrun itself runs the store through which ranks meet
+  bool agent_has_store = false;  // torchrun runs the store through which ranks connect
 
   // Error (usage): an environment variable has an invalid value.
   static Result<World> from_environment();
 };
 
 // The group of `rank` that corresponds to `captured`, a group in another rank's capture. The groups
-// of a device mesh are shifted copies of each other and tile the world in order. Error (input):
+// of a device mesh are shifted copies of each other that tile the world in order. Error (input):
 // copies of the group do not tile the world.
 Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
                                                 int world_size);
 
-// Must outlive all collectives.
+// The registered process groups. This object must outlive all collectives.
 class ProcessGroups {
  public:
   struct Options {
@@ -50,7 +50,7 @@ class ProcessGroups {
   static Result<std::unique_ptr<ProcessGroups>> make(const Graph& graph, const Options& options);
 
   virtual ~ProcessGroups() = default;
-  // Returns when all ranks have called it. Throws c10::Error.
+  // Returns when all ranks have called it. Throws c10::Error if a rank fails.
   virtual void barrier() = 0;
   // Returns when all ranks of the group `name` have called it.
   virtual void barrier(const std::string& name) = 0;

@@ -1,5 +1,5 @@
 // The wrapped backend gets views that do not own their memory. The work object holds the tensors
-// until its wait returns. If nothing waits for it, it holds them until its destructor, which waits.
+// until its wait returns, or if nothing waits for it, until its destructor, which waits.
 
 #include "app/runner/groups/releasing_backend.h"
 

@@ -4,11 +4,12 @@
 //   forward   P = softmax(S), O = P V, L = logsumexp(S)
 //   backward  P = exp(S - L), dV = P^T dO, dP = dO V^T, dS = P * (dP - rowsum(dO * O)),
 //             dQ = scale * dS K, dK = scale * dS^T Q
-// Cost: O(batch * heads * queries * keys) time and memory. torch's own fused CPU kernel, which
-// never holds S, is used where it can be: if head sizes are equal and there is no bias.
+// Cost: O(batch * heads * queries * keys) time and memory. torch's fused CPU kernel, which never
+// stores S, is used if it supports the tensors, that is, if head sizes are equal and there is no
+// bias.
 // Source: Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures
 // are torch 2.11's.
-// Deviations: dropout is refused, since every kernel draws its own random numbers.
+// Deviations: dropout is refused, since every kernel draws different random numbers.
 
 #include "app/runner/kernels/attention.h"
 
@@ -42,8 +43,8 @@ at::Tensor scores(const at::Tensor& query, const at::Tensor& key,
   return s;
 }
 
-// Copies an output, which the caller may read later, to the captured layout: batch x queries x
-// heads x size in memory.
+// Copies an output to the layout of the capture, in which the caller may read it later: batch x
+// queries x heads x size in memory.
 at::Tensor as_captured(const at::Tensor& t, at::ScalarType dtype) {
   const at::Tensor laid_out =
       at::empty({t.size(0), t.size(2), t.size(1), t.size(3)}, t.options().dtype(dtype))
@@ -65,8 +66,8 @@ bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tenso
          query.size(1) == value.size(1) && query.numel() > 0;
 }
 
-// The kernel on CUDA: the chosen one, or else the fastest that supports the tensors. A forward and
-// its backward get the same one.
+// The kernel on CUDA: the chosen one or, if none was chosen, the fastest that supports the tensors.
+// The result is the same for a forward and its backward.
 AttentionKernel kernel_on_cuda(const at::Tensor& query, const at::Tensor& key,
                                const at::Tensor& value, const std::optional<at::Tensor>& bias) {
   if (chosen != AttentionKernel::automatic) return chosen;
@@ -246,7 +247,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
     const at::Tensor& /*philox_offset*/, double dropout, std::array<bool, 4> mask, bool is_causal,
     std::optional<double> scale) {
   TORCH_CHECK(!mask[3], "the gradient of an attention bias is not supported on the CPU");
-  // The kernel pads the rows of logsumexp. Use only the real ones.
+  // The kernel pads the rows of logsumexp. Remove the padding.
   const at::Tensor rows = logsumexp.narrow(2, 0, query.size(2));
   const AttentionGradients g =
       backward(grad_out, query, key, value, bias, out, rows, dropout, {is_causal, scale});
@@ -334,7 +335,7 @@ TORCH_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("_scaled_dot_product_efficient_attention_backward", TORCH_FN(efficient_backward));
 }
 
-// Registers the same functions under Jointer's own names, with the captured operators' schemas.
+// Registers the same functions under Jointer's names, with the schemas of the captured operators.
 TORCH_LIBRARY_FRAGMENT(jointer, m) {
   const auto define = [&m](const char* name, const char* captured, auto kernel) {
     const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(captured, "");

@@ -1,8 +1,8 @@
 #pragma once
 
-// Scaled dot product attention, computed by its definition: for cases that no fused CPU kernel
-// supports (a head size of values that differs from that of keys, a bias), or at the user's
-// request.
+// Scaled dot product attention, computed by its definition. It is used in cases that no fused CPU
+// kernel supports (a head size of values that differs from that of keys, or a bias), or at the
+// user's request.
 
 #include <ATen/core/Tensor.h>
 
@@ -34,9 +34,9 @@ AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tens
                                       const std::optional<at::Tensor>& bias, const at::Tensor& out,
                                       const at::Tensor& logsumexp, const AttentionOptions& options);
 
-// Sets the kernel for captured attention operators that do not run under their own name: on the
-// CPU, which does not have them, and on CUDA if the user chose a kernel or the capture is from the
-// CPU. Automatic: a fused kernel that supports the tensors, otherwise the definition (math).
+// Sets the kernel for captured attention operators that do not run as captured: on the CPU, which
+// lacks them, and on CUDA if the user chose a kernel or the capture is from the CPU. Automatic: a
+// fused kernel that supports the tensors, otherwise the definition (math).
 void use_attention(AttentionKernel kernel);
 
 // Jointer's operator that replaces a captured attention operator and runs the chosen kernel; empty

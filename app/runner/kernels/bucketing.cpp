@@ -1,4 +1,4 @@
-// The operators that bucketing passes insert and that torch registers from Python: they copy
+// The operators that bucketing passes insert and that torch registers from Python. They copy
 // several tensors into one for a collective, and split the result afterwards. Source:
 // torch/_inductor/fx_passes/bucketing.py, torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py
 // and _fsdp_param.py of torch 2.11 to 2.15. Schemas have the parameters of all versions, since
@@ -93,7 +93,8 @@ at::ScalarType dtype_number(std::int64_t number, c10::string_view captured_by) {
 }
 
 // Concatenates the tensors rank by rank. A tensor whose padding was removed earlier (in versions
-// with `unpadded_input_indices`) is padded with zeros if its first dimension is not divisible.
+// with `unpadded_input_indices`) is padded with zeros if the group size does not divide its first
+// dimension.
 at::Tensor pre_bucket_reduce_scatter(
     const c10::List<at::Tensor>& inputs, std::int64_t group_size,
     const std::optional<c10::List<std::int64_t>>& unpadded_input_indices) {

@@ -1,5 +1,5 @@
-// aten._fused_rms_norm_backward on the CPU, which torch 2.11 has only for CUDA and MPS (the
-// forward is composite and runs everywhere).
+// aten._fused_rms_norm_backward on the CPU. Torch 2.11 has it only for CUDA and MPS (the forward is
+// composite and runs everywhere).
 //
 // With x the input, r the saved 1 / sqrt(mean(x^2) + eps) of each row, w the weight, g the gradient
 // of the output, n the row's size, xh = x * r and gw = g * w:

@@ -1,18 +1,21 @@
 // Copies to the host and back that run concurrently with the compute stream. torch registers these
-// operators from Python (torch/_functorch/_activation_offloading), with more parameters in each
-// version:
+// operators from Python (torch/_functorch/_activation_offloading), with additional parameters in
+// each version:
 //
 //   ao.offload      a copy in pinned host memory
-//   ao.reload       a copy on the device, in the given layout or else that of the host copy
+//   ao.reload       a copy on the device, in the given layout or, if none is given, that of the
+//                   host copy
 //   ao.wait_tensor  makes the current stream wait for that copy
 //
-// A host copy keeps the layout if it has neither gaps nor repeats. torch's copy is contiguous, and
-// its graphs pass reload the layout to restore. Tensors that are passed to a wait to keep them
-// alive (`keepalive`, `last_use_of_storage`) are released at their last use in the program.
+// A host copy has the layout of its source if this layout has neither gaps nor repeats. torch's
+// copy is contiguous, and torch's graphs pass the layout to restore to `reload`. Tensors that are
+// passed to a wait to keep them alive (`keepalive`, `last_use_of_storage`) are released at their
+// last use in the program.
 //
-// On a device with streams, copies run on one separate stream per device, after the work that the
-// current stream had when they were started. Their source must live until the wait: the graph keeps
-// it (`keepalive`), and so does the program. On the CPU a copy is done when its call returns.
+// On a device with streams, copies run on one separate stream per device, after the work that was
+// in the current stream when they were started. The source of a copy must live until the wait; both
+// the graph (`keepalive`) and the program ensure this. On the CPU, a copy is done when its call
+// returns.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
@@ -89,7 +92,7 @@ class Transfers {
   std::unordered_map<const void*, Running> running_;  // by the copy's memory
 };
 
-// One per process, like torch's own registry of copies in flight.
+// There is one per process, as in torch.
 Transfers& transfers() {
   static Transfers all;
   return all;

@@ -9,7 +9,7 @@ namespace jointer::runner {
 namespace {
 
 at::Tensor convert_element_type(const at::Tensor& a, at::ScalarType dtype) {
-  // Keeps the strides of a dense tensor, and always returns a new tensor.
+  // This preserves the strides of a dense tensor, and always returns a new tensor.
   return a.to(dtype, /*non_blocking=*/false, /*copy=*/true, c10::MemoryFormat::Preserve);
 }
 
@@ -73,7 +73,7 @@ at::Tensor collapse_view(const at::Tensor& a, std::int64_t start, std::int64_t e
   return a.view(sizes);
 }
 
-// Unlike ATen, reduces nothing if the list of dimensions is empty.
+// Unlike in ATen, nothing is reduced if the list of dimensions is empty.
 template <at::Tensor (*reduce)(const at::Tensor&, at::IntArrayRef)>
 at::Tensor reduction(const at::Tensor& a, at::OptionalIntArrayRef dims,
                      std::optional<at::ScalarType> dtype) {

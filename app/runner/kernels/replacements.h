@@ -1,8 +1,9 @@
 #pragma once
 
-// Operators that run differently on a device other than that of the capture. CUDA's operators
-// without a CPU kernel get one under their own name (attention.cpp, normalization.cpp). Operators
-// whose kernel on the other device is missing or more limited are replaced by Jointer's own.
+// Operators that run differently on a device other than that of the capture. For CUDA's operators
+// without a CPU kernel, a kernel is registered under the same name (attention.cpp,
+// normalization.cpp). Operators whose kernel on the other device is missing or more limited are
+// replaced by operators of Jointer.
 
 #include <c10/core/DeviceType.h>
 

@@ -16,7 +16,7 @@
 namespace jointer::runner {
 namespace {
 
-// Precedes every block, and preserves torch's alignment.
+// Precedes every block. Its size preserves torch's alignment.
 struct alignas(64) Header {
   std::int64_t bytes = 0;
   std::int64_t epoch = 0;  // -1: not counted
@@ -25,7 +25,7 @@ struct alignas(64) Header {
 thread_local int uncounted_depth = 0;
 CountingAllocator* the_allocator = nullptr;
 
-// Bytes added to a total, and subtracted again unless they are kept.
+// Adds bytes to a total, and subtracts them again unless keep() is called.
 class Claim {
  public:
   Claim(std::atomic<std::int64_t>& total, std::int64_t bytes)
@@ -49,7 +49,7 @@ class Claim {
     std::abort();  // not reached
   }
   void keep() { is_kept_ = true; }
-  // The total, with these bytes.
+  // The total including these bytes.
   [[nodiscard]] std::int64_t total() const { return now_; }
 
  private:
@@ -132,7 +132,7 @@ void CountingAllocator::record(std::int64_t allocated) {
                        .bytes = allocated});
 }
 
-// For oneDNN, which allocates and frees raw pointers.
+// Used by oneDNN, which allocates and frees raw pointers.
 c10::DeleterFnPtr CountingAllocator::raw_deleter() const {
   return &give_back;
 }

@@ -18,8 +18,8 @@ namespace jointer::runner {
 // Gloo's threads also allocate.
 class CountingAllocator final : public c10::Allocator {
  public:
-  // Installs it as torch's allocator for the rest of the process. The previous allocator frees the
-  // blocks that it allocated.
+  // Installs an instance as torch's allocator for the rest of the process. Blocks allocated earlier
+  // are still freed by the previous allocator.
   static CountingAllocator& install();
 
   c10::DataPtr allocate(std::size_t bytes) override;
@@ -27,16 +27,16 @@ class CountingAllocator final : public c10::Allocator {
   void copy_data(void* dest, const void* src, std::size_t count) const override;
 
   [[nodiscard]] std::int64_t allocated() const { return allocated_.load(); }
-  // Bytes allocated now, including those that do not count.
+  // Bytes that are allocated now, including those that do not count.
   [[nodiscard]] std::int64_t live() const { return live_.load(); }
   [[nodiscard]] std::int64_t peak() const { return peak_.load(); }
   void reset_peak() { peak_.store(allocated_.load()); }
-  // Records `allocated` at each allocation and each release, with the nanoseconds since the start of
-  // the recording, until it is stopped. The first entry is the start, the last one the end.
+  // Records `allocated` at each allocation and release, with the nanoseconds since the start of the
+  // recording, until stop_recording. The first entry is the start, the last one the end.
   void start_recording();
   std::vector<MeasuredBytes> stop_recording();
-  // Stops counting the current allocations, even once they are freed. They belong to the program
-  // itself, before it has inputs.
+  // Stops counting the current allocations, so that their releases do not count either. They are
+  // those of the program before it has inputs.
   void start_from_here() {
     allocated_.store(0);
     peak_.store(0);
@@ -45,8 +45,8 @@ class CountingAllocator final : public c10::Allocator {
   // Counted allocations that would exceed this total fail with torch's out-of-memory error; 0: no
   // limit.
   void limit(std::int64_t bytes) { limit_.store(bytes); }
-  // The same for all allocations since `install`, whether they count or not: this rank's share of
-  // the machine's free memory.
+  // The same limit for all allocations since `install`, whether they count or not: this rank's
+  // share of the machine's free memory.
   void set_share(std::int64_t bytes) { share_.store(bytes); }
 
  private:
@@ -63,8 +63,8 @@ class CountingAllocator final : public c10::Allocator {
   std::chrono::steady_clock::time_point recording_since_;
 };
 
-// While this object lives, allocations of its thread do not count, such as copies that only the
-// measurement needs.
+// While this object exists, allocations of its thread do not count. Used for copies that exist only
+// for the measurement.
 class Uncounted {
  public:
   Uncounted();

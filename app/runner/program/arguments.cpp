@@ -138,9 +138,9 @@ Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
                  .index = static_cast<std::uint32_t>(program_.expressions.size() - 1)};
 }
 
-// The name of each positional argument. If this torch has no parameter of that name, the argument
-// takes the name of the parameter at its position, unless the capture's schema has that parameter
-// elsewhere.
+// The name of each positional argument. If the operator in this torch has no parameter of that
+// name, the name is that of the parameter at the argument's position, unless the capture's schema
+// has this parameter at another position.
 std::vector<std::string_view> ArgumentConverter::names_of(std::size_t count,
                                                           const c10::FunctionSchema& schema,
                                                           const OperatorInfo* captured) {
@@ -203,7 +203,7 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
                          operand.error().message);
     operands.push_back(*operand);
   }
-  // An argument that only the capture's torch has can be dropped if it is None.
+  // An argument that exists only in the capture's version of torch can be dropped if it is None.
   std::erase_if(given, [](const auto& each) { return each.second->kind == Argument::Kind::none; });
   if (!given.empty()) {
     const std::string_view name = given.front().first;
@@ -229,7 +229,7 @@ Result<Operand> ArgumentConverter::of_node(NodeId node, const c10::Type& type) {
                  .index = slot};
 }
 
-// The value of a symbolic float is the result of the first node with the same expression.
+// The operand for a symbolic float is the result of the first node with the same expression.
 Result<Operand> ArgumentConverter::of_float(const SymbolicFloat& number, const c10::Type& type) {
   for (const NodeId id : graph_.order()) {
     const auto known = symbolic_float(graph_, graph_.node(id).value);
@@ -261,7 +261,7 @@ Result<Operand> ArgumentConverter::convert_list(const Argument& argument, const 
       elements.push_back(operand);
     }
   } else if (fixed_size > 0) {
-    // For `int[2]`, one number stands for all elements.
+    // For `int[2]`, a single number is the value of all elements.
     JOINTER_TRY(const Operand operand, convert(argument, element));
     elements.assign(static_cast<std::size_t>(fixed_size), operand);
   } else {

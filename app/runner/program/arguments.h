@@ -19,13 +19,14 @@ class ArgumentConverter {
                     std::function<SlotId(NodeId)> slot_of)
       : graph_(graph), program_(program), device_(device), slot_of_(std::move(slot_of)) {}
 
-  // One operand per parameter of the schema, in its order: by position, by keyword, or the default.
-  // `skip`: the number of leading arguments that belong to a higher-order operator instead. Error
-  // (input): an argument is missing, is one too many, or does not fit its type.
+  // Appends one operand per parameter of the schema, in the schema's order: the argument given by
+  // position or by keyword, or the default. `skip`: the number of leading arguments that belong to
+  // a higher-order operator instead. Error (input): an argument is missing, superfluous, or does
+  // not fit its type.
   //
   // `captured`: the operator in the torch of the capture; null if it is unknown or replaced by
-  // another. If given, positional arguments are found by name, since versions may order them
-  // differently. The parameter `captured_by` of Jointer's own kernels receives the capture's
+  // another operator. If it is given, positional arguments are matched by name, since versions may
+  // order them differently. The parameter `captured_by` of Jointer's kernels receives the capture's
   // version of torch.
   Result<void> convert(const Node& node, const c10::FunctionSchema& schema, std::size_t skip,
                        std::string_view ignored_keyword, const OperatorInfo* captured);
@@ -33,7 +34,7 @@ class ArgumentConverter {
   // Converts an argument as a Python value, for builtins.
   Result<Operand> convert_plain(const Argument& argument);
 
-  // A symbolic size.
+  // The operand for a symbolic size.
   Result<Operand> symbol(ExpressionId expression);
 
   at::Device map_device(std::string_view name) const;
@@ -61,7 +62,7 @@ class ArgumentConverter {
 // A number as a 0-dimensional tensor that is promoted like a Python number.
 at::Tensor wrapped_number(const c10::IValue& number);
 
-// LibTorch's type of the same name. Error (input): there is none.
+// LibTorch's type of the same name. Error (input): there is no such type.
 Result<at::ScalarType> scalar_type(DType type);
 
 }  // namespace jointer::runner

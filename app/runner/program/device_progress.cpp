@@ -7,7 +7,7 @@
 namespace jointer::runner {
 namespace {
 
-// Looks for marks that the device has reached only if there are this many.
+// mark() looks for marks that the device has reached only if there are this many marks.
 constexpr std::size_t kEnough = 256;
 
 }  // namespace
@@ -32,7 +32,7 @@ std::optional<DeviceProgress::Unfinished> DeviceProgress::oldest_unfinished() co
   std::optional<std::size_t> reached = last_reached_;
   for (const Mark& mark : marks_) {
     if (!mark.event.query()) {
-      if (reached && *reached >= mark.instruction) reached.reset();  // of the step before
+      if (reached && *reached >= mark.instruction) reached.reset();  // of the previous step
       return Unfinished{.instruction = mark.instruction, .after = reached};
     }
     reached = mark.instruction;

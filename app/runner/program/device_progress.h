@@ -1,7 +1,7 @@
 #pragma once
 
-// How far a device is with the calls that the host has launched. The device runs calls later than
-// the host launches them, so if it hangs, the host is at a different call.
+// The progress of a device through the calls that the host has launched. The device runs calls
+// later than the host launches them, so if the device hangs, the host is at a different call.
 
 #include <c10/core/Device.h>
 #include <c10/core/Event.h>
@@ -18,8 +18,9 @@ class DeviceProgress {
  public:
   explicit DeviceProgress(c10::Device device) : device_(device) {}
 
-  // Call it after launching an instruction. The device reaches the mark when it has finished
-  // everything that was queued on its current stream. Throws c10::Error.
+  // Must be called after an instruction is launched. The device reaches the mark when it has
+  // finished everything that is queued on its current stream. Throws c10::Error if the device has
+  // failed.
   void mark(std::size_t instruction);
   // The instruction of the oldest mark that the device has not reached, and that of the mark before
   // it, if both are of one step.
@@ -27,8 +28,8 @@ class DeviceProgress {
     std::size_t instruction = 0;
     std::optional<std::size_t> after;
   };
-  // nullopt: it has reached all marks. May be called from another thread while the one that sets
-  // marks is blocked.
+  // nullopt if the device has reached all marks. May be called from another thread while the thread
+  // that sets marks is blocked.
   [[nodiscard]] std::optional<Unfinished> oldest_unfinished() const;
 
  private:
@@ -38,9 +39,9 @@ class DeviceProgress {
   };
 
   c10::Device device_;
-  mutable std::mutex mutex_;  // guards the next three
+  mutable std::mutex mutex_;  // guards the next three members
   std::deque<Mark> marks_;
-  std::optional<std::size_t> last_reached_;  // before those
+  std::optional<std::size_t> last_reached_;  // before the marks in marks_
   std::vector<c10::Event> spare_;
 };
 

@@ -268,8 +268,7 @@ void Interpreter::feed(SlotId slot) {
     stack_.push_back(input);
 }
 
-// Calls the operator with the device's own generator in the given state, then restores the
-// generator.
+// Calls the operator with the device's generator in the given state, then restores the generator.
 void Interpreter::call_with_state(const Instruction& instruction) {
   at::Tensor state_before;
   at::Generator own;
@@ -279,7 +278,8 @@ void Interpreter::call_with_state(const Instruction& instruction) {
   if (!own.defined()) own = at::globalContext().defaultGenerator(at::kCPU);
   if (own.device().is_cuda() && instruction.state != kNoSlot &&
       slots_[instruction.state].isGenerator()) {
-    // Exchanges the generators' states themselves, which can be recorded; reading them cannot.
+    // Exchange the state objects of the generators, which can be recorded; reading their contents
+    // cannot.
     const at::Generator before = own.graphsafe_get_state();
     own.graphsafe_set_state(slots_[instruction.state].toGenerator());
     instruction.op->callBoxed(&stack_);
@@ -296,7 +296,8 @@ void Interpreter::call_with_state(const Instruction& instruction) {
   }
   instruction.op->callBoxed(&stack_);
   if (instruction.state == kNoSlot) {
-    // run_and_save_rng_state: the generator advances. The saved state repeats the same draw.
+    // run_and_save_rng_state: the generator advances. With the saved state, the same numbers are
+    // drawn again.
     if (stack_.size() > 1) {
       std::vector<IValue> results(stack_.begin(), stack_.end());
       stack_.clear();

@@ -25,11 +25,11 @@ class Follower {
   Follower& operator=(const Follower&) = delete;
 
   virtual void before(std::size_t instruction) = 0;
-  virtual void called(std::size_t instruction) = 0;  // its results exist
+  virtual void called(std::size_t instruction) = 0;  // the results of the instruction exist
   virtual void freed(std::size_t instruction) = 0;   // values without a later use are released
 };
 
-// A step's error, and the node at which it occurred.
+// The error of a step, and the node at which it occurred.
 struct StepError {
   NodeId node;
   bool out_of_memory = false;
@@ -40,19 +40,19 @@ struct StepError {
 
 class Interpreter {
  public:
-  // `program` must outlive the interpreter. `status` receives the position of every instruction, and
-  // -1 at the end of a step; it may be null.
+  // `program` must outlive the interpreter. The position of every instruction, and -1 at the end of
+  // a step, is written to `status`, which may be null.
   Interpreter(const Program& program, StatusWriter* status);
 
   // Sets an input or a constant of the graph for all following steps. An input that is released at
   // its last use enters each step at its placeholder.
   void set(const ProgramInput& input, c10::IValue value);
   // If true, inputs that are released at their last use are copied for each step, so that their
-  // memory is really freed, as in training, at the cost of a copy. The originals then are on the
-  // host.
+  // memory is really freed, as in training, at the cost of a copy. In that case, the originals are
+  // on the host.
   void copy_released_inputs(bool on);
-  // Marks in `progress` how far the device is, after every wait and every few calls of the
-  // following steps; null disables this. Recorded steps must not be marked.
+  // Sets marks in `progress` after every wait and every few calls of the following steps; null
+  // disables this. Steps that are recorded must not be marked.
   void mark_progress(DeviceProgress* progress) { progress_ = progress; }
   // The random generators among the inputs.
   [[nodiscard]] std::vector<at::Generator> generators() const;
@@ -61,8 +61,8 @@ class Interpreter {
   // Runs one step. Outputs of the previous step become invalid.
   tl::expected<void, StepError> step(Follower* follower = nullptr);
 
-  // By index in the joint graph's outputs; undefined for outputs that are None. Valid until the
-  // next step.
+  // The outputs, by their index in the joint graph; undefined tensors for outputs that are None.
+  // Valid until the next step.
   [[nodiscard]] std::vector<at::Tensor> outputs() const;
   // Releases everything that a step created.
   void clear();

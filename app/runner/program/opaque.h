@@ -1,7 +1,7 @@
 #pragma once
 
-// Values that are neither tensors nor numbers, but Python objects, of which a capture has only a
-// description.
+// Values that are neither tensors nor numbers, but Python objects. A capture contains only a
+// description of them.
 
 #include <ATen/core/ivalue.h>
 
@@ -17,8 +17,8 @@ inline constexpr std::string_view kProcessGroup = "ProcessGroup";
 // The name of the Python type; empty for any other value.
 std::string_view opaque_type(const Graph& graph, const Value& value);
 
-// The name of a process group, which is what operators get instead of the group. Error (input): the
-// capture does not say which group it is.
+// The name of a process group, which is passed to operators instead of the group. Error (input):
+// the capture does not identify the group.
 Result<c10::IValue> group_name(const Graph& graph, const Value& value);
 Result<c10::IValue> group_name(const Graph& graph, const Argument& argument);
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // A graph that is ready to run: which operators are called in which order, with which values, and
-// when values are released. Everything that is the same in every step is decided here, so steps do
-// no extra work.
+// when values are released. Everything that is the same in every step is decided in advance, so
+// steps do no extra work.
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
@@ -17,8 +17,8 @@
 
 namespace jointer::runner {
 
-// Where a value is held while the program runs. A node that returns several values has one slot for
-// each, and a getitem is another name for one of these.
+// The location of a value while the program runs. A node that returns several values has one slot
+// for each, and a getitem is another name for one of these.
 using SlotId = std::uint32_t;
 inline constexpr SlotId kNoSlot = ~SlotId{0};
 
@@ -27,7 +27,7 @@ struct Operand {
   enum class Kind : std::uint8_t {
     constant,    // `index` into Program::constants
     slot,        // `index`: a slot
-    last,        // the same, without a later use: it may be moved from
+    last,        // `index`: a slot without a later use, so that its value may be moved
     as_tensor,   // a number in a slot, for a parameter that is a tensor
     expression,  // `index` into Program::expressions: a symbolic size
     list,        // `count` operands, starting at `index`
@@ -50,7 +50,7 @@ using Compiled = std::function<void(torch::jit::Stack& stack)>;
 // A compiled part of the program.
 struct CompiledCode {
   std::string label;
-  std::vector<NodeId> nodes;  // that it replaces, in program order
+  std::vector<NodeId> nodes;  // the nodes that it replaces, in program order
   Compiled run;
 };
 
@@ -71,7 +71,7 @@ struct Instruction {
   std::uint32_t first_operand = 0, operand_count = 0;
   std::uint32_t first_result = 0, result_count = 0;  // consecutive slots
   std::uint32_t first_freed = 0, freed_count = 0;    // in Program::freed
-  SlotId symbol = kNoSlot;  // in Program::symbol_values: the symbol that its result binds
+  SlotId symbol = kNoSlot;  // in Program::symbol_values: the symbol that the result binds
   const c10::OperatorHandle* op = nullptr;
   Builtin builtin = nullptr;
   std::uint32_t compiled = 0;
@@ -104,15 +104,15 @@ struct Program {
   std::vector<c10::IValue> constants;
   std::vector<SlotId> freed;
   std::vector<SymbolicOperand> expressions;
-  std::unordered_map<std::string, std::uint32_t> symbols;  // name -> place in symbol_values
+  std::unordered_map<std::string, std::uint32_t> symbols;  // name -> index in symbol_values
   std::vector<std::int64_t> symbol_values;                 // at the start of a step
-  std::vector<c10::OperatorHandle> handles;  // what instructions point to; never resized
+  std::vector<c10::OperatorHandle> handles;  // instructions point to them; never resized
   std::vector<CompiledCode> compiled;
   std::uint32_t slot_count = 0;
   std::vector<ProgramInput> inputs;              // placeholders that are fed, in program order
   std::vector<ProgramInput> constants_of_graph;  // get_attr nodes
   // As the joint graph returns them. For a pair: the forward's outputs without saved values, then
-  // the backward's.
+  // the backward's outputs.
   std::vector<ProgramOutput> outputs;
   // Differences from the captured graph, one per line: "aten.histc.default: integers by way of
   // bincount".

@@ -1,24 +1,24 @@
-// Turns a graph into a program: decides once what each step does.
+// Turns a graph into a program: decides in advance what each step does.
 //
 // Terms
 //   instruction   one call of the graph, or one compiled region in place of several.
-//   slot          the location of a value. A node has one, or one for each value that it returns; a
-//                 getitem is another name for its source's slot, and a placeholder of a pair's
-//                 backward is another name for the forward's value.
+//   slot          the location of a value. A node has one slot, or one for each value that it
+//                 returns; a getitem is another name for a slot of its source, and a placeholder of
+//                 a pair's backward is another name for the slot of the forward's value.
 //   last use      the last instruction that reads a slot; the slot is emptied after it.
 //
 // Rules of lifetime (the same as the memory timeline's, core/schedule/lifetimes.cpp)
-//   1. A value is released after its last use, or after the call that made it if nothing uses it.
-//   2. Placeholders live throughout, except the inputs that a backward receives from its forward
-//      and from autograd (saved values, tangents), which are released at last use. Constants and
-//      outputs stay.
+//   1. A value is released after its last use, or if nothing uses it, after the call that made it.
+//   2. Placeholders live throughout, except the inputs that a backward receives from the forward
+//      and from autograd (saved values, tangents), which are released at their last use. Constants
+//      and outputs are not released.
 //   3. The inputs of a collective stay until its wait, or until the end if there is no wait.
 //   4. Extracting one of several values uses all of them.
 //
 // A compiled region runs once all its inputs exist: the order is that of the graph, with each
-// region as one unit, as early as its first node and as dependencies allow.
+// region as one unit, which runs as early as its first node and its dependencies allow.
 //
-// Cost: linear in nodes and arguments; with regions O(n log n).
+// Cost: linear in the number of nodes and arguments; with regions, O(n log n).
 
 #include "app/runner/program/program_builder.h"
 
@@ -129,7 +129,7 @@ class ProgramBuilder {
   Program program_;
   std::vector<SlotId> slots_;               // by node
   std::vector<std::uint32_t> slot_counts_;  // by node
-  std::vector<bool> unpacked_;              // by node: each of its values has its own slot
+  std::vector<bool> unpacked_;              // by node: true if each of its values has a slot
   std::vector<bool> missing_;               // by node: its operator does not exist in this process
   std::vector<std::int32_t> region_of_;     // by node, -1 for none
   ArgumentConverter converter_;
@@ -139,7 +139,7 @@ class ProgramBuilder {
   std::vector<std::uint32_t> last_use_;                      // by slot
 };
 
-// Kahn's algorithm over units. Picks the ready unit whose first node comes first.
+// Kahn's algorithm over units. Among ready units, picks the one whose first node comes first.
 Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
   std::vector<Unit> units;
   std::vector<std::uint32_t> unit_of(graph_.node_count());
@@ -272,14 +272,14 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
     const auto same = [&](const auto& entry) { return entry.first == target; };
     if (std::none_of(unsupported_.begin(), unsupported_.end(), same))
       unsupported_.emplace_back(target, id);
-    // Its users still need slots, so that the error lists all missing operators.
+    // Give it slots for its users anyway, so that the error lists all missing operators.
     give_slots(id, instruction, 1);
     missing_[id.index()] = true;
     return {};
   }
   const c10::FunctionSchema& schema = op->schema();
-  // Matches arguments by name only if this is the operator that the capture calls, not a
-  // replacement or an argument.
+  // Match arguments by name only if this is the operator that the capture calls, not a replacement
+  // or an operator passed as an argument.
   const bool is_captured =
       target == graph_.target(node) && operator_name(target) == op->operator_name();
   JOINTER_CHECK(converter_.convert(node, schema, skip, ignored_keyword,
@@ -306,8 +306,8 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
   return {};
 }
 
-// graphsafe_run_with_rng_state(op, *args, rng_state=generator): the operator draws from that
-// generator and leaves the device's own unchanged. The older pair of operators passes the state as
+// graphsafe_run_with_rng_state(op, *args, rng_state=generator): the operator draws from the given
+// generator, and the device's generator stays unchanged. With the two older operators, the state is
 // a tensor.
 Result<void> ProgramBuilder::add_random_call(NodeId id, const Node& node) {
   const std::span<const Argument> args = graph_.args(node);
@@ -364,7 +364,7 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
                        counted(static_cast<std::size_t>(count), "value"));
   slots_[id.index()] = slots_[source.index()] + static_cast<SlotId>(index);
   Instruction instruction{.kind = Instruction::Kind::name};
-  // This only names one of the values, but counts as a use of all, so that none is released
+  // This only names one of the values, but counts as a use of all of them, so that none is released
   // earlier.
   instruction.first_result = slots_[source.index()];
   instruction.result_count = static_cast<std::uint32_t>(count);
@@ -374,7 +374,8 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
 }
 
 // A call that returns a process group, in graphs that one rank compiles for all. Its value is the
-// name by which collectives find the group; the mesh that the group comes from does not exist here.
+// name by which collectives find the group; the mesh from which the group comes does not exist
+// here.
 Result<void> ProgramBuilder::add_group(NodeId id, const Node& node) {
   JOINTER_TRY(const c10::IValue name, group_name(graph_, node.value));
   Instruction instruction{.kind = Instruction::Kind::builtin, .builtin = hand_on};
@@ -399,7 +400,7 @@ void ProgramBuilder::add_region(const CompiledRegion& region) {
   instruction.first_result = program_.slot_count;
   instruction.result_count = static_cast<std::uint32_t>(region.outputs.size());
   for (const NodeId output : region.outputs) {
-    // An input that the region returns unchanged keeps its slot.
+    // The slot of an input that the region returns unchanged stays the same.
     if (slots_[output.index()] == kNoSlot) slots_[output.index()] = program_.slot_count;
     ++program_.slot_count;
   }
@@ -521,7 +522,7 @@ void ProgramBuilder::find_last_uses() {
   move_last_uses();
 }
 
-// Operands at their last use may be moved from, if the call names them only once.
+// The value of an operand at its last use may be moved if the call has this operand only once.
 void ProgramBuilder::move_last_uses() {
   for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
     const Instruction& instruction = program_.instructions[i];

@@ -14,7 +14,7 @@ struct CompiledRegion {
   std::string label;            // "joint", "region 2"
   std::vector<NodeId> nodes;    // in program order
   std::vector<NodeId> inputs;   // arguments from outside `nodes`
-  std::vector<NodeId> outputs;  // results: some of `nodes`, or an input that it returns unchanged
+  std::vector<NodeId> outputs;  // some of `nodes`, or inputs that are returned unchanged
   Compiled function;
 };
 
@@ -25,8 +25,9 @@ struct BuildOptions {
   bool chooses_attention = false;
 };
 
-// Decides how a graph runs; the rules are at the top of program_builder.cpp. Error (run): operators
-// that exist only in Python, by name and node. Error (input): a call does not fit its operator.
+// Decides how a graph runs; program_builder.cpp describes the rules. Error (run): the graph calls
+// operators that exist only in Python; the message contains their names and nodes. Error (input): a
+// call does not fit its operator.
 Result<Program> build_program(const Graph& graph, const BuildOptions& options);
 
 }  // namespace jointer::runner

@@ -1,16 +1,15 @@
 // Makes the input tensors of a program.
 //
-// Generated values of a placeholder come from torch's generator for the device on which the tensor
-// is, with the seed
-//   seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32)
-// so that a graph with nodes moved, or a pair instead of its joint graph, gets the same values:
+// The generated values of a placeholder come from torch's generator for the tensor's device, with
+// the seed seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32) so that a graph
+// whose nodes were moved, or a pair instead of its joint graph, gets the same values:
 //   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
 //   other floating types, tangents             normal, in fp32, then cast
 //   complex types                              magnitude one, uniform angle
 //   token ids                                  below the rows of the embedding that they index
 //   booleans and bytes                         zero or one
 //   other integers                             zero, which is a valid index into anything
-// Along a dimension of stride 0, all elements are the first one.
+// Along a dimension of stride 0, all elements are equal to the first one.
 // resources/python/jointer/inputs.py generates the same values, bit for bit.
 
 #include "app/runner/program/tensors.h"
@@ -49,8 +48,8 @@ at::Device device_of(const Graph& graph, const Tensor& tensor, at::Device main) 
   return type == graph.main_device() ? main : at::Device(at::kCPU);
 }
 
-// All elements along a dimension of stride 0, which expand() creates, share memory. Keeps the first
-// one.
+// Keeps the first element along each dimension of stride 0, which expand() creates, since all
+// elements along it share memory.
 at::Tensor without_repeats(at::Tensor tensor, at::IntArrayRef strides) {
   for (std::size_t d = 0; d < strides.size(); ++d)
     if (strides[d] == 0)
@@ -120,7 +119,7 @@ class InputMaker {
   }
 
  private:
-  // A mesh or similar object is used only for its process groups, which are found by name.
+  // A mesh or a similar object is used only for its process groups, which are found by name.
   Result<c10::IValue> opaque(NodeId id, const Node& node) {
     const std::string_view type = opaque_type(graph_, node.value);
     if (type == "Generator") return generator(graph_.name(id));
@@ -169,8 +168,8 @@ class InputMaker {
     return at::randint(0, rows, shape, generator, whole);
   }
 
-  // The number of rows in the table that a placeholder's values index. Looks for the table through
-  // calls that only reshape or gather the values; 1 if there is none.
+  // The number of rows in the table that a placeholder's values index; 1 if there is no table.
+  // Searches for the table through calls that only reshape or gather the values.
   std::int64_t indexed_rows(NodeId from) {
     std::vector<NodeId> open{from};
     std::vector<bool> seen(graph_.node_count(), false);
@@ -251,7 +250,7 @@ void flatten(const Json& data, std::vector<double>& numbers) {
 }
 
 // Fills a tensor with the capture's data for the constant `name`. Returns a note for the user if
-// the capture has none, or if the data does not fit the tensor.
+// the capture contains no data for it, or if the data does not fit the tensor.
 std::string fill(const at::Tensor& to, const Json& table, const std::string& name) {
   if (!table.is_object() || !table.contains(name) || !table[name].is_object() ||
       !table[name].contains("data"))
@@ -266,7 +265,7 @@ std::string fill(const at::Tensor& to, const Json& table, const std::string& nam
   return {};
 }
 
-// Calls `make` for a placeholder or constant, and says for which one it failed.
+// Calls `make` for a placeholder or constant. If it fails, the error says for which one.
 template <class Make>
 InputOr<c10::IValue> guarded(NodeId node, const InputOptions& options, const Make& make) {
   const auto failed = [&](std::string text, bool out_of_memory = false, bool of_device = false) {

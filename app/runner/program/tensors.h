@@ -23,9 +23,10 @@ struct InputOptions {
   at::Device device = at::kCPU;  // replaces the graph's main device
   std::uint64_t seed = 0;
   int rank = 0;
-  // By placeholder; null: all are generated.
+  // By name of the placeholder; null: all are generated.
   const NamedTensors* given = nullptr;
-  // Called before and after each input and constant. May throw c10::Error, as for its memory.
+  // Called before and after each input and constant. May throw c10::Error, for example if memory
+  // runs out.
   std::function<void(NodeId)> before_each = [](NodeId) {};
   std::function<void()> after_each = [] {};
 };
@@ -36,7 +37,7 @@ struct Inputs {
   std::vector<std::string> notes;
 };
 
-// Why an input or a constant could not be created.
+// The reason why an input or a constant could not be created.
 struct InputError {
   NodeId node;
   bool out_of_memory = false, of_device = false;
@@ -46,13 +47,13 @@ template <class T>
 using InputOr = tl::expected<T, InputError>;
 
 // Creates a program's inputs. The memory of inputs that are released at their last use does not
-// count, since each step has its own copy. The top of tensors.cpp describes how values are
-// generated. Error: a given tensor does not fit its placeholder, or is missing while others are
-// given; or memory ran out.
+// count, since each step copies them. tensors.cpp describes how values are generated. Error: a
+// given tensor does not fit its placeholder, is missing while others are given, or memory ran out.
 InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
                             const InputOptions& options);
 
-// Creates the graph's constants, with the capture's values where it has them. Errors: as above.
+// Creates the graph's constants, with the values that the capture contains, if any. Error: a
+// constant cannot be created; the error names it.
 InputOr<void> make_constants(const Graph& graph, const Program& program,
                              const InputOptions& options, Inputs& inputs);
 

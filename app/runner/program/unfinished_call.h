@@ -11,8 +11,8 @@
 namespace jointer::runner {
 
 struct UnfinishedCall {
-  std::string node;            // the collective or copy, or the last call that it may be
-  std::uint32_t position = 0;  // of the instruction that the device has not reached the end of
+  std::string node;            // the collective or copy, or the last call in question
+  std::uint32_t position = 0;  // of the instruction whose end the device has not reached
   std::string text;            // "after mm_3, the device has not finished ... of group fsdp"
 };
 

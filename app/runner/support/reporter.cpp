@@ -16,7 +16,7 @@ void Reporter::report(const RankEvent& event) {
   const std::string line = write_event(event) + "\n";
   ++count_;
   const std::scoped_lock lock(mutex_);
-  // If the listener is gone, the run still continues.
+  // If the listener has exited, the run still continues.
   for (std::size_t written = 0; written < line.size();) {
     const ssize_t count = ::write(descriptor_, line.data() + written, line.size() - written);
     if (count <= 0) return;

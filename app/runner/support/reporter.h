@@ -11,7 +11,8 @@
 namespace jointer::runner {
 
 // Writes events to the stream that was standard output when this object was created. From then on,
-// whatever else is written to standard output goes to standard error. Safe to use from any thread.
+// everything else that is written to standard output is redirected to standard error. Safe to use
+// from any thread.
 class Reporter {
  public:
   Reporter();

@@ -8,18 +8,19 @@
 
 namespace jointer::runner {
 
-// The first line of torch's message. It says what is wrong; details follow it.
+// The first line of torch's message, which says what is wrong. The other lines are details.
 inline std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-// The part of CUDA's message about memory that says what happened, without its advice.
+// CUDA's message about memory without the advice at its end.
 inline std::string without_advice(std::string_view text) {
   const std::string line = first_line(text);
   return line.substr(0, line.find(" If reserved but unallocated"));
 }
 
-// All lines of a message in one, for libraries whose first line does not name the cause (NCCL).
+// All lines of a message as one line, for libraries whose first line does not state the cause
+// (NCCL).
 inline std::string in_one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {

@@ -7,10 +7,11 @@
 
 namespace jointer::runner {
 
-// Such as "2.15.0".
+// The version of torch, such as "2.15.0".
 std::string_view torch_version();
 
-// True if code compiled for version `torch` can be loaded: the releases match, whatever the builds.
+// True if code compiled for version `torch` can be loaded: the releases match, regardless of the
+// builds.
 bool is_this_release(std::string_view torch);
 
 // True if a graph captured with version `torch` calls the operators of this one: the minor versions
