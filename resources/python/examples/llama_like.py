@@ -62,7 +62,8 @@ class Config:
 
 
 class Embedding(nn.Module):
-    """An embedding whose rows are split over ``tp``; each rank contributes zeros for other rows."""
+    """An embedding whose rows are split over ``tp``; each rank contributes zeros for the rows of
+    other ranks."""
 
     def __init__(self, config: Config, mesh: Mesh) -> None:
         super().__init__()
@@ -145,7 +146,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Causal attention of ``[batch, seq, heads, head_dim]`` tensors."""
     query, key, value = (each.transpose(1, 2) for each in (query, key, value))
     if query.is_cuda:
-        # Called directly, as the general function would query the device, which may not exist.
+        # Call the kernel directly, since the general function would query the device, which may not
+        # exist.
         flash = torch.ops.aten._scaled_dot_product_flash_attention
         out = flash(query, key, value, 0.0, True)[0]
     else:

@@ -1,8 +1,8 @@
 """A two-dimensional mesh, and differentiable collectives for a model distributed over it.
 
 ``tp`` splits every layer (tensor parallel, with the sequence split between layers), ``fsdp``
-splits every parameter along its first dimension, and the batch. Collectives are functional, so they
-are ordinary nodes of a traced graph: a start and a ``wait_tensor``.
+splits every parameter along its first dimension, and the batch. Collectives are functional, so each
+consists of two ordinary nodes of a traced graph: a start and a ``wait_tensor``.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def all_reduce(x: Tensor, group: Group) -> Tensor:
 
 
 class Unshard(Function):
-    """A parameter as a layer needs it: cast, then gathered from the ``fsdp`` ranks.
+    """A parameter as a layer uses it: cast, then gathered from the ``fsdp`` ranks.
 
     The gradient has the parameter's dtype. It is summed over the ``fsdp`` ranks and scattered, and,
     for a parameter that every ``tp`` rank applies to its part of the sequence (``replicated``),
@@ -121,7 +121,7 @@ def scatter_sequence(x: Tensor, mesh: Mesh) -> Tensor:
     return _ScatterSequence.apply(x, mesh.tp) if mesh.tp.size > 1 else x
 
 
-# Collectives work along the first dimension; for a batch of one the transpositions cost nothing.
+# Collectives work along the first dimension. For a batch of one, the transpositions are free.
 
 
 def _gather(x: Tensor, group: Group) -> Tensor:

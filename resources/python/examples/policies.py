@@ -1,4 +1,4 @@
-"""Sets recompute tags on a traced joint graph, which the partitioner follows."""
+"""Sets recompute tags on a traced joint graph. The partitioner respects these tags."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 aten, c10d = torch.ops.aten, torch.ops._c10d_functional
 
-#: A separate region, so that these are never saved at the borders of other checkpointed regions.
+#: A separate region, so that gathered parameters are never saved at the borders of other
+#: checkpointed regions.
 RESHARD_REGION = 100000
 
 #: Operators that selective checkpointing saves, in addition to every other matrix product.
@@ -27,7 +28,7 @@ SAVED = frozenset(
 
 
 def reshard_after_forward(graph: fx.Graph) -> int:
-    """Let the backward gather parameters again instead of saving the gathered ones.
+    """Make the backward gather parameters again instead of saving the gathered parameters.
 
     Tags the all-gather of every parameter and its wait ``MUST_RECOMPUTE``. A parameter is a
     placeholder that reaches the all-gather through nodes with a single input. Returns the

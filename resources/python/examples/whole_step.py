@@ -42,7 +42,8 @@ def trace_step(
     loss_of: Callable[[Tensor, Tensor], Tensor],
     root: str | os.PathLike[str] | None = None,
 ) -> fx.GraphModule:
-    """One step of ``model``: from tokens, targets, parameters and buffers to loss and gradients.
+    """The flat training step of ``model``: from tokens, targets, parameters and buffers to loss and
+    gradients.
 
     Args:
         model: called with the tokens.

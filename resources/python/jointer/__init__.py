@@ -3,10 +3,10 @@
 ``capture``, ``capture_pair``, ``capture_pass``, ``capture_stages``, ``backend`` and ``capturing``
 write captures. ``annotate`` and ``fake_device.without_gpu`` help with tracing. ``load`` turns a
 capture back into a ``torch.fx.GraphModule``. ``graph_hash`` and ``document_hash`` identify a graph,
-``rank_hash`` the graphs of all ranks of a program.
-``apply_recipe`` and ``recipe_pass`` replay edits. ``graph_pass`` declares a pass, which can report
-with ``decide`` and ``progress``. The package needs only torch; before Python 3.14, ``.zst`` files
-also need the ``zstandard`` module.
+and ``rank_hash`` identifies the graphs of all ranks of a program. ``apply_recipe`` and
+``recipe_pass`` replay edits. ``graph_pass`` declares a pass, which can report with ``decide`` and
+``progress``. The package depends only on torch; before Python 3.14, ``.zst`` files also require the
+``zstandard`` module.
 """
 
 from .annotate import annotate

@@ -4,7 +4,8 @@
 with Inductor, ``bench`` runs and measures a graph, ``host`` runs passes in Python.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130
-terminated. ``run`` returns its script's exit code, or 1 if the script made no graph to capture.
+terminated. ``run`` returns the exit code of the script, or 1 if the script made no graph to
+capture.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The storages that a call's results can share, according to its operator.
 
-Fake tensors show aliasing by identity, which can be wrong: a pass that copies ``meta["val"]`` to a
-new call (as for torchtitan's recomputed calls) leaves two calls with one fake storage, although
-each allocates memory. The operator decides instead: a result shares memory only with the arguments
-that the schema names.
+The identity of fake storages is not a reliable sign of aliasing: if a pass copies ``meta["val"]``
+to a new call (as for torchtitan's recomputed calls), two calls have one fake storage, although each
+allocates memory. Therefore the operator decides: a result shares memory only with the arguments
+that the schema marks.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _SILENT = frozenset({"aten::_unsafe_view", "_c10d_functional::wait_tensor"})
 
 
 def aliased_arguments(node: fx.Node) -> Iterator[fx.Node]:
-    """The arguments whose memory the results of ``node`` may share, those named in its schema
-    first.
+    """The arguments whose memory the results of ``node`` may share, beginning with those that its
+    schema marks.
 
-    Without a schema (higher-order operators, Python functions), and for composite operators, this
-    is every argument.
+    If there is no schema (higher-order operators, Python functions), and for composite operators,
+    these are all arguments.
     """
     if node.op not in ("call_function", "call_method", "call_module"):
         return
@@ -64,7 +64,7 @@ def _positions(target: OpOverload) -> tuple[tuple[int, str], ...]:
     arguments = list(enumerate(schema.arguments))
     aliased = [(i, each.name) for i, each in arguments if each.alias_info]
     if any(each.alias_info and each.alias_info.is_write for each in schema.arguments):
-        # ``set_`` leaves its first argument in the memory of another.
+        # After ``set_``, the first argument is in the memory of another argument.
         aliased += [(i, each.name) for i, each in arguments if not each.alias_info]
     return tuple(aliased)
 

@@ -1,8 +1,8 @@
-"""A workaround for virtual machines that announce AMX but refuse its instructions.
+"""A workaround for virtual machines that report AMX but do not execute its instructions.
 
-oneDNN trusts the announcement, so the first bfloat16 matrix product kills the process with an
-illegal instruction. ``avoid_broken_amx`` tries one in a child process and, if it fails, makes
-oneDNN avoid AMX.
+oneDNN relies on the report, so the first bfloat16 matrix product ends the process with an illegal
+instruction. ``avoid_broken_amx`` tries such a product in a child process and, if the child dies,
+disables AMX in oneDNN.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _WITHOUT_AMX = "AVX512_CORE_BF16"
 def avoid_broken_amx() -> str | None:
     """Make bfloat16 work on this machine.
 
-    Call it before the first computation, when oneDNN reads its settings.
+    Must be called before the first computation, at which oneDNN reads its settings.
 
     Returns:
-        a note on the workaround, or ``None`` if none is needed.
+        a note on the workaround, or ``None`` if no workaround is necessary.
     """
     if os.environ.get(_SETTING) or not _announces_amx() or _survives():
         return None

@@ -27,12 +27,13 @@ _INTERNAL = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
 def annotate(model: nn.Module, root: str | os.PathLike[str] | None = None) -> Iterator[None]:
     """Record module stacks and stack traces for nodes traced from ``model`` inside the context.
 
-    A node's stack trace ends at the torch function that made it. A backward node has the trace of
-    its forward; for a ``torch.autograd.Function``, the trace that leads to its module.
+    The stack trace of a node ends at the torch function that made the node. A backward node has the
+    trace of its forward node; for a ``torch.autograd.Function``, the trace that leads to its
+    module.
 
     Args:
-        model: the paths of its submodules form the module stacks.
-        root: names source files relative to this folder; default: absolute paths.
+        model: the model, whose submodules' paths form the module stacks.
+        root: source files are named relative to this folder; default: absolute paths.
     """
     notes = _Notes(_depth(), root)
     with contextlib.ExitStack() as stack:
@@ -43,7 +44,7 @@ def annotate(model: nn.Module, root: str | os.PathLike[str] | None = None) -> It
                 hook = module.register_forward_hook(leave, always_call=True)
                 stack.callback(hook.remove)
         stack.enter_context(fx_traceback.preserve_node_meta())
-        # In anomaly mode, autograd nodes remember the lines of their forward.
+        # In anomaly mode, autograd nodes record the lines of their forward.
         stack.enter_context(torch.autograd.set_detect_anomaly(True, check_nan=False))
         stack.enter_context(notes)
         yield

@@ -1,7 +1,7 @@
 """Converts arguments of nodes between torch objects and JSON.
 
-Numbers, strings, ``None`` and lists represent themselves; everything else is an object with one key
-that gives its kind: ``{"n": node}``, ``{"dtype": "bfloat16"}``, ``{"tuple": [...]}``, ...
+Numbers, strings, ``None`` and lists are written as they are; everything else is an object with one
+key, which is the kind: ``{"n": node}``, ``{"dtype": "bfloat16"}``, ``{"tuple": [...]}``, ...
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def encode_argument(value: Any) -> Json:
 def encode_opaque(value: Any) -> Json:
     """A description of an object without a JSON form, identical in every run.
 
-    A process group is described by its name, a key of the capture's ``groups``.
+    A process group is described by its name, which is a key of the capture's ``groups``.
     """
     if isinstance(value, Opaque):
         return {"opaque": value.type_name, "repr": value.text}
@@ -87,7 +87,7 @@ def encode_opaque(value: Any) -> Json:
 
 
 def decode_opaque(value: Mapping[str, Json]) -> Any:
-    """The process group of that name if this process has it, or else a description."""
+    """The process group of that name if it exists in this process; otherwise a description."""
     name, text = value["opaque"], value.get("repr", "")
     group = resolve_group(text) if name == "ProcessGroup" else None
     return Opaque(name, text) if group is None else group

@@ -2,7 +2,8 @@
 
 A package ``NAME.pt2`` is an AOTInductor archive; ``NAME.json`` next to it records its source and
 how to call it (docs/running.md). The cache stores both under a key: a digest of everything that the
-compiled code depends on. Files are written atomically, and a package with a manifest is complete.
+compiled code depends on. Files are written atomically, and if a package has a manifest, it is
+complete.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def cache_folder() -> Path:
-    """The folder of the cache: ``JOINTER_COMPILED``, or else in ``XDG_CACHE_HOME``."""
+    """The folder of the cache: ``JOINTER_COMPILED`` if set, otherwise a folder in
+    ``XDG_CACHE_HOME``."""
     if folder := os.environ.get("JOINTER_COMPILED"):
         return Path(folder)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -84,7 +86,7 @@ def processor_name() -> str:
 
 
 class Cache:
-    """Packages by key. Concurrent processes compile a package only once."""
+    """A cache of packages by key. If processes run concurrently, only one compiles a package."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or cache_folder()
@@ -100,7 +102,7 @@ class Cache:
         Args:
             key: from ``cache_key``.
             make: writes the package to the given path and returns its manifest.
-            waiting: called if another process is compiling it.
+            waiting: called if another process is compiling the package.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         package = self._folder / f"{key}.pt2"
@@ -136,7 +138,7 @@ class Cache:
 
 
 def place(package: Path, description: Mapping[str, Any], folder: Path, name: str) -> Path:
-    """Put ``package`` and its manifest into ``folder`` as ``name``; returns the package's path."""
+    """Put ``package`` and its manifest into ``folder`` as ``name``, and return the new path."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{name}.pt2"
     with tempfile.TemporaryDirectory(dir=folder, prefix=".placing.") as work:

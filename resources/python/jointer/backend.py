@@ -2,7 +2,7 @@
 
 ``capturing`` intercepts AOTAutograd: every joint graph is captured just before it is partitioned,
 for any backend. ``backend`` does this for a single ``torch.compile``. Neither changes the results.
-While they are active, AOTAutograd's cache is disabled, as cached results bypass the graph.
+While either is active, AOTAutograd's cache is disabled, since with cached results no graph is made.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def backend(
     """A ``torch.compile`` backend that captures each joint graph, then compiles it with ``inner``.
 
     Args:
-        path: as in ``capture_pass``: may hold ``{rank}``, ``{kind}`` and ``{n}``.
+        path: as in ``capture_pass``: may contain ``{rank}``, ``{kind}`` and ``{n}``.
         inner: a backend, or its name. ``"eager"`` traces only for the capture and runs the
             model unchanged.
-        pair: also write what the partitioner makes of each joint graph; ``path`` without
-            ``{kind}`` gets it before its suffix.
+        pair: also write the pair that the partitioner makes of each joint graph; if ``path`` lacks
+            ``{kind}``, it is inserted before the suffix.
         info: as in ``capture``.
 
     Graphs without a backward have no joint graph and are not captured. Errors while capturing are
@@ -64,9 +64,9 @@ def capturing(
     graph_trainer.
 
     ``path``, ``pair`` and ``info`` are as in ``backend``. All backends that use AOTAutograd work
-    unchanged; ``torch.compile(backend="eager")`` is traced only for the capture. ``each_pass`` also
-    captures graph_trainer's step after each of its passes. The context's value counts the captures,
-    or gives the reason why there are none.
+    unchanged; ``torch.compile(backend="eager")`` is traced only for the capture. With
+    ``each_pass``, graph_trainer's training step is also captured after each of its passes. The
+    value of the context counts the captures, and gives the reason if there are none.
     """
     from torch._dynamo.backends import registry
 
@@ -78,15 +78,15 @@ def capturing(
 
 def _lookup(inner: str | Compiler) -> Compiler:
     """The ``torch.compile`` backend of that name."""
-    # Imported late, as Dynamo takes as long to import as torch and loading captures does not need
-    # it.
+    # Imported late: importing Dynamo takes as long as importing torch, and it is not needed for
+    # loading captures.
     from torch._dynamo.backends.registry import lookup_backend
 
     return lookup_backend(inner)
 
 
 def _traced_aside(compile_inner: Compiler, guard: WarnOnce) -> Compiler:
-    """A backend that makes a joint graph to be captured, and then discards it."""
+    """A backend that makes a joint graph only to capture it, and then discards the graph."""
 
     def trace_and_compile(
         gm: fx.GraphModule, example_inputs: Sequence[Any], **options: Any

@@ -1,9 +1,10 @@
 """``python -m jointer bench``: one rank of a benchmark, run by Python.
 
-For graphs with operators that exist only in Python. Accepts the arguments of jointer-runner, reads
-its rank from torchrun's environment variables (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR,
-MASTER_PORT), and writes the same messages to its standard output: one JSON object per line, as in
-``resources/schema/runner.schema.json``. Output of libraries is redirected to the standard error.
+This is for graphs with operators that exist only in Python. The program accepts the arguments of
+jointer-runner, reads its rank from torchrun's environment variables (RANK, WORLD_SIZE, LOCAL_RANK,
+MASTER_ADDR, MASTER_PORT), and writes the same messages to its standard output: one JSON object per
+line, as in ``resources/schema/runner.schema.json``. Output of libraries is redirected to the
+standard error.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ def _cancel(number: int, frame: object) -> None:
 
 
 def _leave(code: int) -> int:
-    """Exit immediately if there are other ranks, as closing a group could wait for ranks that are
-    gone."""
+    """Exit immediately if there are other ranks, as closing a group could wait for ranks that have
+    exited."""
     if dist.is_initialized() and dist.get_backend() != "fake":
         sys.stderr.flush()
         os._exit(code)
@@ -210,8 +211,8 @@ class _Rank:
         return read_program(graph, backward, rank=self._rank, assume=assume)
 
     def _join(self, program: Program, device: torch.device) -> None:
-        """Create the groups before anything runs, replacing the fake ones made to load the
-        capture."""
+        """Create the groups before anything runs. They replace the fake groups that were made to
+        load the capture."""
         if dist.is_initialized():
             dist.destroy_process_group()
         groups = program.groups
@@ -301,7 +302,7 @@ def _check_kernels(program: Program) -> None:
 
 
 class _failures:
-    """Turns exceptions of a run into a ``Failure`` that names the node."""
+    """Turns exceptions in a run into a ``Failure`` that names the node."""
 
     def __init__(self, program: RankProgram) -> None:
         self._collectives = program.collectives
@@ -334,7 +335,7 @@ class _failures:
 
 
 def _fresh(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Copies of the inputs, as a graph may write to them."""
+    """Copies of the inputs, since a graph may write to its inputs."""
 
     def copy(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):

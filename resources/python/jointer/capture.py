@@ -18,7 +18,7 @@ from .encode import encode_graph, infer_kind
 from .errors import CaptureError
 from .state_names import reachable_names
 
-#: Roles of the graphs of a pipeline stage: see ``capture_stages``.
+#: Roles of the graphs of a pipeline stage, as described in ``capture_stages``.
 STAGE_ROLES = (
     "forward",
     "backward",
@@ -43,14 +43,14 @@ def capture(
 
     Args:
         joint_or_gm: the result of ``aot_export_joint_with_descriptors``, or any traced
-            ``torch.fx.GraphModule`` whose nodes carry fake tensors in ``meta["val"]``.
-        path: the file; ``.json.zst`` is compressed. It is written atomically.
+            ``torch.fx.GraphModule`` whose nodes have fake tensors in ``meta["val"]``.
+        path: the file, which is written atomically; ``.json.zst`` is compressed.
         kind: ``joint``, ``forward``, ``backward`` or ``train_step``; default: inferred.
         name: the capture's label; default: the name of the file.
         info: facts about the graph (model, parameters, seq_len, ...).
 
     Returns:
-        the path written.
+        the path of the written file.
 
     Raises:
         CaptureError: the graph contains something that a capture cannot hold, or there is no
@@ -74,8 +74,8 @@ def capture_pair(
 ) -> Path:
     """Write the two halves of a partitioned joint graph as one capture of kind ``pair``.
 
-    ``forward`` and ``backward`` are the graphs that a partitioner returned; for the rest, see
-    ``capture``.
+    ``forward`` and ``backward`` are the graphs that a partitioner returned; the other arguments are
+    as in ``capture``.
     """
     path = Path(path)
     write_document(pair_document(forward, backward, name or label(path), info), path)
@@ -107,7 +107,7 @@ def capture_stages(
     Args:
         stages: name, role and graph of each, in display order. A role is ``forward``,
             ``backward``, ``backward_input`` and ``backward_weight`` (the two parts of a backward
-            that computes the inputs' gradients first), ``unshard`` (gathers parameters) or
+            that computes the gradients of inputs first), ``unshard`` (gathers parameters) or
             ``reduce_grad`` (reduces and scatters gradients).
         path, name, info: as in ``capture``.
     """
@@ -138,7 +138,7 @@ def capture_pass(path: str | os.PathLike[str], **info: Any) -> GraphPass:
 
     It works in any list of ``(gm, example_inputs) -> gm`` passes and never raises: errors are
     reported once, as a warning. Within torchtitan's graph_trainer, parameters, buffers and
-    gradients get the trainer's names.
+    gradients have the trainer's names.
 
     Args:
         path: may contain ``{rank}``, ``{kind}`` and ``{n}``, the number of the graph from 0; must
@@ -188,8 +188,8 @@ def label(path: Path) -> str:
 
 
 class WarnOnce:
-    """A context that turns the first ``Exception`` inside it into a warning and drops the
-    others."""
+    """A context that turns the first ``Exception`` inside it into a warning and ignores later
+    ones."""
 
     def __init__(self, what: str) -> None:
         self._what = what

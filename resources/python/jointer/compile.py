@@ -1,6 +1,6 @@
 """``python -m jointer compile``: compiles programs to packages, with a cache.
 
-``compile_program`` answers one request; ``compile_worker`` is the process that serves them.
+``compile_program`` answers one request; ``compile_worker`` is the process that serves requests.
 """
 
 from __future__ import annotations
@@ -107,14 +107,14 @@ def compile_program(
 
     Raises:
         CaptureError: the request or a file is invalid.
-        CompileError: Inductor cannot compile it.
+        CompileError: Inductor cannot compile the program.
         OSError: a file cannot be read or written.
     """
     request.check()
     device = _device(request.on)
     report("load", 0, 0)
     if dist.is_initialized() and dist.get_backend() == "fake":
-        dist.destroy_process_group()  # a former request's
+        dist.destroy_process_group()  # from a previous request
     program = read_program(
         request.graph,
         request.backward,
@@ -164,7 +164,7 @@ def _device(on: str) -> torch.device:
 
 
 def _ensure_process_group() -> None:
-    """Provide a process group, as Inductor needs one even for graphs without groups."""
+    """Create a process group, which Inductor requires even for graphs without groups."""
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
     if not dist.is_initialized():
@@ -259,8 +259,8 @@ def _description(
 
 
 def _layouts(package: Mapping[str, Any]) -> dict[str, Layout]:
-    """Shapes and strides of the tensors that a package returns, as the backward's package gets
-    them."""
+    """Shapes and strides of the tensors that a package returns, in the form in which they are
+    passed to the compilation of the backward."""
     return {
         each["name"]: (tuple(each["shape"]), tuple(each["stride"]))
         for each in package["outputs"]

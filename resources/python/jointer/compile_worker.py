@@ -1,8 +1,8 @@
 """``python -m jointer compile``: a process that compiles programs for its parent.
 
-Without a graph, it reads requests from its standard input, one JSON object per line, and answers
-with JSON lines on its standard output until the input ends. With a graph, it answers only that
-request. Output of libraries is redirected to the standard error.
+If no graph is given, it reads requests from its standard input, one JSON object per line, and
+answers with JSON lines on its standard output until the input ends. If a graph is given, it answers
+only that request. Output of libraries is redirected to the standard error.
 
 A request: ``{"id": any, "graph": path, "backward": path, "method": "inductor" | "regional", "on":
 "auto" | "cpu" | "cuda", "out": folder, "rank": number, "mark": [selector], "assume": "u0=64",
@@ -151,8 +151,8 @@ class _Answers:
             code, events = _answer(given, pulse.stage)
         finally:
             pulse.stop()
-            # Before the answer: after it, the parent may close the input, which must not cancel
-            # anything.
+            # Set this before the answer: after it, the parent may close the input, which must not
+            # cancel anything.
             self.is_busy = False
         for event in events:
             self.say(event.pop("event"), id=number, **event)
@@ -160,7 +160,7 @@ class _Answers:
 
 
 def _answer(given: dict[str, Any], stage: Callable[..., None]) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code, and the events that end the answer."""
+    """The exit code, and the last events of the answer."""
     from .compile import CompileError, Request, compile_program
     from .errors import CaptureError
 
@@ -222,7 +222,7 @@ class _Pulse:
 
 
 def _adopt_orphans() -> None:
-    """Adopt the processes that a compiler driver started when the driver is killed."""
+    """When a compiler driver is killed, adopt the processes that it started."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

@@ -5,8 +5,8 @@ Each form accepts the arguments of the CUDA operator and returns the same items,
 attention becomes ``aten._scaled_dot_product_flash_attention_for_cpu`` or its backward.
 
 Differences: the CPU kernel has no dropout; heads that share keys and values (grouped queries) are
-expanded before, and their gradients summed after; different head sizes are padded with zeros;
-random states are zero.
+expanded before the kernel, and their gradients are summed after it; different head sizes are padded
+with zeros; random states are zero.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ATEN = torch.ops.aten
 
 
 def cpu_form(node: fx.Node) -> Callable[..., Any] | None:
-    """The CPU form of the target of ``node``, or ``None`` if the target itself runs on the CPU."""
+    """The CPU form of the target of ``node``, or ``None`` if the target runs on the CPU."""
     if make := _FORWARDS.get(node.target):
         return make(node)
     if backward := _BACKWARDS.get(node.target):
@@ -65,7 +65,8 @@ def _zeros(described: Any) -> Any:
 
 
 def _laid(tensor: Any, described: Any) -> Any:
-    """``tensor`` with its dimensions in the described memory order, on which later views rely."""
+    """``tensor`` with its dimensions in the memory order of ``described``, on which later views
+    rely."""
     if not isinstance(tensor, Tensor) or not isinstance(described, Tensor):
         return tensor
     strides = described.stride()
@@ -222,7 +223,7 @@ def _efficient_backward(grad, q, k, v, bias, out, lse, seed, offset, dropout, ma
 
 
 def _histogram(values: Tensor, bins: int = 100, low: float = 0, high: float = 0) -> Tensor:
-    """A histogram of integers, which CUDA supports and routing to experts uses."""
+    """A histogram of integers, as in the routing to experts. torch supports it only on CUDA."""
     if values.dtype.is_floating_point:
         return _ATEN.histc(values, bins, low, high)
     return _ATEN.histc(values.double(), bins, low, high).to(values.dtype)

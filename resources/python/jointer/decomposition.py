@@ -3,8 +3,8 @@ that name (compiler_toolkit/passes.py).
 
 The graph is retraced on its fake inputs with Inductor's decompositions, so that later passes (tags,
 partitioners, full Inductor) see the operators that will run. The results of a decomposition inherit
-the module, stack trace and policy of the call. Placeholders and the output keep their names and
-metadata.
+the module, stack trace and policy of the call. The names and metadata of placeholders and the
+output stay.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .graph_pass import graph_pass
 
 
 class _Decomposer(fx.Interpreter):
-    """Runs the graph while it is retraced; errors name the node."""
+    """Runs the graph while it is retraced. Errors name the node."""
 
     def run_node(self, n: fx.Node) -> Any:
         try:

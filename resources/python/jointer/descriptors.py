@@ -42,7 +42,7 @@ def encode_descriptor(value: Any) -> Any:
 
 
 def decode_descriptor(value: Any) -> Any:
-    """The descriptor that ``value`` describes; a dict if this torch does not have it."""
+    """The descriptor that ``value`` describes; a dict if its type does not exist in this torch."""
     if isinstance(value, list):
         return [decode_descriptor(each) for each in value]
     if not isinstance(value, dict) or "type" not in value:
@@ -72,8 +72,8 @@ def is_gradient(descriptor: Any) -> bool:
 def name_inputs(value: Any, names: Mapping[int, aot.AOTInput]) -> Any:
     """The JSON of descriptors, in which ``names`` replaces those of some inputs.
 
-    Dynamo passes parameters and buffers as ordinary inputs; ``names`` holds their descriptors, by
-    index of the input.
+    Dynamo passes parameters and buffers as ordinary inputs; ``names`` contains their descriptors,
+    by index of the input.
     """
     if isinstance(value, list):
         return [name_inputs(each, names) for each in value]

@@ -28,7 +28,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the capture at ``path``.
 
     Raises:
-        CaptureError: it is not a capture, or one of a newer version.
+        CaptureError: the file is not a capture, or has a newer version.
         OSError: the file cannot be read.
     """
     raw = Path(path).read_bytes()
@@ -43,7 +43,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_document(document: Any, where: str | os.PathLike[str]) -> None:
-    """Raise ``CaptureError`` unless ``document`` is a capture of a version known here."""
+    """Raise ``CaptureError`` unless ``document`` is a capture of a known version."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise CaptureError(f'{where}: not a capture: expected `format` to be "{FORMAT}"')
     version = document.get("version")
@@ -55,7 +55,7 @@ def check_document(document: Any, where: str | os.PathLike[str]) -> None:
 
 
 def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write ``document`` to ``path``, making folders as needed.
+    """Write ``document`` to ``path``, and create missing folders.
 
     The text is written to a temporary file in the same folder, which is then renamed: readers see
     the old file or the new one, and failures leave no partial files.

@@ -1,8 +1,8 @@
-"""The memory that nodes use, and which nodes keep their order because of it.
+"""The memory that nodes use, and the orders that result from it.
 
-Two nodes keep their order if one writes to bytes that the other reads or writes. Taking a view reads
-nothing, so a view moves over writes to its memory, but not over anything that may change the layout of
-the memory itself. ``core/graph/memory_access.cpp`` has the same rules.
+Two nodes must stay in order if one writes to bytes that the other reads or writes. Taking a view
+reads nothing, so a view may move past writes to its memory, but not past anything that may change
+the layout of the memory. ``core/graph/memory_access.cpp`` has the same rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Memory:
         self._writes = False
 
     def add(self, tensor: Tensor, use: Use, is_whole: bool) -> None:
-        """``is_whole``: the whole storage of the tensor is used, not only its own bytes."""
+        """Add a use. ``is_whole``: true if the whole storage of the tensor is used, not only the
+        tensor's bytes."""
         region = None if is_whole else region_of(tensor)
         self._writes = self._writes or use >= Use.WRITE
         self._uses.setdefault(tensor.untyped_storage()._cdata, set()).add((use, region))
@@ -53,7 +54,8 @@ class Memory:
         return self._uses.keys()
 
     def uses(self) -> Iterator[tuple[int, Use, Region | None]]:
-        """Storages, how they are used, and which part; ``None`` for all of it or an unknown part."""
+        """Storages, how they are used, and the part that is used; ``None`` for the whole storage or
+        an unknown part."""
         for storage, uses in self._uses.items():
             for use, region in uses:
                 yield storage, use, region
@@ -69,7 +71,7 @@ class Memory:
 
 
 def memory_of(node: fx.Node) -> Memory:
-    """The memory of the inputs and results of ``node``, and what it writes to."""
+    """The memory of the inputs and results of ``node``, and how it is used."""
     memory = Memory()
     values = [each.meta.get("val") for each in node.all_input_nodes]
     result = node.meta.get("val")
@@ -107,14 +109,14 @@ def storages_of(node: fx.Node) -> Iterator[int]:
 
 
 def must_keep_order(a: Use, b: Use) -> bool:
-    """True if two nodes that use the same bytes in these ways must keep their order."""
+    """True if two nodes that use the same bytes in these ways must stay in order."""
     if Use.RESIZE in (a, b):
         return True
     return (a is Use.WRITE and b is not Use.VIEW) or (b is Use.WRITE and a is not Use.VIEW)
 
 
 def _only_takes_views(node: fx.Node, inputs: list[Any]) -> bool:
-    """True for views and elements of tuples, but not for a view that had to copy."""
+    """True for views and elements of tuples, but not for views that had to copy."""
     if is_getitem(node):
         return not isinstance(inputs[0], Tensor)
     if not is_view(node.target) and node.target is not torch.ops.aten._unsafe_view.default:
@@ -124,12 +126,12 @@ def _only_takes_views(node: fx.Node, inputs: list[Any]) -> bool:
 
 
 def _reaches_beyond(name: str) -> bool:
-    """True if the operator may reach storage outside its input's bytes."""
+    """True if the operator may reach bytes of the storage outside its input."""
     return "as_strided" in name or "reinterpret_tensor" in name
 
 
 def _keeps_layout(target: OpOverload) -> bool:
-    """True if the operator only writes bytes and leaves sizes and strides alone."""
+    """True if the operator only writes bytes and does not change sizes or strides."""
     return torch.Tag.inplace_view not in target.tags and "resize" not in target.name()
 
 

@@ -1,7 +1,7 @@
 """Converts a traced graph to a capture document.
 
 ``encode_graph`` builds the document, ``encode_node`` one record. A subgraph (of a higher-order
-operator) has its own nodes and constants, but shares the tables of storages, modules and stacks of
+operator) has separate nodes and constants, but shares the tables of storages, modules and stacks of
 the outermost document.
 """
 
@@ -32,13 +32,13 @@ from .values import ValueEncoder
 
 Json = Any
 
-#: Key of the number of storages that were separated, because two allocating calls had values with
+#: Key of the number of storages that were separated because the values of two allocating calls had
 #: the same storage.
 SPLIT = "split_storages"
 
 KINDS = ("joint", "forward", "backward", "train_step", "subgraph")
 
-#: Calls of a submodule or a method, which captures hold as calls of the unknown operators
+#: Calls of a submodule or a method, which captures contain as calls of the unknown operators
 #: ``call_module.NAME`` and ``call_method.NAME``.
 OPAQUE_OPS = ("call_module", "call_method")
 
@@ -80,11 +80,12 @@ def encode_graph(
         gm: a graph of ``placeholder``, ``call_function``, ``get_attr`` and ``output`` nodes with
             fake tensors in ``meta["val"]``.
         kind: one of ``KINDS``; default: inferred.
-        name: the capture's label; a loaded graph keeps its own.
+        name: the capture's label; a loaded graph has its label already.
         info: free-form facts (JSON), added to those of a loaded graph.
 
     Raises:
-        CaptureError: the graph contains something that a capture cannot hold; names the node.
+        CaptureError: the graph contains something that a capture cannot hold; the message names the
+            node.
     """
     head: dict[str, Json] = gm.meta.get(HEAD, {})
     kind = kind or head.get("kind") or infer_kind(gm.graph)
@@ -114,7 +115,7 @@ def encode_graph(
         "name": name or document["name"],
         "info": {**document["info"], **_json(dict(info or {}))},
         "groups": {**document["groups"], **encoder.groups},
-        # A loaded graph's indices are those of the process that captured it.
+        # The indices in a loaded graph are those of the process that captured it.
         "triton_kernels": {**encoder.kernels, **document["triton_kernels"]},
         "schemas": dict(sorted({**document.get("schemas", {}), **encoder.schemas}.items())),
         "constants": constants,
@@ -146,7 +147,8 @@ def encode_node(node: fx.Node, values: ValueEncoder) -> dict[str, Json]:
 
 
 def infer_kind(graph: fx.Graph) -> str:
-    """The kind of ``graph``, from its descriptors if it has them, or else from its placeholders."""
+    """The kind of ``graph``, according to its descriptors if it has any, otherwise to its
+    placeholders."""
     placeholders = [node.name for node in graph.nodes if node.op == "placeholder"]
     has_tangents = any(name.startswith("tangents") for name in placeholders)
     outputs = graph.output_node().meta.get("desc") or []
@@ -182,7 +184,7 @@ class _Interned:
 
 
 class _GraphEncoder:
-    """Records of one document's graphs, and the tables they refer to."""
+    """The records of the graphs in one document, and the tables to which they refer."""
 
     def __init__(self, known_groups: Mapping[str, Json]) -> None:
         self.values = ValueEncoder()
@@ -279,7 +281,7 @@ def _target(node: fx.Node) -> str:
 
 
 def _module_stack(stack: Any) -> tuple[tuple[str, str], ...]:
-    """``(path, class)`` of the modules, outermost first; the class as ``module.Class``."""
+    """``(path, class)`` of the modules, outermost first. A class is written as ``module.Class``."""
     if not stack:
         return ()
     rows = ((_module_path(path), _class_name(kind)) for path, kind in stack.values())
@@ -287,7 +289,7 @@ def _module_stack(stack: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _module_path(path: str) -> str:
-    """A module's path from the root, without Dynamo's name for the root (``L['self']``)."""
+    """The path of a module from the root, without Dynamo's name for the root (``L['self']``)."""
     return _DYNAMO_ROOT.sub("", path)
 
 

@@ -6,4 +6,4 @@ class CaptureError(ValueError):
 
 
 class RecipeError(ValueError):
-    """A recipe cannot be read, or does not fit the graph, which is unchanged."""
+    """A recipe cannot be read, or does not fit the graph. The graph is then unchanged."""

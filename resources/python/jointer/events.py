@@ -42,5 +42,5 @@ class Events:
 
 
 def _finite(value: Any) -> Any:
-    """Replace numbers that are not finite, which JSON lacks, by strings."""
+    """Replace numbers that are not finite, which JSON cannot represent, with strings."""
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

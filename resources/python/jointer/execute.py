@@ -1,12 +1,12 @@
 """Runs a rebuilt graph operator by operator on real tensors, each freed after its last use.
 
-Terms: a *plan* lists the nodes of a graph, with the values that can be freed after each. The
-*ledger* counts the bytes of the storages that a run holds on the graph's device, each once even if
-several tensors share it. Inputs of a collective live until its wait, as the communication may still
-read them.
+Terms: a *plan* lists the nodes of a graph, each with the values that can be freed after it. The
+*ledger* counts the bytes of the storages that a run holds on the graph's device, each storage once
+even if several tensors share it. The inputs of a collective live until its wait, as the
+communication may still read them.
 
-Cost: linear in the graph for a plan, and in the plan for a run; the ledger adds a few dictionary
-operations per tensor.
+Cost: a plan is linear in the graph, and a run is linear in the plan; the ledger adds a few
+dictionary operations per tensor.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class NodeError(Exception):
 
 
 class MemoryLimit(Exception):
-    """More bytes are held than allowed."""
+    """A run holds more bytes than allowed."""
 
 
 def is_wait(node: fx.Node) -> bool:
@@ -68,7 +68,7 @@ def plan(gm: fx.GraphModule, first_position: int, kept: set[fx.Node]) -> list[St
 
     Args:
         gm: the graph.
-        first_position: position of its first node.
+        first_position: position of the graph's first node.
         kept: nodes whose values are not freed after their last use.
     """
     steps = [Step(node, first_position + i) for i, node in enumerate(gm.graph.nodes)]
@@ -88,7 +88,7 @@ def plan(gm: fx.GraphModule, first_position: int, kept: set[fx.Node]) -> list[St
 
 
 def collectives_of_wait(wait: fx.Node) -> Iterator[fx.Node]:
-    """The collectives that ``wait`` waits for, also if they return a list."""
+    """The collectives that ``wait`` waits for, even if they return a list."""
     for each in wait.all_input_nodes:
         if each.target is operator.getitem:
             each = each.args[0]
@@ -149,7 +149,7 @@ def tensors_of(value: Any) -> Iterator[Tensor]:
             yield from tensors_of(each)
 
 
-#: Runs one node, given its arguments; replaced to time or to substitute calls.
+#: Runs one node, given its arguments. Replaced to measure or to substitute calls.
 Call = Callable[[Step, tuple, dict], Any]
 
 
@@ -174,7 +174,7 @@ class Run:
         Args:
             gm: the graph.
             steps: from ``plan``.
-            ledger: counts what the run holds.
+            ledger: counts the bytes that the run holds.
             call: runs a node.
             after: called after each call with the bytes held before and after its frees.
             at_node: called with the position of each call before it runs.

@@ -1,11 +1,11 @@
 """Traces for CUDA on a machine without a GPU, with fake ``cuda`` tensors through autograd.
 
-Fake tensors need no device, but the autograd engine of a CUDA build of torch does: for every
-backward, it queries the accelerator's streams, which fails without a driver. It uses two functions
-of ``libtorch_cpu``: ``at::accelerator::getAccelerator`` and ``isAccelerator``. While
-``without_gpu()`` is active, their first instructions are replaced, only in this process's memory,
-so that they return an empty optional and false, as in a CPU build of torch. Leaving the context
-restores them. Nothing is compiled, preloaded or restarted.
+Fake tensors do not require a device, but the autograd engine of a CUDA build of torch does: for
+every backward, it queries the streams of the accelerator, which fails if there is no driver. It
+uses two functions of ``libtorch_cpu``: ``at::accelerator::getAccelerator`` and ``isAccelerator``.
+While ``without_gpu()`` is active, their first instructions are replaced, only in this process's
+memory, so that they return an empty optional and false, as in a CPU build of torch. Leaving the
+context restores them. Nothing is compiled, preloaded or restarted.
 
 If a GPU is usable, or with a CPU build of torch, nothing is replaced. On platforms other than Linux
 on x86-64, ``without_gpu`` raises.
@@ -58,7 +58,7 @@ def without_gpu() -> Iterator[FakeTensorMode]:
         context is active, backward passes run in the calling thread.
 
     Raises:
-        CaptureError: this torch needs a GPU, and this platform is not supported.
+        CaptureError: this torch requires a GPU, and this platform is not supported.
     """
     with contextlib.ExitStack() as stack:
         if _gpu_is_missed():

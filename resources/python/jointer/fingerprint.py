@@ -1,4 +1,4 @@
-"""Finds the first difference to a graph of which only the fingerprint is known.
+"""Finds the first difference from a graph of which only the fingerprint is known.
 
 Hashes show that two graphs differ; fingerprints also show where. A fingerprint has four characters
 per node, in order, for its name, target, arguments and value. Each line of the canonical text,
@@ -17,7 +17,7 @@ from .counted import counted
 _PIECES = 4
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-#: The arguments among the four parts.
+#: The index of the arguments among the four parts.
 _ARGUMENTS = 2
 
 #: Number of nodes that must agree before a difference counts as an insertion.
@@ -30,7 +30,7 @@ def fingerprint(lines: Iterable[str]) -> str:
 
 
 def first_difference(lines: Sequence[str], recorded: str) -> str | None:
-    """The first difference to the graph with the fingerprint ``recorded``, in one sentence.
+    """The first difference from the graph with the fingerprint ``recorded``, in one sentence.
 
     ``None`` if they do not differ.
     """
@@ -49,7 +49,8 @@ def first_difference(lines: Sequence[str], recorded: str) -> str | None:
 
 def different_arguments(lines: Sequence[str], recorded: str) -> list[int]:
     """Indices of the nodes whose arguments differ from those in the fingerprint ``recorded`` of a
-    graph with the same nodes. Nodes beyond its end count as different. Misses 1 of 64."""
+    graph with the same nodes. Nodes beyond the end of ``recorded`` count as different. One of 64
+    differences is missed."""
     here, there = fingerprint(lines)[_ARGUMENTS::_PIECES], recorded[_ARGUMENTS::_PIECES]
     return [index for index, each in enumerate(here) if there[index : index + 1] != each]
 
@@ -78,7 +79,7 @@ def _describe(line: str, here: str, there: str, index: int) -> str:
 
 
 def _agree(here: str, a: int, there: str, b: int) -> bool:
-    """True if the nodes from ``a`` and from ``b`` agree, as far as both go."""
+    """True if the nodes from ``a`` and from ``b`` on agree, as far as both exist."""
     x = here[a * _PIECES :][: _COMPARED * _PIECES]
     y = there[b * _PIECES :][: _COMPARED * _PIECES]
     both = min(len(x), len(y))

@@ -11,7 +11,7 @@ _BLOCKS = "plan_fqns"
 
 
 def encode_bucket(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The members that a node's record gets; none if its ``meta`` has no mark."""
+    """The members for a node's record; none if ``meta`` contains no mark."""
     mark = meta.get(KEY)
     if not isinstance(mark, dict) or not isinstance(mark.get(_BLOCKS), tuple):
         return {}
@@ -19,7 +19,7 @@ def encode_bucket(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decode_bucket(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The items that ``Node.meta`` gets from a record. graph_trainer's passes expect tuples."""
+    """The items for ``Node.meta`` from a record. graph_trainer's passes expect tuples."""
     mark = record.get(KEY)
     if not isinstance(mark, dict) or not isinstance(mark.get(_BLOCKS), list):
         return {}

@@ -3,10 +3,10 @@
 ``apply`` applies one change, ``check`` validates the graph after the last change of an edit, and
 ``undo`` reverts all changes since a mark, so that an edit is applied completely or not at all.
 
-A graph is valid if every node comes after its inputs. Two nodes keep their order if one writes to
+A graph is valid if every node follows its inputs. Two nodes must stay in order if one writes to
 memory that the other uses, or if both draw random numbers, unless the edit adds or replaces one of
-them. That is checked only if ``trusted`` is false: a recipe made on exactly this graph was checked
-when it was made.
+them. That is checked only if ``trusted`` is false: a recipe for exactly this graph was checked when
+it was made.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from .targets import UnknownOperator, register_operators, resolve_target
 Json = Any
 
 #: Default checkpointed region of a node that gets a policy. torch's partitioner treats the inputs
-#: of a recomputed node as inputs of its region unless they have a region too.
+#: of a recomputed node as inputs of the node's region unless they have a region too.
 _REGION = 0
 
 _POLICY_META = ("recompute", "ac_graph_id", "should_offload")
 
-#: Keys that a new node copies from its ``like``, and keys that a record may set.
+#: Keys that are copied from the ``like`` of a new node, and keys that a record may set.
 _PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "custom")
 _LIKE_META = (*_PLAIN_META, "stack_trace", "nn_module_stack", "fwd_nn_module_stack")
 
@@ -49,7 +49,7 @@ _Call = tuple[str, Any, Any, Any]
 #: Keys of a replacement that change the call.
 _CALL = frozenset({"inputs", "target", "args", "kwargs", "val"})
 
-#: Kinds of nodes in messages, in the words of the desktop and the command line.
+#: Kinds of nodes in messages, as in the desktop and the command line.
 _KINDS = {
     "placeholder": "a placeholder",
     "get_attr": "a constant",
@@ -67,7 +67,7 @@ class GraphEditor:
     """Edits one graph."""
 
     def __init__(self, gm: fx.GraphModule, half: str = "", trusted: bool = False) -> None:
-        """``half``: for a pair, ``forward`` or ``backward``, which names may have as a prefix."""
+        """``half``: for a pair, ``forward`` or ``backward``, a prefix that names may have."""
         register_operators()
         self._graph = gm.graph
         self._half = half
@@ -78,11 +78,12 @@ class GraphEditor:
         self._assumptions = Assumptions(head.get("symbols") or {})
         self._values = NodeValues(gm.graph, self.node, self._assumptions, self._is_loaded)
         self._undo: list[Callable[[], None]] = []
-        #: Since the last mark: nodes whose neighbors may have changed; former positions of moved
-        #: nodes.
+        #: Since the last mark: nodes whose neighbors may have changed, and former positions of
+        #: moved nodes.
         self._touched: set[fx.Node] = set()
         self._stood: dict[fx.Node, tuple[Any, fx.Node, fx.Node]] = {}
-        #: Since the last mark: nodes that had no order before, and calls that may do something else.
+        #: Since the last mark: nodes that had no position before, and calls whose effect may have
+        #: changed.
         self._changed: set[fx.Node] = set()
 
     def node(self, name: str) -> fx.Node:
@@ -94,7 +95,7 @@ class GraphEditor:
         return self._nodes[name]
 
     def find(self, name: str) -> fx.Node | None:
-        """The node of that name, which has no prefix; ``None`` if there is none."""
+        """The node of that name, without a prefix; ``None`` if there is no such node."""
         return self._nodes.get(name)
 
     def target(self, name: str) -> str:
@@ -105,7 +106,7 @@ class GraphEditor:
     # Applying and undoing.
 
     def mark(self) -> int:
-        """A point to undo to; the graph is assumed to be valid at it."""
+        """A point to which ``undo`` can return. The graph must be valid at this point."""
         self._touched.clear()
         self._stood.clear()
         self._changed.clear()
@@ -117,7 +118,7 @@ class GraphEditor:
             self._undo.pop()()
 
     def apply(self, change: Mapping[str, Json]) -> None:
-        """Apply one change of a recipe. If it fails, it may be applied in part.
+        """Apply one change of a recipe. If this fails, the change may be applied in part.
 
         Raises:
             RecipeError: the change cannot be applied to this graph.
@@ -272,7 +273,7 @@ class GraphEditor:
         return node.op, node.target, args, kwargs
 
     def _constant(self, target: Json, name: str) -> str:
-        """``target``, which another node of the graph reads."""
+        """``target``, if another node of the graph reads this constant."""
         if any(node.op == "get_attr" and node.target == target for node in self._nodes.values()):
             return target
         raise RecipeError(f"{name} cannot be inserted: no other node reads the constant {target}")
@@ -334,7 +335,8 @@ class GraphEditor:
             node.meta["val"] = self._values.value(node, change["val"])
 
     def _exchanged(self, node: fx.Node, inputs: Json) -> tuple[Any, Any]:
-        """The arguments of ``node`` with inputs replaced by others, by name, all at once."""
+        """The arguments of ``node`` with several inputs replaced at once by others, which are given
+        by name."""
         if not isinstance(inputs, Mapping) or not all(
             isinstance(name, str) for name in inputs.values()
         ):
@@ -389,7 +391,7 @@ class GraphEditor:
         return tuple(self._argument(each) for each in args)
 
     def _kwargs(self, kwargs: Json, name: str) -> dict[str, Any]:
-        # fx generates Python code from these: only names are safe.
+        # fx generates Python code from these, so only identifiers are safe.
         if not isinstance(kwargs, Mapping) or not all(map(_is_identifier, kwargs)):
             raise RecipeError(f"the keyword arguments of {name} are damaged")
         return {key: self._argument(each) for key, each in kwargs.items()}

@@ -1,8 +1,8 @@
 """``@jointer.graph_pass``, which declares a pass.
 
 A pass is ``(gm, example_inputs, **parameters) -> gm``. It may also modify ``gm`` in place and
-return nothing. The decorator does not change the function, which can still be called, tested and
-used in training code; it only describes the pass to Jointer. ``docs/plugins.md`` has an example.
+return nothing. The decorator only describes the pass to Jointer. It does not change the function,
+which can still be called, tested and used in training code. ``docs/plugins.md`` has an example.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STAGES = (
     "compile",
 )
 
-#: Attribute of a function that holds its declaration.
+#: Attribute of a function that contains its declaration.
 MARK = "__jointer_pass__"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -55,19 +55,19 @@ def graph_pass(
     is_idempotent: bool = False,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Callable[[Function], Function]:
-    """Declare a function to be a pass.
+    """Declare that a function is a pass.
 
     Args:
         name: the name in pipelines; default: the function's name.
         summary: one sentence; default: the first sentence of the docstring.
         stage: one of ``STAGES``.
-        keeps_numerics: outputs remain bitwise equal.
-        is_idempotent: a second run changes nothing.
+        keeps_numerics: True if outputs remain bitwise equal.
+        is_idempotent: True if a second run changes nothing.
         parameters: ``{"budget": {"least": 0, "most": 1, "doc": "..."}}``; types and defaults come
             from the signature, descriptions from the docstring's ``Args:``.
 
     Raises:
-        ValueError: unknown stage.
+        ValueError: the stage is unknown.
     """
     if stage not in STAGES:
         raise ValueError(f"stage {stage!r}: expected one of {', '.join(STAGES)}")

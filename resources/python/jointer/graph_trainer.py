@@ -1,9 +1,9 @@
 """Captures the graphs of torchtitan's graph_trainer, without changes to training code.
 
-Its ``aot_fx_trace`` mode bypasses AOTAutograd: ``minimal_fx_tracer`` traces a flat training step,
-``apply_graph_passes`` runs a list of passes on it, and GraphPP splits the step of a pipeline stage
-into several graphs. These three functions are wrapped, without changing their results. Functions
-that a version of torchtitan lacks are ignored.
+graph_trainer's ``aot_fx_trace`` mode bypasses AOTAutograd: ``minimal_fx_tracer`` traces a flat
+training step, ``apply_graph_passes`` runs a list of passes on it, and GraphPP splits the flat
+training step of a pipeline stage into several graphs. Functions of all three are wrapped, without
+changing their results. Functions that a version of torchtitan lacks are ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Recorder(Protocol):
 
 @dataclass
 class _Step:
-    """A traced step: its number, its names, and the number of passes that ran on it."""
+    """A flat training step: its number, the names of its inputs and outputs, and the number of
+    passes that ran on it."""
 
     number: int
     names: StateNames | None
@@ -102,7 +103,7 @@ class _Watcher:
             if not self._recorder.is_active:
                 return original(gm, example_inputs, passes, *args, **options)
             step = self._steps.get(gm)
-            if step is None and _is_of_a_stage(gm):  # compiled now, and captured already
+            if step is None and _is_of_a_stage(gm):  # being compiled, already captured
                 return original(gm, example_inputs, passes, *args, **options)
             if step is None:  # traced elsewhere: read from a file, or before capturing began
                 step = _Step(self._recorder.next_number(), reachable_names(gm))
@@ -116,14 +117,16 @@ class _Watcher:
         return apply_graph_passes
 
     def stages(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap GraphPP's last function before it compiles a stage's graphs, to capture them."""
+        """Wrap the last function that GraphPP calls before it compiles the graphs of a stage, to
+        capture these graphs."""
 
         @functools.wraps(original)
         def annotate(modules: Any, *args: Any, **options: Any) -> Any:
             result = original(modules, *args, **options)
             if self._recorder.is_active:
                 stage = options.get("stage_index", args[0] if args else 0)
-                # These are parts of the step that was traced last, whose inputs keep their names.
+                # These are parts of the training step that was traced last, and their inputs have
+                # the same names.
                 names = self._last_names
                 inputs = None if names is None else StateNames(names.inputs)
                 self._recorder.save_stages(list(_stage_graphs(modules, stage)), inputs)
@@ -141,7 +144,7 @@ class _Watcher:
         self._recorder.save_step(gm, step.number, names, None)
 
     def _saving(self, graph_pass: Callable[..., Any], step: _Step) -> Callable[..., Any]:
-        """``graph_pass``, with its own name, and a capture of its result."""
+        """``graph_pass`` under the same name, wrapped so that its result is captured."""
         name = getattr(getattr(graph_pass, "func", graph_pass), "__name__", "pass")
 
         def run(gm: fx.GraphModule, *args: Any, **options: Any) -> Any:

@@ -1,7 +1,7 @@
 """Describes the process groups that collectives name, and recreates them.
 
-Collectives refer to their group by a name that is only valid in this process's registry. Captures
-therefore have a table: name -> ranks, description, backend.
+Collectives refer to their group by a name that is only valid in the registry of this process.
+Captures therefore contain a table: name -> ranks, description, backend.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def describe_group(name: str) -> dict[str, Any] | None:
 def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_size: int) -> None:
     """Recreate ``groups`` under their names, with the ``fake`` backend.
 
-    Does nothing if a process group is already initialized; if its names do not resolve, the graph
+    Does nothing if a process group is already initialized. If names cannot be resolved, the graph
     can be inspected but not run. The groups live until
     ``torch.distributed.destroy_process_group()``.
     """
@@ -118,11 +118,11 @@ def resolve_group(name: str) -> Any:
 
 
 def make_twins(gm: fx.GraphModule) -> list[str]:
-    """Create the twin groups that ``gm`` names and this process lacks.
+    """Create the twin groups that ``gm`` names and that do not exist in this process.
 
     To give collectives a separate stream, passes move them to a twin group with the same ranks,
     whose name is that of the original with a suffix: ``0_fsdp_extra`` is a twin of ``0``. All ranks
-    must call this with the same graph. Does nothing without process groups.
+    must call this with the same graph. Does nothing if there are no process groups.
 
     Returns:
         the names of the groups that were created.
@@ -147,7 +147,8 @@ def make_twins(gm: fx.GraphModule) -> list[str]:
 
 
 def _twin_of(name: str) -> Any:
-    """The group with the longest name from which ``name`` differs by a suffix ``_...``."""
+    """The group whose name, followed by a suffix ``_...``, is ``name``; the longest such name
+    counts."""
     end = name.rfind("_")
     while end > 0:
         if (group := resolve_group(name[:end])) is not None:

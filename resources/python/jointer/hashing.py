@@ -62,7 +62,8 @@ from .values import ValueEncoder
 
 Json = Any
 
-#: Writes a constant of an argument, given its kind (``int``, ``device`` or ``group``) and its text.
+#: Writes a constant in an argument, given the constant's kind (``int``, ``device`` or ``group``)
+#: and text.
 _Write = Callable[[str, str], str]
 
 
@@ -106,7 +107,8 @@ def canonical_lines(records: Any) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Record:
-    """The record of a node, and which of its positional arguments may name a process group."""
+    """The record of a node, and the indices of the positional arguments that may name a process
+    group."""
 
     content: Mapping[str, Json]
     groups: tuple[int, ...] = ()
@@ -114,8 +116,8 @@ class Record:
 
 @dataclass(frozen=True)
 class Names:
-    """The names that another rank of the same program has for the process groups and devices of
-    this one, by their names here."""
+    """Another rank's names for the process groups and devices of this rank, by their names on this
+    rank."""
 
     groups: Mapping[str, str] = field(default_factory=dict)
     devices: Mapping[str, str] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """``python -m jointer host``: a process that runs Python passes for its parent.
 
 It reads one request from its standard input, a JSON object on one line, and answers with JSON lines
-on its standard output; docs/plugins.md describes them. All output of a pass is redirected to the
-standard error. The process answers one request and exits, so that passes cannot affect each other.
+on its standard output (docs/plugins.md). All output of a pass is redirected to the standard error.
+The process answers one request and exits, so that passes cannot affect each other.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def _read_request(line: str) -> dict[str, Any]:
 
 
 def _limit_memory(limit: Any) -> None:
-    """Limit the data segment, so that a pass gets a ``MemoryError`` before the machine swaps.
+    """Limit the data segment, so that ``MemoryError`` is raised before the machine swaps.
 
-    The address space is not limited, as libraries reserve far more than they use.
+    The address space is not limited, since libraries reserve much more than they use.
     """
     if isinstance(limit, int) and limit > 0:
         with contextlib.suppress(ValueError, OSError):  # the system's limit is lower

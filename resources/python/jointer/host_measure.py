@@ -1,10 +1,10 @@
-"""Replaces measurements on the device, and agreement with other ranks, by estimates.
+"""Replaces measurements on the device, and agreement with other ranks, with estimates.
 
 A host has neither a device nor other ranks: it runs on the user's machine. torch's overlap
-scheduler measures compute nodes on the GPU, queries its bandwidth, and agrees on the times with all
-ranks. While a pass runs in a host, the scheduler gets the estimates in the request instead, which
-are the same on every rank. The time of a fusion is that of moving its tensors at that bandwidth.
-Nothing else in torch is changed.
+scheduler measures compute nodes on the GPU, queries the GPU's bandwidth, and agrees on the times
+with all ranks. While a pass runs in a host, the scheduler uses the estimates in the request
+instead, which are the same on every rank. The time of a fusion is the time to move its tensors at a
+fixed bandwidth. Nothing else in torch is changed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from torch import fx
 from torch.utils._pytree import tree_leaves
 
 _MODULE = "torch._inductor.fx_passes.overlap_scheduling"
-#: For nodes that the pass added, which have no estimate in the request: about 2.5 TB/s.
+#: The assumed bandwidth, about 2.5 TB/s, for fusions, and for nodes that the pass added, for which
+#: the request contains no estimate.
 _BYTES_PER_MS = 2.5e9
 _AGREE = "_align_compute_nodes_runtime_estimations_across_all_distributed_ranks"
 _AGREE_ON_ALL = "align_estimations_across_ranks"
-#: The scheduler's names of its estimate of a node: up to torch 2.14, and from 2.15.
+#: The names of the scheduler's function that estimates a node: up to torch 2.14, and from 2.15 on.
 _ESTIMATES = ("estimate_mem_bound_runtime_ms", "estimate_roofline_runtime_ms")
 
 
 @contextlib.contextmanager
 def nothing_measured(milliseconds: Mapping[str, float]) -> Iterator[None]:
     """While active, torch's overlap scheduler uses the times in ``milliseconds``, by name, for
-    compute nodes, and the time to move their tensors for nodes that are not in it."""
+    compute nodes. For nodes that are not in it, the time is that of moving their tensors."""
     undo: list[Callable[[], None]] = []
 
     def replace(module: ModuleType) -> None:
@@ -56,7 +57,7 @@ def nothing_measured(milliseconds: Mapping[str, float]) -> Iterator[None]:
 
 
 def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], None]:
-    """Replace measurements by estimates; returns the function that undoes this."""
+    """Replace measurements with estimates. Returns the function that undoes this."""
 
     def estimate(node: fx.Node, custom: Any = None) -> float:
         asked = module.get_custom_estimation(node, custom, None)
@@ -113,7 +114,7 @@ def _milliseconds_to_move(values: Any) -> float:
 
 
 class _WhenImported(importlib.abc.MetaPathFinder):
-    """Watches for the import of the scheduler's module, which may happen within the pass."""
+    """Detects the import of the scheduler's module, which may happen within the pass."""
 
     def __init__(self, tell: Callable[[ModuleType], None]) -> None:
         self._tell = tell

@@ -1,7 +1,8 @@
 """Removes ``control_deps``, with which torch's passes order calls for Inductor.
 
 ``control_deps`` wraps one call and names the nodes that must run before it. In a capture, the order
-of the nodes already expresses this, and the wrapper would hide the call. It is therefore unwrapped.
+of the nodes already expresses this, and the wrapper would hide the call. Therefore the call is
+unwrapped.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from torch._ops import HigherOrderOperator
 
 
 def unwrap_control_deps(gm: fx.GraphModule) -> int:
-    """Replace every ``control_deps`` in ``gm`` by the call that it wraps; returns their number.
+    """Replace every ``control_deps`` in ``gm`` with the call that it wraps, and return their
+    number.
 
     Raises:
         ValueError: a ``control_deps`` does not wrap exactly one call.

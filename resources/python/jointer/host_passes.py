@@ -22,7 +22,7 @@ import torch
 from .graph_pass import MARK, Declaration
 from .host import HostError, one_line
 
-#: Names of the parameter that gets the graph's inputs, without surrounding underscores.
+#: Names of the parameter that receives the graph's inputs, without surrounding underscores.
 _INPUTS = frozenset(
     {"", "inputs", "args", "ex"}
     | {f"{kind}_{noun}" for kind in ("example", "sample", "fake") for noun in ("inputs", "args")}
@@ -57,7 +57,7 @@ def find_passes(spec: str) -> list[Found]:
     """The passes of ``spec``: ``module:function``, ``file.py:function`` or ``file.py``.
 
     Raises:
-        HostError: there are none, or their module cannot be imported.
+        HostError: there are no passes, or their module cannot be imported.
     """
     place, _, path = spec.rpartition(":") if ":" in spec else (spec, "", "")
     module = _load(place)
@@ -118,8 +118,8 @@ def takes_graph(function: Callable[..., Any]) -> bool:
 
 
 def inputs_parameter(function: Callable[..., Any]) -> inspect.Parameter | None:
-    """The parameter of ``function`` that gets the graph's inputs: the second, or a keyword-only
-    one, recognized by its name or by its annotation as a list of tensors."""
+    """The parameter of ``function`` that receives the graph's inputs: the second parameter or a
+    keyword-only one, recognized by its name or by its annotation as a list of tensors."""
     by_name = [
         p
         for p in inspect.signature(function).parameters.values()
@@ -143,8 +143,8 @@ def _is_list_of_tensors(annotation: Any) -> bool:
 
 
 def _is_of_pipeline(annotation: Any) -> bool:
-    """True if a pipeline can express its values. Lists without an element type may be of
-    tensors."""
+    """True if a pipeline can express values of this type. Lists without an element type may be
+    lists of tensors."""
     if annotation in (inspect.Parameter.empty, Any):
         return False
     kind, _ = _type(annotation, None)
@@ -230,8 +230,8 @@ def _describe(
 
 
 def _is_object(function: Callable[..., Any], parameter: inspect.Parameter) -> bool:
-    """True for a required object that a pipeline cannot express. The pipeline gives its location
-    instead, ``module:name``."""
+    """True for a required object that a pipeline cannot express. Instead, the pipeline contains the
+    object's location, ``module:name``."""
     return (
         parameter.kind is inspect.Parameter.KEYWORD_ONLY
         and parameter.default is inspect.Parameter.empty
@@ -240,7 +240,8 @@ def _is_object(function: Callable[..., Any], parameter: inspect.Parameter) -> bo
 
 
 def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """The parameter's type; ``empty`` if its name exists only for type checkers."""
+    """The type of the parameter; ``empty`` if the name of the type exists only for type
+    checkers."""
 
     def alone() -> None: ...
 
@@ -254,7 +255,7 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
 
 
 def _type(annotation: Any, default: Any) -> tuple[str | None, list[str]]:
-    """The type's name in a pipeline, and its choices."""
+    """The name of the type in a pipeline, and the choices."""
     annotation, _ = _without_none(annotation)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
@@ -270,7 +271,8 @@ def _type(annotation: Any, default: Any) -> tuple[str | None, list[str]]:
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:
-    """``int`` and True for ``int | None``; the annotation and False if it does not allow None."""
+    """``int`` and True for ``int | None``; the annotation unchanged and False if it does not allow
+    None."""
     members = typing.get_args(annotation)
     if typing.get_origin(annotation) not in (typing.Union, types.UnionType):
         return annotation, False
@@ -291,7 +293,7 @@ def _json(value: Any) -> Any:
     """A default as JSON.
 
     Raises:
-        ValueError: a pipeline cannot express it.
+        ValueError: a pipeline cannot express the default.
     """
     if isinstance(value, float) and not math.isfinite(value):
         return {"f": repr(value)}

@@ -30,7 +30,8 @@ Json = dict[str, Any]
 
 
 def _check_calls(graph: fx.Graph) -> None:
-    """Check that the graph can run: unlike a pass's result, captures may call any function."""
+    """Check that the graph can run, since captures may call any function, but a pass's result may
+    not."""
     for node in graph.nodes:
         if node.op in ("call_method", "call_module"):
             raise CaptureError(
@@ -161,8 +162,9 @@ def _unwrap_control_deps(gm: fx.GraphModule) -> None:
 
 
 def _leave_out_descriptors(graph: fx.Graph) -> None:
-    """Drop the descriptors of outputs if their number changed, as they are matched by index. The
-    caller compares the result with the original graph and reports the error."""
+    """Drop the descriptors of outputs if the number of outputs changed, since descriptors are
+    matched by index. The caller compares the result with the original graph and reports the
+    error."""
     end = graph.output_node()
     descriptors = end.meta.get("desc")
     if isinstance(descriptors, (list, tuple)) and len(descriptors) != len(graph_outputs(graph)):

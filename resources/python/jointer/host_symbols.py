@@ -1,9 +1,9 @@
 """Restores torch's symbolic numbers for scalars known only at run time, while a pass runs.
 
 A loaded graph has plain numbers in place of symbolic ones. That suffices for the sizes of tensors,
-but passes check whether a call returns a ``torch.SymInt``, as such values are always saved. While a
-pass runs, a call whose value is a symbolic integer therefore has a ``SymInt`` with the number as
-its hint. Afterwards the numbers are restored.
+but passes check whether a call returns a ``torch.SymInt``, since such values are always saved.
+Therefore, while a pass runs, the value of a call that returns a symbolic integer is a ``SymInt``
+with the number as its hint. Afterwards the numbers are restored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SymbolicScalars:
         self._was: dict[Any, SymbolicInt] = {}
 
     def make_real(self) -> None:
-        """Give every call that returns a symbolic integer a ``SymInt``."""
+        """Set a ``SymInt`` as the value of every call that returns a symbolic integer."""
         for node in self._gm.graph.nodes:
             value = node.meta.get("val")
             if isinstance(value, SymbolicInt):
@@ -68,7 +68,7 @@ class SymbolicScalars:
 
 
 def _shape_env(gm: fx.GraphModule) -> ShapeEnv:
-    """The shape environment of the graph's fake tensors, created if they have none."""
+    """The shape environment of the graph's fake tensors, created if it does not exist."""
     for node in gm.graph.nodes:
         for leaf in tree_leaves(node.meta.get("val")):
             if isinstance(leaf, FakeTensor):

@@ -1,9 +1,10 @@
 """Computes or checks the values of nodes after a pass.
 
 Nodes that a pass added or changed are run on the fake tensors of their inputs. If the pass set no
-value, the node gets the result. If it kept the old value, the result replaces it unless the two
-agree. A value that the pass set must have the shape and dtype of the result. Operators that write,
-that fail on fake tensors, or that are not plain operators keep the values that the pass set.
+value, the result becomes the value. If the node still has the old value, the result replaces it
+unless the two agree. A value that the pass set must have the shape and dtype of the result. For
+operators that write, that fail on fake tensors, or that are not plain operators, the values that
+the pass set stay.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Before:
 
 
 def complete(gm: fx.GraphModule, before: Before) -> None:
-    """Compute or check the values, as described at the top of the file.
+    """Compute or check the values, as described at the top of this file.
 
     Raises:
         CaptureError: a value cannot be computed, or contradicts the operator.
@@ -110,7 +111,7 @@ def _run(node: fx.Node, mode: Any) -> Any:
 
 
 def _fit(said: Any, value: Any) -> bool:
-    """True if both have the same tensors. Symbolic sizes match any size."""
+    """True if both consist of the same tensors. Symbolic sizes match any size."""
     ours, theirs = _tensors(said), _tensors(value)
     return len(ours) == len(theirs) and all(map(_same, ours, theirs))
 

@@ -3,8 +3,8 @@
 Steps: inputs and outputs become tensors (``signature``); the graph is retraced with Inductor's
 decompositions (upstream's ``inductor_decomposition``: ``make_fx`` with ``select_decomp_table()`` on
 fake tensors, which preserves collectives); ``compile_fx_inner`` (upstream's
-``full_inductor_compilation``) lowers it in ahead-of-time mode; the files are packed. Outputs keep
-their strides, and random calls draw the same numbers as in eager mode.
+``full_inductor_compilation``) lowers it in ahead-of-time mode; the files are packed. The strides of
+outputs are preserved, and random calls draw the same numbers as in eager mode.
 
 Sizes are fixed to those of the capture; unbacked symbols remain symbolic.
 """
@@ -42,7 +42,7 @@ Progress = Callable[[str], None]
 #: Metadata key for the name of the node from which a retraced node originates.
 _ORIGIN = "jointer_origin"
 
-#: Random calls that the backward repeats. Compiled code without Python has no equivalent.
+#: Random calls that the backward repeats. There is no equivalent in compiled code without Python.
 _REPEATED_DRAWS = frozenset(
     {"run_and_save_rng_state", "run_with_rng_state", "graphsafe_run_with_rng_state"}
 )
@@ -102,7 +102,7 @@ def compile_graph(
         progress: called with each stage as it begins.
 
     Raises:
-        CompileError: it cannot be compiled.
+        CompileError: the graph cannot be compiled.
     """
     unbacked = symbols.Unbacked((gm.meta.get(HEAD) or {}).get("symbols") or {})
     try:
@@ -152,7 +152,7 @@ class _Inputs:
         self._layouts = layouts
         self._unbacked = unbacked
         self._symbols: dict[str, Any] = {}
-        #: Placeholders of integers: the number that sizes of tensors assume.
+        #: For placeholders of integers, the number that sizes of tensors assume.
         self.sizes: dict[str, Any] = {}
 
     def of(self, node: fx.Node) -> Tensor:
@@ -197,7 +197,7 @@ class _Inputs:
 
 
 class _Tracer(fx.Interpreter):
-    """Runs a graph while it is retraced; errors name the node."""
+    """Runs a graph while it is retraced. Errors name the node."""
 
     def __init__(
         self, gm: fx.GraphModule, sizes: Mapping[str, Any], unbacked: symbols.Unbacked
@@ -225,7 +225,8 @@ class _Tracer(fx.Interpreter):
 
 
 def _forbid_assumed_sizes(node: fx.Node, unbacked: symbols.Unbacked) -> None:
-    """Check that sizes known only at run time come from nodes, as their numbers are assumptions."""
+    """Check that sizes known only at run time come from nodes, since their numbers are
+    assumptions."""
     def check(each: Any) -> Any:
         if symbols.is_symbolic(each) and unbacked(symbols.expression(each)):
             raise CompileError(

@@ -1,9 +1,9 @@
 """Inputs of a graph, generated from a seed or read from a file.
 
-The native runner follows the same rule bit for bit. Each placeholder has its own generator on the
-device of its tensor, seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, with
-32-bit FNV-1a), so that an edited graph, or a pair, gets the same inputs as the original. The value, generated
-contiguously and then laid out as in the capture, is:
+The native runner generates the same values, bit for bit. Each placeholder has a separate generator
+on the device of its tensor, seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo
+2^64, with 32-bit FNV-1a), so that an edited graph, or a pair, gets the same inputs as the original.
+The value, generated contiguously and then laid out as in the capture, is:
 
 =========================  =====================================================================
 parameter, buffer          ``randn(shape) * 0.02`` in float32, cast to the dtype
@@ -14,7 +14,7 @@ other integers             ``randint(0, rows)`` where the placeholder, through v
                            indexes an embedding of ``rows`` rows; else zeros
 =========================  =====================================================================
 
-Along a dimension of stride 0, as made by ``expand``, the first element is used for all. Sizes and
+Along a dimension of stride 0, as made by ``expand``, all elements are equal to the first. Sizes and
 other numbers are those in the capture; random generators are seeded in the same way.
 """
 
@@ -150,8 +150,8 @@ def _without_repeats(tensor: Tensor, strides: Sequence[int]) -> Tensor:
 def _state(graph: fx.Graph) -> list[fx.Node]:
     """The placeholders of parameters and buffers.
 
-    According to their descriptors, or, in a graph without descriptors, the primals that have a
-    gradient.
+    These are determined by descriptors. In a graph without descriptors, they are the primals that
+    have a gradient.
     """
     placeholders = graph.find_nodes(op="placeholder")
     if any("desc" in node.meta for node in placeholders):

@@ -1,20 +1,21 @@
-"""The check that moved nodes keep the orders that memory and random numbers demand.
+"""Checks that moved nodes preserve the orders that memory and random numbers require.
 
-Two nodes keep their order if one writes to memory that the other uses (``effects``), or if both
+Two nodes must stay in order if one writes to memory that the other uses (``effects``), or if both
 draw random numbers.
 
-Terms. Span: all nodes between the outermost former and current positions of moved nodes. If two nodes
-swap their order, both are in the span and at least one of them has moved. Group: nodes of the span that
-use the same bytes of a storage in the same way, or all that draw random numbers.
+Terms. Span: all nodes between the outermost former and current positions of moved nodes. If two
+nodes change their order, both are in the span and at least one of them has moved. Group: nodes of
+the span that use the same bytes of a storage in the same way, or all nodes that draw random
+numbers.
 
 Steps. Only storages that a moved node uses and that a node of the span writes to matter; their uses
-are grouped. Every moved node is compared with whole groups. A group is sorted by former position and
-knows the last current position of its first n nodes and the first of its last n, so one binary
-search shows whether the node moved past any of them.
+are grouped. Every moved node is compared with whole groups. A group is sorted by former position
+and stores, for every n, the last current position of its first n nodes and the first current
+position of its last n nodes, so one binary search finds out if the node moved past any of them.
 
-Cost: linear in the span, and for each moved node a binary search per group that it conflicts with,
-or one for all of them if they have few nodes. Many regions of one storage that overlap each other
-are compared pairwise.
+Cost: linear in the span, plus, for each moved node, a binary search per group that it conflicts
+with, or a single one for all of these groups if they have few nodes. If many regions of one storage
+overlap each other, they are compared pairwise.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ Stood = Mapping[fx.Node, tuple[Any, fx.Node, fx.Node]]
 
 
 def check_kept_orders(stood: Stood, changed: set[fx.Node]) -> None:
-    """Raise ``RecipeError`` if a moved node moved past one that it keeps its order with.
+    """Raise ``RecipeError`` if a node moved past another node although the two must stay in order.
 
-    ``changed``: nodes that the edit added or replaced; they keep no order.
+    ``changed``: nodes that the edit added or replaced, whose order does not matter.
     """
     _Check(stood, changed).run()
 
@@ -83,7 +84,7 @@ class _Storage:
             self._moved[use, region] = self._moved.get((use, region), 0) + 1
 
     def finish(self) -> None:
-        """Sort what was added."""
+        """Sort the uses that were added."""
         self._groups = {key: _Group(places) for key, places in self._places.items()}
         regions = {region for _, region in self._groups if region is not None}
         self._regions = sorted(regions, key=lambda each: each.start)
@@ -100,7 +101,7 @@ class _Storage:
         return any(each.has_exchanged(with_) for each in self._conflicts[key])
 
     def _find_conflicts(self, use: Use, region: Region | None) -> list[_Group]:
-        """The groups that keep their order with nodes that use ``region``."""
+        """The groups that must stay in order with nodes that use ``region``."""
         uses = [each for each in Use if must_keep_order(use, each)]
         if not uses:
             return []
@@ -182,7 +183,7 @@ class _Check:
         return self._stood[node][0] if node in self._stood else node._sort_key
 
     def _refuse(self, moved: fx.Node) -> NoReturn:
-        """Raise, with the first node that ``moved`` must keep its order with."""
+        """Raise an error that names the first node with which ``moved`` must stay in order."""
         before, now = self._places[moved]
         memory, is_random = self._memory[moved], _is_random(moved)
         for other in self._span:

@@ -1,8 +1,8 @@
 """Converts a capture document to a graph for torch's passes, partitioners and interpreters.
 
 Values are fake tensors that share storages as in the capture. Sizes are plain numbers (see
-``Assumptions``) that remember their expressions. The metadata is the same as after tracing. Graphs
-captured on the CPU also run.
+``Assumptions``) that also contain their expressions. The metadata is the same as after tracing.
+Graphs captured on the CPU also run.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _load_graph(
 
 @contextlib.contextmanager
 def _damage(where: object) -> Iterator[None]:
-    """Turn errors caused by an invalid document into one line that begins with ``where``."""
+    """Turn errors that an invalid document causes into one line that begins with ``where``."""
     try:
         yield
     except CaptureError as error:
@@ -179,7 +179,7 @@ class _Loader:
     ) -> fx.Node:
         name, op, target = record["name"], record["op"], record["target"]
         keywords = record.get("kwargs", {})
-        # fx generates Python code from these: only names are safe.
+        # fx generates Python code from these, so only identifiers are safe.
         if name in nodes or not all(map(_is_identifier, (name, *keywords))):
             raise CaptureError("a name is not unique or not an identifier: the capture is damaged")
         if op != "call_function" and not all(map(_is_identifier, target.split("."))):

@@ -1,7 +1,7 @@
 """Local replacements of collectives, for a rank that runs alone.
 
-To measure one rank without the others, each result has the real size and is filled with copies of
-this rank's own data, so that it is initialized. Its values are not those of a real run.
+So that one rank can be measured without the others, each result has the real size and is filled
+with copies of this rank's data, which initializes it. The values are not those of a real run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from torch import Tensor, fx
 
 
 def local_form(node: fx.Node) -> Callable[..., Any] | None:
-    """The replacement of a collective; ``None`` if ``node`` is not one or works with one rank."""
+    """The replacement of a collective; ``None`` if ``node`` is not a collective or works with one
+    rank."""
     name = getattr(getattr(node.target, "_schema", None), "name", "")
     space, _, operator = name.partition("::")
     if space not in ("_c10d_functional", "_c10d_functional_autograd"):

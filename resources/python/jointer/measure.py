@@ -1,9 +1,10 @@
 """Measures a program: step times, peak memory, and the time of each node.
 
 Terms: an ordinary step runs the program unchanged. A profiled step records when each node starts
-and ends, and the bytes held after it. A step *apart* runs each collective alone, to measure its
-own time: all ranks of its group synchronize, then it starts and is waited for immediately. On a
-GPU, nodes are timed with events, so a step apart also synchronizes with the device after each node.
+and ends, and the bytes held after it. A step *apart* runs each collective alone, to measure the
+collective's own time: all ranks of its group synchronize, then the collective starts and is waited
+for immediately. On a GPU, nodes are timed with events, so a step apart also synchronizes with the
+device after each node.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .groups import group_names
 from .local_collectives import barrier
 from .rank_program import RankProgram
 
-#: Number of profiled steps apart; a node's own time is their median.
+#: Number of profiled steps apart; a node's own time is the median over them.
 _REPEATS = 3
 
 Report = Callable[[str, int, int], None]
@@ -108,7 +109,7 @@ class Measurer:
         return int(first.elapsed_time(last) * 1e6)
 
     def _profiled_step(self) -> None:
-        """The time of each node in an ordinary step, and the bytes held after it."""
+        """Measure the time of each node in an ordinary step, and the bytes held after it."""
         clock = _Clock(self._is_cuda)
         starts: dict[int, Any] = {}
         ends: dict[int, Any] = {}
@@ -143,7 +144,7 @@ class Measurer:
                 self._times[collective][1] = self._times[wait][1]
 
     def _step_apart(self) -> None:
-        """The time of each node alone."""
+        """Measure the time of each node alone."""
 
         def call(step: Step, args: tuple, kwargs: dict) -> Any:
             if is_collective(step.node):

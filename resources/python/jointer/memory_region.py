@@ -1,10 +1,10 @@
 """The bytes of a storage that a tensor covers; ``core/graph/memory_region.cpp`` has the same rules.
 
 A region is a run of bytes that repeats along axes. Two regions are disjoint if one ends before the
-other begins, or if that holds after both are folded modulo a period, the largest step of either. A
-region that crosses the end of its period cannot be folded and counts as overlapping, unless it
-consists of runs whose step divides the period: then it is folded by that step, and repeats
-throughout the period.
+other begins, or if this is the case after both are folded modulo a period, which is the larger of
+their largest steps. A region that crosses the end of a period cannot be folded and counts as
+overlapping, unless it consists of runs whose step divides the period; then it is folded by that
+step, and repeats throughout the period.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Region:
     """Bytes of a storage."""
 
     start: int
-    #: Contiguous bytes.
+    #: Number of contiguous bytes.
     run: int
     #: (count, step in bytes) of each axis, in increasing order of step.
     axes: tuple[tuple[int, int], ...]
 
     def extent(self) -> int:
-        """Bytes from the first to the last, including gaps."""
+        """Number of bytes from the first to the last, including gaps."""
         return self.run + sum((count - 1) * step for count, step in self.axes)
 
     def folded(self, period: int) -> Region | None:
@@ -67,7 +67,7 @@ def region_of(tensor: Tensor) -> Region | None:
 
 
 def may_overlap(a: Region | None, b: Region | None) -> bool:
-    """False if no byte is in both; True if one may be."""
+    """False if no byte is in both regions; True if a byte may be in both."""
     while a is not None and b is not None:
         if a.start + a.extent() <= b.start or b.start + b.extent() <= a.start:
             return False

@@ -3,8 +3,9 @@
 A module stack lists ``(path, class)``, outermost first. Paths are Python expressions as printed by
 Dynamo (``L['self'].layers.0.attention``), which are shortened to ``layers.0.attention``. A frame
 that is not a module path, such as SimpleFSDP's parametrization, becomes a child of the previous
-frame, named after its parameter and class: ``layers.0.attention.wq.weight (ReplicateComputation)``.
-C++ does the same (core/graph/module_tree.cpp).
+frame, named after the parameter and the class:
+``layers.0.attention.wq.weight (ReplicateComputation)``. C++ does the same
+(core/graph/module_tree.cpp).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def module_path(node: fx.Node) -> str:
         stack = node.meta.get(key)
         if rows := _rows(stack) if isinstance(stack, Mapping) else ():
             return _path(rows)
-    # Traces of a training step have the module's name in `custom` instead.
+    # In flat training steps, the name of the module is in `custom` instead.
     custom = node.meta.get("custom")
     name = custom.get("module_fqn") if isinstance(custom, Mapping) else None
     return name if isinstance(name, str) else ""

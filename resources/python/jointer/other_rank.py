@@ -1,12 +1,12 @@
-"""Adapts the edits of a recipe to the rank that it is replayed on.
+"""Adapts the edits of a recipe to the rank on which it is replayed.
 
-The ranks of a program have the same nodes, but some constants differ: where a shard begins,
+The ranks of a program have the same nodes, but some constants differ: the beginning of a shard,
 names of process groups, indices of devices. A recipe records a node for each group and device; the
-same node tells its name here. Other constants cannot be translated, so an edit that would bring
-those of the recipe's rank is refused if it replaces all arguments of a node that has other
-constants here; removes such a node, inserts no copy of it, and a node that stays depends on it; or
-inserts a call with integers that was made from such a node, or may have been. A copy of the node
-has the constants of this rank. C++ does the same (core/edit/other_rank.h).
+same node here shows the name on this rank. Other constants cannot be translated. Therefore an edit
+is refused if it replaces all arguments of a node that has other constants here; if it removes such
+a node, inserts no copy of it, and a node that stays depends on it; or if it inserts a call with
+integers that was, or may have been, made from such a node. A copy of the node has the constants of
+this rank. C++ does the same (core/edit/other_rank.h).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from .values import ValueEncoder
 
 Json = Any
 
-#: Stands for a node among the arguments of another.
+#: Represents a node among the arguments of another node.
 _INPUT = "an input"
 
 
 @dataclass(frozen=True)
 class _Own:
-    """A node that has other constants here, or may have."""
+    """A node that has, or may have, other constants here."""
 
     arguments: str
-    #: The node of the graph before the first edit that has them.
+    #: The node with these constants in the graph before the first edit.
     source: fx.Node
 
 
@@ -56,8 +56,9 @@ class OtherRank:
         records: Sequence[Record],
         strict: bool,
     ) -> None:
-        """``gm`` and its ``records``: the graph before the first edit. ``strict``: it is that of
-        another rank, so that whatever cannot be adapted is an error. ``expects`` is used if so."""
+        """``gm`` and ``records``: the graph before the first edit. ``strict``: True if the recipe
+        is for another rank's graph, so that it is an error if something cannot be adapted.
+        ``expects`` is used only in this case."""
         nodes = {node.name: node for node in gm.graph.nodes}
         self._groups = _names_here(nodes, recorded.groups, _group_of)
         self._devices = _names_here(nodes, recorded.devices, _device_of)
@@ -69,7 +70,7 @@ class OtherRank:
         )
         self._own = self._find_own(nodes, recorded, expects, records) if strict else {}
         self._removes_own = False
-        #: The nodes that the edit removes and of which it keeps no constants.
+        #: The nodes that the edit removes without a copy of their constants.
         self._lost: set[str] = set()
 
     @property
@@ -90,7 +91,7 @@ class OtherRank:
         """``change`` with the names of this rank.
 
         Raises:
-            RecipeError: it would bring constants of another rank.
+            RecipeError: the change contains constants of another rank.
         """
         if self._are_equal and not self._strict:
             return change
@@ -139,8 +140,8 @@ class OtherRank:
         own: set[str],
         editor: GraphEditor,
     ) -> set[str]:
-        """Those of ``own`` of which the edit, which removes ``names``, keeps no copy, and on which
-        a node that stays depends, unless it now reads an equal node."""
+        """The nodes of ``own`` that the edit, which removes ``names``, does not copy, and on which
+        a node that stays depends, unless that node now reads an equal node."""
         copies: dict[str, fx.Node] = {}
         kept: set[fx.Node] = set()
         exchanged: dict[tuple[str, str], str] = {}  # by reader and input
@@ -252,7 +253,7 @@ class OtherRank:
     # Names of groups and devices.
 
     def _renamed(self, record: Mapping[str, Json], target: Any, name: str) -> Mapping[str, Json]:
-        """A record of a call with the names of this rank in its arguments and value."""
+        """The record of a call, with the names of this rank in its arguments and value."""
         now = dict(record)
         try:
             if isinstance(record.get("args"), list):
@@ -275,7 +276,8 @@ class OtherRank:
         return self._group(value) if is_group and isinstance(value, str) else self._rename(value)
 
     def _rename(self, value: Json) -> Json:
-        """``value`` with the names that are marked as those of groups and devices, at any depth."""
+        """``value`` with the names of groups and devices, which are marked as such at any depth,
+        replaced by those of this rank."""
         if isinstance(value, list):
             return [self._rename(each) for each in value]
         if not isinstance(value, Mapping):
@@ -293,8 +295,8 @@ class OtherRank:
         return now
 
     def _group(self, recorded: str) -> str:
-        """The name here; one that was made from a group's by a suffix, as passes name its twin,
-        gets the suffix here too."""
+        """The name on this rank. If the recorded name is that of a group with a suffix, as passes
+        name twins, the result has the same suffix."""
         end = len(recorded)
         while end > 0:
             if (here := self._groups.get(recorded[:end])) is not None:
@@ -321,7 +323,8 @@ def _names_here(
     recorded: Mapping[str, str],
     name_of: Callable[[fx.Node], str | None],
 ) -> dict[str, str]:
-    """The names here, by recorded name, of what the recorded nodes use."""
+    """The names on this rank, by recorded name, of the groups or devices that the recorded nodes
+    use."""
     found: dict[str, str] = {}
     for name, at in recorded.items():
         here = name_of(nodes[at]) if at in nodes else None
@@ -346,7 +349,7 @@ def _group_of(node: fx.Node) -> str | None:
 
 
 def _device_of(node: fx.Node) -> str | None:
-    """The device of the node's first tensor if it has an index: there is only one ``cpu``."""
+    """The device of the node's first tensor if the device has an index (``cpu`` has none)."""
     for leaf in tree_leaves(node.meta.get("val")):
         if isinstance(leaf, torch.Tensor):
             name = str(leaf.device)

@@ -1,5 +1,5 @@
-"""Links a backward graph to the forward graph whose values it reads, as ``link_pair`` in
-core/graph/derive.cpp does."""
+"""Links a backward graph to the forward graph whose values it reads, like ``link_pair`` in
+core/graph/derive.cpp."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from .errors import CaptureError
 from .retarget import captured_target
 from .signature import graph_outputs
 
-#: Names that torch's partitioner gives to the backward's inputs for states of random generators.
+#: Prefix of the names that torch's partitioner gives to the backward's inputs for states of random
+#: generators.
 _STATE = "rng_state_output_"
 
 
 def link_pair(forward: fx.Graph, backward: fx.Graph) -> dict[str, fx.Node]:
     """The forward's output for each value saved for backward, by the backward's placeholder.
 
-    They have the same name, except for states of random generators, which are in the same order.
+    Both have the same name, except for states of random generators, which are matched by order.
 
     Raises:
         CaptureError: the backward has an input that is neither saved nor a tangent.
@@ -51,7 +52,7 @@ def _is_saved_state(node: fx.Node) -> bool:
 
 
 def _is_tangent(node: fx.Node) -> bool:
-    """True for a tangent, according to its descriptor, or by name if it has none."""
+    """True for a tangent, according to its descriptor or, if it has none, to its name."""
     desc = node.meta.get("desc")
     while hasattr(desc, "base"):  # that of a tensor subclass, for one of its components
         desc = desc.base

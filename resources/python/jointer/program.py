@@ -80,7 +80,7 @@ class Program:
 
     @property
     def world_size(self) -> int:
-        """The number of ranks that the capture was made for."""
+        """The number of ranks for which the capture was made."""
         return max(int(part.document.get("world_size") or 1) for part in self.parts)
 
 

@@ -1,6 +1,6 @@
 """Runs steps of a program on its device.
 
-A step of a pair runs the forward graph and then the backward graph on the saved values, like
+For a pair, a step runs the forward graph and then the backward graph on the saved values, like
 autograd. The outputs of a step are those of the joint graph: for a pair, the outputs that the
 forward returns to its caller, then those of the backward.
 """
@@ -41,7 +41,7 @@ class RankProgram:
         Args:
             program: the program, whose graphs are modified to run on ``device``.
             device: the device.
-            alone: replaces collectives by local copies.
+            alone: True to replace collectives with local copies.
         """
         self.device = device
         #: Called with the position of each node before it runs.
@@ -93,7 +93,7 @@ class RankProgram:
 
     @property
     def collectives(self) -> set[str]:
-        """The names of nodes that start collectives, or wait for them."""
+        """The names of the nodes that start collectives or wait for them."""
         nodes = (step.node for step in self.steps)
         return {node.name for node in nodes if is_collective(node) or is_wait(node)}
 
@@ -111,7 +111,7 @@ class RankProgram:
     def inputs(
         self, *, seed: int, rank: int, given: Mapping[str, Tensor] | None = None
     ) -> dict[str, Any]:
-        """Values for a step; see ``inputs.make_inputs``."""
+        """Inputs for a step, as in ``inputs.make_inputs``."""
         return make_inputs(self.placeholders, self.device, seed=seed, rank=rank, given=given)
 
     def step(
@@ -125,8 +125,8 @@ class RankProgram:
         """Run once; returns the outputs.
 
         Args:
-            inputs: by placeholder name; the caller keeps them.
-            ledger: counts the bytes held.
+            inputs: the inputs by placeholder name; the caller continues to hold them.
+            ledger: counts the bytes that the run holds.
             call: runs a node.
             after: called after each call with the bytes held before and after its frees.
             started: called when the inputs are bound, before the first node.
@@ -146,7 +146,7 @@ class RankProgram:
         returned = outputs[: len(self._returned)]
         saved = {name: forward.values[node] for name, node in self._saved.items()}
         backward.bind({**inputs, **saved})
-        # From here on, only the backward holds them, so it can free them.
+        # From here on, only the backward holds the saved values, so it can free them.
         forward.drop(node for node in self._saved.values() if node not in self._staying)
         del outputs, saved
         gradients = backward.run()

@@ -1,7 +1,7 @@
 """Process groups that communicate, under the names that a capture uses.
 
-If one capture serves all ranks, its table holds the groups of the rank that was captured, and
-``group_of`` computes the ranks of the same group for another rank.
+If one capture is used for all ranks, its table contains the groups of the rank that was captured,
+and ``group_of`` computes the ranks of the same group for another rank.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .errors import CaptureError
 def group_of(ranks: list[int], rank: int) -> list[int]:
     """The counterpart of the group ``ranks`` that contains ``rank``.
 
-    A group is a line, or plane, in a mesh of ranks: it has a stride and a size along each of its
-    dimensions, and its counterparts are parallel to it. ``[0, 2]`` is ``[1, 3]``
-    for rank 1; ``[0, 1, 4, 5]`` is ``[2, 3, 6, 7]`` for rank 2.
+    A group is a line or plane in a mesh of ranks: it has a stride and a size along each of its
+    dimensions, and its counterparts are parallel to it. ``[0, 2]`` is ``[1, 3]`` for rank 1;
+    ``[0, 1, 4, 5]`` is ``[2, 3, 6, 7]`` for rank 2.
     """
     if rank in ranks:
         return list(ranks)
@@ -39,7 +39,8 @@ def group_of(ranks: list[int], rank: int) -> list[int]:
 
 
 def _directions(offsets: list[int]) -> list[tuple[int, int]] | None:
-    """(stride, size) of each dimension, smallest stride first; ``None`` if it is not a mesh."""
+    """(stride, size) of each dimension, smallest stride first; ``None`` if the ranks do not form a
+    mesh."""
     if len(offsets) == 1:
         return []
     stride, size = offsets[1], 1
@@ -68,7 +69,7 @@ def join_groups(
     that cannot deadlock.
 
     Returns:
-        the groups, which the caller must hold: torch's registry does not.
+        the groups, to which the caller must hold references, since torch's registry does not.
 
     Raises:
         CaptureError: a group has ranks outside the world.

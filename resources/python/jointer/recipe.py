@@ -1,4 +1,4 @@
-"""Replays recipes, which hold edits made in Jointer, on live graphs in training code.
+"""Replays recipes, which contain edits made in Jointer, on live graphs in training code.
 
 ``apply_recipe`` replays a recipe in place on a ``torch.fx.GraphModule``; ``recipe_pass`` does so as
 a graph pass. ``docs/recipes.md`` shows how to use both.
@@ -53,7 +53,8 @@ class RecipeReport:
 
     #: ``graph``, or the half of a pair.
     graph: str
-    #: The first difference to the graph that the recipe was made on; ``None`` if they are equal.
+    #: The first difference from the graph for which the recipe was made; ``None`` if they are
+    #: equal.
     difference: str | None = None
     #: True if the graph is that of another rank of the program: it differs only in constants.
     other_rank: bool = False
@@ -62,8 +63,8 @@ class RecipeReport:
     skipped: list[Skipped] = field(default_factory=list)
     #: Number of edits that concern only the other half of the pair.
     elsewhere: int = 0
-    #: The hash of the resulting graph, and True if it is the one that the recipe ends with
-    #: (``None`` if the recipe does not record it).
+    #: The hash of the resulting graph, and True if it is the resulting hash in the recipe (``None``
+    #: if the recipe does not record it).
     hash: str = ""
     as_recorded: bool | None = None
 
@@ -87,8 +88,8 @@ class RecipeReport:
 def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> RecipeReport:
     """Replay ``recipe`` on ``gm``, in place. For a pair, ``gm`` is one half, found by its hash.
 
-    On another rank of the program that the recipe was made on, process groups and devices get the
-    names that they have there.
+    On another rank of the same program, the names of process groups and devices are replaced by
+    those of that rank.
 
     Args:
         gm: the captured graph, live or from ``jointer.load``.
@@ -99,8 +100,8 @@ def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> R
         a report. The graph is valid (``graph.lint()``), and its module is recompiled.
 
     Raises:
-        RecipeError: the recipe is invalid, or the graph is not the one that it was made on. The
-            message names the first difference, and the graph is unchanged.
+        RecipeError: the recipe is invalid, or was made for a different graph. The message names the
+            first difference, and the graph is unchanged.
         OSError: the file cannot be read.
     """
     read = read_recipe(recipe)
@@ -152,8 +153,8 @@ def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
 def _recognize(
     gm: fx.GraphModule, recipe: Recipe, lenient: bool
 ) -> tuple[RecipeReport, bool, OtherRank | None]:
-    """The graph of the recipe that ``gm`` is; True if their hashes are equal; and, for any rank of
-    the program, the adapter of its edits to this one."""
+    """The graph of the recipe to which ``gm`` corresponds; True if their hashes are equal; and, if
+    ``gm`` is the graph of any rank of the program, the adapter of the edits to this rank."""
     try:
         records = graph_records(gm)
     except CaptureError as error:
@@ -192,7 +193,7 @@ def _recognize(
 
 
 def _of_other_rank(recipe: Recipe, records: Sequence[Record]) -> str | None:
-    """The key of the graph that this is on another rank, if any."""
+    """The key of the graph in the recipe of which this is another rank's version, if any."""
     if not any(graph.rank_hash for graph in recipe.graphs.values()):
         return None
     here = digest(rank_lines(records))
@@ -200,7 +201,7 @@ def _of_other_rank(recipe: Recipe, records: Sequence[Record]) -> str | None:
 
 
 def _expects(recipe: Recipe, key: str) -> dict[str, str]:
-    """The calls that the recipe expects of the nodes of one graph, by name."""
+    """The calls that the recipe expects for the nodes of one graph, by name."""
     found: dict[str, str] = {}
     for name, line in recipe.expects.items():
         half, rest = split_half(name)
@@ -215,7 +216,7 @@ def _likely(gm: fx.GraphModule, recipe: Recipe) -> str:
         return "graph"
     kind = (gm.meta.get(HEAD) or {}).get("kind") or infer_kind(gm.graph)
     if kind in ("forward", "backward"):
-        # Written by hand, without prefixes: applies to any graph.
+        # A recipe written by hand without prefixes applies to any graph.
         return kind if recipe.graphs or _names_halves(recipe) else "graph"
     if recipe.graphs:
         halves = " and ".join(recipe.graphs)
@@ -231,7 +232,8 @@ def _names_halves(recipe: Recipe) -> bool:
 
 
 def _expected_at(difference: str, key: str, recipe: Recipe) -> str:
-    """The recipe's expectation of the node that ``difference`` names, or empty."""
+    """The call that the recipe expects for the node that ``difference`` names; empty if there is
+    none."""
     place, found, _ = difference.partition(": ")
     if not found or not place.startswith("node "):
         return ""
@@ -355,8 +357,8 @@ class _Replay:
         return (half or "forward") == self._report.graph
 
     def _means_calls(self, selector: str) -> bool:
-        """True if ``selector`` is an operator or a pattern, for both halves, and not a node's
-        name."""
+        """True if ``selector`` is an operator or a pattern, which applies to both halves, and not a
+        node's name."""
         if selector in self._recipe.expects:
             return False
         return not selector.isidentifier() or not isinstance(
@@ -364,8 +366,8 @@ class _Replay:
         )
 
     def _try(self, changes: list[tuple[int, Mapping[str, Json]]]) -> tuple[int, str] | None:
-        """Apply all of ``changes``, or none; then returns the number and the error of the failed
-        one."""
+        """Apply either all of ``changes`` or none. If a change fails, returns its number and the
+        error."""
         mark = self._editor.mark()
         index = 0
         try:
@@ -416,11 +418,11 @@ def _conclude(
         if not recorded.after:
             return
         is_equal = report.hash == recorded.after
-        # Ranks with equal graphs may have different names, which the edits then bring.
+        # Ranks with equal graphs may have different names, which edits then introduce.
         if is_equal or rank is None or rank.are_equal:
             report.as_recorded = is_equal
             return
     if recorded.rank_after:
-        # The rank hash does not tell whether an edit that only changes constants was skipped.
+        # The rank hash does not change if an edit that only changes constants was skipped.
         is_equal = digest(rank_lines(records)) == recorded.rank_after
         report.as_recorded = is_equal and not report.skipped

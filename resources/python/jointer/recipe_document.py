@@ -23,7 +23,7 @@ VERSION = 2
 #: The keys of the graphs that a recipe can edit.
 GRAPHS = ("graph", "forward", "backward")
 
-#: The kinds of changes, with the types of their values, and their other required keys.
+#: The kinds of changes, each with the type of its value and its other required keys.
 _CHANGES: dict[str, tuple[Any, dict[str, Any]]] = {
     "move": (list, {"before": str}),
     "policy": ((str, type(None)), {"select": (str, list)}),
@@ -49,9 +49,9 @@ class RecipeGraph:
     hash: str
     #: The hash after the last edit; empty if not recorded.
     after: str = ""
-    #: See ``fingerprint``; empty if not recorded.
+    #: The fingerprint before the first edit (``fingerprint.py``); empty if not recorded.
     fingerprint: str = ""
-    #: The hashes that they have on every rank of the program; empty if not recorded.
+    #: The corresponding hashes that are equal on every rank of the program; empty if not recorded.
     rank_hash: str = ""
     rank_after: str = ""
     #: Process group -> the first node that communicates in it.
@@ -62,7 +62,7 @@ class RecipeGraph:
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit, which the user undoes as a whole."""
+    """An edit, the unit that a user undoes."""
 
     title: str
     by: str
@@ -75,9 +75,9 @@ class Recipe:
 
     where: str
     edits: list[Edit]
-    #: By key in ``GRAPHS``; empty in a recipe written by hand.
+    #: The graphs, by key in ``GRAPHS``; empty in a recipe written by hand.
     graphs: dict[str, RecipeGraph] = field(default_factory=dict)
-    #: Node -> its canonical line without the name, before the first edit.
+    #: Node -> the canonical line of the node without the name, before the first edit.
     expects: dict[str, str] = field(default_factory=dict)
 
 

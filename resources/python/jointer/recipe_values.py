@@ -1,8 +1,9 @@
 """Computes the values of nodes that a recipe creates, and compares them with its records.
 
 In a traced graph, the value is computed by the operator on fake tensors, so that symbolic sizes are
-those of the trace. In a loaded graph, and if the operator cannot be run, it is the recorded value,
-which preserves the capture's expressions. Storages in a record are described in ``docs/recipe.md``.
+those of the trace. In a loaded graph, or if the operator cannot be run, the value is the recorded
+one, which preserves the capture's expressions. Storages in a record are described in
+``docs/recipe.md``.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class NodeValues:
             raise RecipeError(f"the value of {node.name}: {reason}") from None
 
     def _computed(self, node: fx.Node) -> Any:
-        """The operator's result for its arguments' values; ``None`` if it cannot be run."""
+        """The operator's result for the values of the arguments; ``None`` if it cannot be run."""
         if any("val" not in each.meta for each in node.all_input_nodes):
             return None
         args, kwargs = fx.map_arg((node.args, node.kwargs), lambda each: each.meta["val"])
@@ -159,6 +160,6 @@ def _check_equal(node: fx.Node, computed: Any, record: Json) -> None:
         here, then = value_text(ValueEncoder().value(computed)), value_text(record)
     except CaptureError:
         return  # nothing to compare
-    # Another trace may write the same expression differently.
+    # In another trace, the same expression may be written differently.
     if "sym:" not in here and "sym:" not in then and here != then:
         raise RecipeError(f"{node.name} would return {here}, but the recipe records {then}")

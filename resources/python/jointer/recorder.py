@@ -2,7 +2,7 @@
 
 A ``Recorder`` wraps AOTAutograd (``torch.compile`` with any backend), the functions that export or
 trace graphs on demand (``aot_export_joint_with_descriptors``, ``make_fx``), and torchtitan's
-graph_trainer. It counts its captures, and gives the reason if there are none.
+graph_trainer. The recorder counts its captures, and reports the reason if there are none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .state_names import StateNames
 #: A parameter or a buffer, as named by Dynamo: ``L['self']._modules['wq']._parameters['weight']``.
 _SOURCE = re.compile(r"_(?:modules|parameters|buffers)\['([^']+)'\]")
 
-#: Modules that trace internally, or that are wrapped already.
+#: Modules that trace internally, or whose functions are already wrapped.
 _INTERNAL = ("torch.", "jointer.", f"{graph_trainer.PACKAGE}.")
 
 
@@ -46,8 +46,8 @@ class Recorder:
 
     Args:
         path: as in ``capture_pass``; may contain ``{rank}``, ``{kind}`` and ``{n}``.
-        pair: also write what a partitioner makes of each joint graph.
-        each_pass: also write graph_trainer's step after each of its passes.
+        pair: also write the pair that a partitioner makes of each joint graph.
+        each_pass: also write graph_trainer's training step after each of its passes.
         info: as in ``capture``.
     """
 
@@ -69,8 +69,8 @@ class Recorder:
         self._info = info
         self._numbers = itertools.count()
         self._compiled = 0
-        #: The graph being compiled: the names of its inputs, its joint graph, and the number of
-        #: that.
+        #: The graph being compiled: the names of its inputs, its joint graph, and the number of the
+        #: joint graph.
         self._names: dict[int, AOTInput] = {}
         self._joint: fx.GraphModule | None = None
         self._number = 0
@@ -133,7 +133,7 @@ class Recorder:
     def save_step(
         self, gm: fx.GraphModule, number: int, names: StateNames | None, after: str | None
     ) -> None:
-        """Write a flat step; ``after`` names the pass that changed it since tracing, if any."""
+        """Write a flat training step; ``after`` names the last pass that ran on it, if any."""
         with self.guard:
             kind = infer_kind(gm.graph)
             text = os.fspath(self._path)
@@ -179,7 +179,7 @@ class Recorder:
         return aot_export_joint_with_descriptors
 
     def _make_fx(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap ``make_fx`` to capture its results if the program itself calls it."""
+        """Wrap ``make_fx`` to capture its results if the user's program calls it."""
 
         @functools.wraps(original)
         def make_fx(*args: Any, **options: Any) -> Callable[..., fx.GraphModule]:
@@ -273,5 +273,5 @@ def _with_part(path: str, part: str) -> str:
 
 
 def _is_internal(frame: FrameType) -> bool:
-    """True if ``frame`` belongs to torch, or to a module that is wrapped already."""
+    """True if ``frame`` belongs to torch, or to a module whose functions are already wrapped."""
     return str(frame.f_globals.get("__name__", "")).startswith(_INTERNAL)

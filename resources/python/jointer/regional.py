@@ -1,23 +1,23 @@
 """Finds the regions of a graph that Inductor compiles; the rest runs operator by operator.
 
 Nodes are marked by ``custom["compile_with_inductor"]`` (upstream's ``regional_inductor``) or by a
-selector. Terms: a *region* is a set of marked nodes that one package computes. It runs at the position
-of its last node; all other nodes keep their order.
+selector. Terms: a *region* is a set of marked nodes that one package computes. It runs at the
+position of its last node; the order of all other nodes stays.
 
 Steps, in one walk over the program with one open region:
 
 1. A marked node joins the open region, or opens one.
 2. An unmarked node closes the region if it uses a result of the region, writes memory that the
-   region touches, or touches memory that the region writes. The remaining nodes between those of
-   the region therefore do not depend on when the region runs.
+   region touches, or touches memory that the region writes. Therefore the position at which the
+   region runs does not matter to the other nodes between those of the region.
 3. A mark with other options opens a new region.
 
-``getitem`` of a region's node belongs to the region. ``getitem`` of other nodes does not, and
+A ``getitem`` of a region's node belongs to the region. A ``getitem`` of another node does not, and
 neither do sizes, so that the inputs and outputs of a region are tensors and integers.
 
-Cost: one walk over nodes and edges. Deviation: upstream merges partitions at any distance and
-re-sorts the graph (``CapabilityBasedPartitioner``); here the order, which was measured and edited,
-is preserved.
+Cost: one walk over nodes and edges. Deviation: upstream merges partitions at any distance and sorts
+the graph again (``CapabilityBasedPartitioner``); here the order, which was measured and edited, is
+preserved.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Region:
     """Nodes computed by one package."""
 
     index: int
-    #: By name, in order. The package runs in place of the last one.
+    #: The names of the nodes, in order. The package runs in place of the last node.
     nodes: list[str]
     #: The nodes as a graph, with placeholders named after the inputs, and a tuple of outputs.
     gm: fx.GraphModule

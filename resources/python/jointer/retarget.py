@@ -1,7 +1,7 @@
-"""Adapts a graph to the device that it runs on, which may differ from the captured one.
+"""Adapts a graph to the device on which it runs, which may differ from that of the capture.
 
-Devices in arguments and constants are replaced. Operators that the device lacks are replaced by an
-equivalent (``cpu_forms``), or by torch's decomposition. Notes list the replacements.
+Devices in arguments and constants are replaced. Operators that do not exist for the device are
+replaced by an equivalent (``cpu_forms``), or by torch's decomposition. Notes list the replacements.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _PIN = "pin_memory"
 def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
     """Make ``gm`` and the graphs inside it run on ``device``.
 
-    Values in ``meta["val"]`` keep the captured device. Constants without data in the capture become
-    zeros.
+    The device of values in ``meta["val"]`` stays that of the capture. Constants without data in the
+    capture become zeros.
 
     Returns:
         notes on the replacements, without repetitions.
 
     Raises:
-        CaptureError: the graph was captured on the CPU, but ``device`` is another one.
+        CaptureError: the graph was captured on the CPU, but ``device`` is another device.
     """
     if device.type != "cpu" and _is_on_cpu(gm):
         raise CaptureError(

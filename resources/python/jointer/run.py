@@ -1,7 +1,7 @@
 """Runs a training script and captures every graph that it compiles or traces.
 
-The script needs no changes and has the same arguments and results as without capturing. If it
-succeeds without making a graph, the reason is printed and the exit code is ``NO_GRAPH``.
+The script runs unchanged, with the same arguments and results as without capturing. If it succeeds
+without making a graph, the reason is printed and the exit code is ``NO_GRAPH``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .backend import capturing
 #: Exit code of a run that made no graph.
 NO_GRAPH = 1
 
-#: Folder in which each worker reports its captures in a file.
+#: Environment variable for the folder in which each worker reports its captures in a file.
 _NOTES = "JOINTER_CAPTURE_NOTES"
 
 #: One file per rank and graph.
@@ -47,15 +47,15 @@ def run(
         command: ``[python] script.py ...``, ``[python] -m module ...`` or ``torchrun ... script.py
             ...``; the latter starts its workers with captures.
         out: created if missing; files are named ``rank{rank}.{n}.{kind}.json.zst``.
-        pair: also capture what the partitioner makes of each joint graph.
-        each_pass: also capture graph_trainer's step after each of its passes; those files are
-            named ``rank{rank}.{n}.{kind}.after_01_NAME.json.zst``.
+        pair: also capture the pair that the partitioner makes of each joint graph.
+        each_pass: also capture graph_trainer's training step after each of its passes; these files
+            are named ``rank{rank}.{n}.{kind}.after_01_NAME.json.zst``.
 
     Returns:
         the script's exit code, or ``NO_GRAPH`` if the script succeeded without a capture.
 
     Raises:
-        UsageError: unsupported command.
+        UsageError: the command is not supported.
     """
     out = Path(out).absolute()
     command = list(command)
@@ -93,7 +93,7 @@ def _run_here(command: list[str], path: Path, pair: bool, each_pass: bool) -> in
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         sys.argv, sys.path[:] = before
-    if folder := os.environ.get(_NOTES):  # fails only if no worker made a graph
+    if folder := os.environ.get(_NOTES):  # the parent reports if no worker made a graph
         note = {"written": recorder.written, "why": recorder.why_nothing()}
         Path(folder, f"{os.getpid()}.json").write_text(json.dumps(note))
     elif code == 0 and recorder.written == 0:

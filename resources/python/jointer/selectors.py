@@ -49,7 +49,7 @@ def _calls_within(node: fx.Node, operator: str, modules: str) -> bool:
 
 
 def _names(node: fx.Node) -> tuple[str, str]:
-    """The operator that ``node`` calls, with its overload and without."""
+    """The operator that ``node`` calls, with and without its overload."""
     name = captured_target(node)
     return name, name.rpartition(".")[0]
 

@@ -1,8 +1,8 @@
 """Adapts a graph to the calling convention of compiled code, which has only tensors.
 
-Graphs may also have numbers as inputs and outputs, and return ``None`` or one tensor twice. A
-package has each tensor only once. Numbers in the capture are compiled in; numbers known only at run
-time (unbacked symbols) are passed as zero-dimensional int64 tensors.
+Graphs may also have numbers as inputs and outputs, and may return ``None`` or the same tensor
+twice. A package returns each tensor only once. Numbers in the capture are compiled in; numbers
+known only at run time (unbacked symbols) are passed as zero-dimensional int64 tensors.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def adapt(gm: fx.GraphModule, unbacked: symbols.Unbacked) -> Signature:
         unbacked: recognizes expressions known only at run time.
 
     Raises:
-        UnfitNode: a package cannot have such an input or output.
+        UnfitNode: a package cannot have an input or output of this graph.
     """
     signature = Signature()
     _adapt_inputs(gm.graph, signature, unbacked)

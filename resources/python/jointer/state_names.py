@@ -1,9 +1,10 @@
 """Identifies the parameters, buffers and gradients of a flat training step.
 
-torchtitan's tracer turns a step into a function of plain tensors and describes them outside the
-graph: a ``TracedResult`` lists the module's parameters and buffers (``state_fqns``), which are the
-first inputs, and the number of plain values of each tensor (``input_subclass_layouts``). The other
-inputs come from the caller. Names are added to the document; the graph is not changed.
+torchtitan's tracer turns a training step into a function of plain tensors, which are described
+outside the graph: a ``TracedResult`` lists the module's parameters and buffers (``state_fqns``),
+which are the first inputs, and the number of plain values of each tensor
+(``input_subclass_layouts``). The other inputs come from the caller. Names are added to the
+document; the graph is not changed.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ class StateNames:
 
 
 def state_names(traced: Any, module: nn.Module | None = None) -> StateNames | None:
-    """The names of a ``TracedResult``; ``None`` if its graph does not begin with its state.
+    """The names in a ``TracedResult``; ``None`` if the first inputs of its graph are not its state.
 
     Args:
         traced: the result of torchtitan's ``minimal_fx_tracer``.
-        module: the traced module, which distinguishes parameters from buffers; without it,
-            states with a gradient are parameters.
+        module: the traced module, by which parameters are distinguished from buffers; if it is not
+            given, states with a gradient count as parameters.
     """
     placeholders = traced.gm.graph.find_nodes(op="placeholder")
     inputs = list(_unwrapped(placeholders, traced.input_subclass_layouts, len(traced.state_fqns)))
@@ -85,8 +86,8 @@ def state_names(traced: Any, module: nn.Module | None = None) -> StateNames | No
 
 
 def reachable_names(gm: fx.GraphModule) -> StateNames | None:
-    """The names of the step that a pass sees: from a ``TracedResult`` in the frames of the active
-    calls that has as many inputs as ``gm``."""
+    """The names for the flat training step that a pass receives. They come from a ``TracedResult``
+    in the frames of the active calls that has as many inputs as ``gm``."""
     traced, modules = None, []
     for value in _locals(sys._getframe(1)):
         if traced is None and _is_traced(value):
@@ -142,7 +143,7 @@ def _gradients(
     ``trained``, in order; otherwise ``None``."""
     if len(outputs) != 1 + len(trained) or not trained:
         return None
-    # With tensor parallelism, a distributed loss is a tensor and its mesh.
+    # With tensor parallelism, a distributed loss consists of a tensor and its mesh.
     if sum(_is_tensor([each]) for each in outputs[0]) != 1:
         return None
     found: list[AOTOutput | None] = [

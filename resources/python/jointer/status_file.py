@@ -17,7 +17,7 @@ _STAGES = (
 
 
 class StatusFile:
-    """Writes the position of this process; without a file, does nothing."""
+    """Writes the position of this process. If there is no file, does nothing."""
 
     def __init__(self, path: str | None) -> None:
         self._words: memoryview | None = None
@@ -28,7 +28,7 @@ class StatusFile:
             with open(path, "r+b") as file:
                 words = memoryview(mmap.mmap(file.fileno(), _WORDS * _WORD)).cast("q")
         except (OSError, ValueError):
-            return  # only progress reports are lost: run anyway
+            return  # continue, since only progress reports are lost
         if words[0] == _MAGIC:
             self._words, self._count = words, words[3]
 

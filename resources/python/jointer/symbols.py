@@ -1,9 +1,9 @@
 """Converts symbolic sizes between torch and captures.
 
 Writing: the text of an expression (``s0*s1``), its hint, and the table of a shape environment.
-Reading: every expression becomes a plain number (``Assumptions``) that remembers the text
-(``symbolic``), so that writing a loaded graph again produces the same text. Expressions from a file
-are parsed and evaluated by a walk over the syntax tree, never executed.
+Reading: every expression becomes a plain number (``Assumptions``) that also contains the text
+(``symbolic``), so that writing a loaded graph produces the same text. Expressions from a file are
+parsed and evaluated by a walk over the syntax tree, never executed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def expression(value: Any) -> str:
 
 
 def hint(value: Any) -> Number | None:
-    """The number of a symbolic value when it was traced; ``None`` if it is unbacked."""
+    """The number of a symbolic value during tracing; ``None`` if it is unbacked."""
     if isinstance(value, _Symbolic):
         return value.hint
     return value.node.hint if value.node.has_hint() else None
@@ -72,8 +72,8 @@ def hint(value: Any) -> Number | None:
 def symbol_table(values: Iterable[Any]) -> dict[str, Any]:
     """The ``symbols`` object of a capture: all facts about the symbols of ``values``.
 
-    ``values`` are symbolic numbers, see ``is_symbolic``. A graph has one shape environment, which
-    is that of the first value that has one. Restored values have none.
+    ``values`` are symbolic numbers (``is_symbolic``). A graph has one shape environment, which is
+    found in the first value that has one. Restored values have none.
     """
     for value in values:
         if (env := getattr(getattr(value, "node", None), "shape_env", None)) is not None:
@@ -116,7 +116,8 @@ def _python_number(value: Any) -> Number:
 
 
 class _Symbolic:
-    """Mixin for a number: the expression that it was computed from, and its hint when traced."""
+    """Mixin for a number: the expression from which it was computed, and its hint during
+    tracing."""
 
     expression: str
     hint: Number | None
@@ -131,14 +132,14 @@ class SymbolicFloat(_Symbolic, float):
 
 
 def symbolic(value: Number, text: str, hint: Number | None) -> SymbolicInt | SymbolicFloat:
-    """``value`` as a number that remembers the expression ``text`` and its ``hint``."""
+    """``value`` as a number that also contains the expression ``text`` and the ``hint``."""
     number = SymbolicFloat(value) if isinstance(value, float) else SymbolicInt(value)
     number.expression, number.hint = text, hint
     return number
 
 
 class Assumptions:
-    """The number of every symbol of a capture, chosen once, on first use.
+    """The number of every symbol of a capture, which is chosen once, on first use.
 
     It is the first of: ``assume``; the capture's ``symbols.assumed``; the hint of the traced run;
     the expression that replaces the symbol; an equal share if an assertion requires the sum of this
@@ -186,7 +187,7 @@ class Assumptions:
         if known is not None:
             return known
         if name in self._replacements:
-            # To end cycles, the symbol has its share until its replacement is known.
+            # To end cycles, the share is used until the replacement is known.
             self._chosen[name] = self._share(name)
             return self.number(self._replacements[name])
         return self._share(name)

@@ -38,8 +38,8 @@ _REGISTERING_MODULES = (
     "torch.distributed.tensor",
 )
 
-#: Plain functions that compute with sizes. No others are ever looked up by a name in a file:
-#: running a loaded graph calls only these and operators.
+#: Plain functions that compute with sizes. No other functions are ever looked up by a name in a
+#: file, so a loaded graph calls only these and operators.
 _OPERATORS = """abs add and_ eq floordiv ge getitem gt index invert le lshift lt mod mul ne neg not_
 or_ pos pow rshift sub truediv truth xor"""
 _MATH = "ceil cos cosh exp fabs floor log log2 pow sin sinh sqrt tan tanh trunc"
@@ -86,8 +86,8 @@ def operators_of(node: fx.Node) -> Iterator[OpOverload | OpOverloadPacket]:
 
 @functools.cache
 def schema_text(operator: OpOverload | OpOverloadPacket) -> str | None:
-    """Arguments and returns as registered: ``(Tensor self, ...) -> Tensor``. For a packet with
-    only one overload, those of the overload."""
+    """The arguments and returns as registered: ``(Tensor self, ...) -> Tensor``. For a packet with
+    only one overload, the text of that overload."""
     if isinstance(operator, OpOverloadPacket):
         overloads = operator.overloads()
         return schema_text(getattr(operator, overloads[0])) if len(overloads) == 1 else None
@@ -101,7 +101,8 @@ def is_operator(target: Any) -> bool:
 
 
 class UnknownOperator:
-    """Represents an operator that this process does not have; calling it raises."""
+    """Represents an operator that does not exist in this process. Calling it raises an
+    exception."""
 
     def __init__(self, name: str) -> None:
         self.name = name

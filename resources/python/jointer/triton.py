@@ -1,7 +1,7 @@
 """Stores the tables of Triton kernels that a graph calls.
 
-``triton_kernel_wrapper_*`` nodes have two indices into tables of the process that traced them: of
-the kernel, and of its constant arguments. A capture stores both table entries as text.
+``triton_kernel_wrapper_*`` nodes have two indices into tables of the process that traced them: that
+of the kernel, and that of its constant arguments. A capture stores both table entries as text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def describe_kernels(node: fx.Node) -> dict[str, Any]:
 
 
 def missing_kernel(node: fx.Node, tables: dict[str, Any]) -> str | None:
-    """The name of the kernel that ``node`` calls if this process does not have it.
+    """The name of the kernel that ``node`` calls if it does not exist in this process.
 
     A capture stores the kernel's source, but text from a file is never executed: a kernel runs only
     if the program that defines it has added it to torch's tables.

@@ -1,8 +1,8 @@
 """Converts values of nodes, fake tensors and containers of them, to JSON and back.
 
 A tensor has sizes, dtype, device and the index of its storage. Storages are distinguished by
-identity, within the rules of the operators (``aliasing``): views share one, which is how a capture
-records aliasing.
+identity, as far as the rules of the operators allow (``aliasing``). Views share a storage, and so a
+capture records aliasing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .errors import CaptureError
 
 Json = Any
 
-#: Maximum number of elements of a constant that is written with its data.
+#: Maximum number of elements of a constant whose data is written.
 _DATA_LIMIT = 4096
 
 #: Attributes of restored objects: a tensor's symbolic texts; the device it was captured on, if this
@@ -78,7 +78,7 @@ class ValueEncoder:
             self._node = None
 
     def value(self, value: Any) -> Json:
-        """A node's value; ``None`` means that it has none."""
+        """The value of a node; ``None`` if it has no value."""
         return None if value is None else self._nested(value)
 
     def _nested(self, value: Any) -> Json:
@@ -168,13 +168,13 @@ class ValueEncoder:
         return self._index[address]
 
     def _is_allocated(self, address: int) -> bool:
-        """True if the storage is another node's, but the encoded node is a call."""
+        """True if the storage belongs to another node and the encoded node is a call."""
         is_call = self._node.op not in ("placeholder", "get_attr")
         return is_call and address in self._claimed.get(self._node.graph, ())
 
     def _split(self, storage: torch.UntypedStorage) -> int:
-        """The number of the encoded node's actual storage, instead of ``storage``: a new one, or
-        its argument's if the node is a view of only that."""
+        """The number of the encoded node's actual storage, instead of ``storage``: that of the
+        argument if the node is a view of only one storage, otherwise a new one."""
         self.split += 1
         size = self._bytes(storage)
         if is_view(self._node.target) or is_getitem(self._node):
@@ -285,7 +285,7 @@ class ValueDecoder:
         return fake
 
     def constant(self, record: Json) -> torch.Tensor:
-        """A constant tensor of a graph: real if its data is known, or else fake."""
+        """A constant tensor of a graph: real if its data is known, otherwise fake."""
         if "data" not in record:
             return self.tensor(record)
         dtype, device = torch_constant(record["dtype"]), torch.device(record["device"])
@@ -317,8 +317,8 @@ class ValueDecoder:
 
 
 def as_returned(target: Any, value: Any) -> Any:
-    """``value`` in the form in which ``target`` returns it: several results are a tuple, but one
-    result that is a list of tensors is a list.
+    """``value`` in the form in which ``target`` returns it: several results are a tuple, but a
+    single result that is a list of tensors is a list.
 
     Captures do not distinguish the two, but torch does: its partitioners search only tuples for the
     device of a random call.

@@ -1,6 +1,6 @@
 """Caches the vector instruction sets that the compiler and the processor support.
 
-Inductor tests each set in every process, by loading a test library in a new Python process, which
+In every process, Inductor tests each set by loading a test library in a new Python process. This
 takes 15 s on a machine with two cores. The result depends only on the compiler, the processor and
 torch.
 """
@@ -25,7 +25,7 @@ from .artifacts import capability, write_json
 def without_trials(folder: Path) -> Iterator[None]:
     """Skip the tests inside the context if all sets are known to work.
 
-    If this is unknown, tests them and stores the result in ``folder``.
+    If this is unknown, test them and store the result in ``folder``.
     """
     from torch._inductor import cpu_vec_isa
 

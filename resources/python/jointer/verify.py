@@ -1,4 +1,5 @@
-"""Compares outputs with the expected ones: bitwise equal, or the largest difference."""
+"""Compares outputs with the expected ones, and determines if they are bitwise equal and the largest
+difference."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 If the schema in the capture differs from the installed one, positional arguments are matched by
 name. Arguments that the installed operator does not accept are refused, unless they are None.
-Buckets refer to dtypes by their index among torch's attributes, which changed in 2.14, and, up to
-2.12, to their group by name.
+Buckets refer to dtypes by their index among torch's attributes, which changed in 2.14. Up to 2.12,
+they also refer to their group by name.
 """
 
 from __future__ import annotations
