@@ -3,10 +3,10 @@
 //
 // Forward. The graph unshard reads the shards and returns whole parameters: the result of the
 // gather (fsdp_patterns.cpp), or the placeholder if the parameter is not gathered. The forward's
-// inputs are these values and its other inputs. Backward. The graph backward returns each gradient
-// after the cast but before the reduction, and its other outputs; the graph reduce_grad reads each
-// of these gradients once and returns the reduced gradients. Unused waits are not treated as
-// impure.
+// inputs are these values and its other inputs.
+// Backward. The graph backward returns each gradient after the cast but before the reduction, and
+// its other outputs; the graph reduce_grad reads each of these gradients once and returns the
+// reduced gradients. Unused waits are not treated as impure.
 // Cost: linear in the edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/split_fsdp_collectives.py.

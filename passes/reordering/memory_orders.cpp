@@ -5,11 +5,13 @@
 //   two can be allocated without a new peak. Among the ready calls that allocate no more than the
 //   gap, the next is the one after which the fewest bytes are live; if there is no such call, the
 //   one that allocates the least. Ties: live bytes after the call, then the original order. A call
-//   frees the items that have no other user left. Ready calls are in a tree over all calls, sorted
-//   by the bytes that they allocate: the first leaves are the calls that fit into the gap. Cost: n
-//   log n; upstream scans all ready calls each time. bfs. The ready call whose predecessors ran
-//   earliest runs next; the times of predecessors are compared as sorted lists. dfs. Calls are
-//   visited in the order of the bytes that they allocate and read. Each runs after its
+//   frees the items that have no other user left.
+//   Ready calls are in a tree over all calls, sorted by the bytes that they allocate: the first
+//   leaves are the calls that fit into the gap. Cost: n log n; upstream scans all ready calls each
+//   time.
+// bfs. The ready call whose predecessors ran earliest runs next; the times of predecessors are
+//   compared as sorted lists.
+// dfs. Calls are visited in the order of the bytes that they allocate and read. Each runs after its
 //   dependencies, which are visited in that order too.
 //
 // Source: torch 2.11, torch/_inductor/memory.py (lpmf: DAC 2006, "Buffer memory optimization for

@@ -1,7 +1,8 @@
 #pragma once
 
-// Adds Python passes to a registry. A Python pass is any function `(gm, example_inputs, **kw) ->
-// gm` on a torch.fx.GraphModule; `python -m jointer host` runs it in a separate process.
+// Adds Python passes to a registry. A Python pass is any function
+// `(gm, example_inputs, **kw) -> gm` on a torch.fx.GraphModule; `python -m jointer host` runs it in
+// a separate process.
 
 #include <span>
 #include <string>

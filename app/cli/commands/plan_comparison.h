@@ -1,7 +1,7 @@
 #pragma once
 
-// Compares the values that two plans save, recompute and offload, for `jointer diff` and `jointer
-// sac --against`.
+// Compares the values that two plans save, recompute and offload, for `jointer diff` and
+// `jointer sac --against`.
 
 #include <string>
 #include <vector>

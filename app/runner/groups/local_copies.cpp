@@ -1,8 +1,10 @@
 // A process group of which only one rank runs. Every collective copies this rank's tensors into an
-// output of the size that the whole group would produce: all-gather       the input, once for each
-// rank reduce-scatter   this rank's share of the input all-reduce       its input
-// all-to-all       the input from the start, repeated if the output is larger
-//   broadcast        its input
+// output of the size that the whole group would produce:
+//   all-gather       the input, once for each rank
+//   reduce-scatter   this rank's share of the input
+//   all-reduce       the input
+//   all-to-all       the input from the start, repeated if the output is larger
+//   broadcast        the input
 // Memory, shapes and compute are those of the real training step, and sizes that are sent through a
 // collective (the token counts of an MoE) are such that later splits fit. Values differ from those
 // of the real training step. Times are those of a copy and are never stored in the cost database.

@@ -1,8 +1,10 @@
 // Makes the input tensors of a program.
 //
 // The generated values of a placeholder come from torch's generator for the tensor's device, with
-// the seed seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32) so that a graph
-// whose nodes were moved, or a pair instead of its joint graph, gets the same values:
+// the seed
+//   seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32)
+// so that a graph whose nodes were moved, or a pair instead of its joint graph, gets the same
+// values:
 //   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
 //   other floating types, tangents             normal, in fp32, then cast
 //   complex types                              magnitude one, uniform angle
