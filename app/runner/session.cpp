@@ -309,7 +309,7 @@ Done Session::run_baseline() {
   baseline_ = std::move(*made);
   running_ = baseline_.get();
   is_baseline_ = true;
-  status_.publish_positions(false);  // the status file contains positions of the edited graph
+  status_.publish_positions(false);  // the file is for positions of the edited graph
   if (auto fed = feed(*baseline_, false); !fed) return fed;
   stage("verify");
   auto outputs = outputs_of(*baseline_);

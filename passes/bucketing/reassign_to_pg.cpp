@@ -4,8 +4,8 @@
 // concurrently.
 //
 // Steps. Find the groups: the given one, or those of FSDP's all-gathers (fsdp_collectives.h) that
-// FSDP's reduce-scatters also use. Every FSDP all-gather in such a group then names the twin, whose
-// name is the group's name with a suffix. The program that runs the graph creates the twin from the
+// FSDP's reduce-scatters also use. Every all-gather in such a group then names the twin, whose name
+// is the group's name with a suffix. The program that runs the graph creates the twin from the
 // group's ranks.
 //
 // reassign_collective_pgs, the current pass, does this for every group in which FSDP gathers

@@ -15,7 +15,7 @@
 //
 // Cost: linear in the nodes, per level.
 // Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15, the function of that name. Deviations:
-// names are kept; sums of results with different shapes stay.
+// the names of sums stay; sums of results with different shapes are not replaced.
 
 #include "passes/fsdp/dedup_fsdp_reduce_scatter.h"
 

@@ -23,8 +23,8 @@
 //      computed after that position move before it. The call returns r only if something still
 //      reads r.
 //   3. Fuse reduce-scatters, in program order, with the matmul that produces their input if nothing
-//      else reads it; along the last dimension, the matmul must be unscaled. The strides of a
-//      change as those of x do. The fused call replaces the wait.
+//      else reads it; along the last dimension, the matmul must be unscaled. The strides of `a`
+//      change like those of x. The fused call replaces the wait.
 // Readers switch to the new results. Calls that nothing reads any more are removed.
 //
 // A second run may fuse more: because of `prefer_overlap`, the first run may have left a collective
@@ -188,7 +188,7 @@ class Fusion {
     return id.index() < given_count_ && is_returned_[id.index()];
   }
 
-  // --- Nodes that a fused call needs before its position ---
+  // --- Nodes that must precede a fused call ---
 
   // The nodes after `start` on which `roots` depend, including the roots. With `writes`, also the
   // nodes that are not inputs but must precede one of these because of a write.

@@ -92,7 +92,7 @@ struct ProgramOutput {
   std::string name;  // "layers.0.attention.wq.weight" for a gradient, else the node's name
 };
 
-// A symbolic size, computed from symbols when needed.
+// A symbolic size, computed from symbols when it is used.
 struct SymbolicOperand {
   Expression expression;
   std::vector<std::uint32_t> symbols;  // in Program::symbol_values, by the expression's symbols
