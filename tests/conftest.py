@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 #: Cases of one test that are in every run, by folder.
-CASES = {"cli": 4, "differential": 2, "plugins": 1, "python": 2, "runner": 2, "workspace": 4}
+CASES = {"cli": 2, "differential": 1, "plugins": 1, "python": 1, "runner": 1, "workspace": 2}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

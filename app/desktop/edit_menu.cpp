@@ -112,11 +112,9 @@ void EditMenu::add_edit_actions(QMenu* menu) {
       planner([](MovePlanner& p) { p.nudge(-1); }));
   add(tr("Move One Position &Later"), QKeySequence(Qt::ALT | Qt::Key_Right),
       planner([](MovePlanner& p) { p.nudge(1); }));
-  add(tr("Move Earlier to Next Change in Estimates"),
-      QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
+  add(tr("Move Earlier Until Estimates Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
       planner([](MovePlanner& p) { p.to_next_change(-1); }));
-  add(tr("Move Later to Next Change in Estimates"),
-      QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
+  add(tr("Move Later Until Estimates Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
       planner([](MovePlanner& p) { p.to_next_change(1); }));
   add(tr("Move as Early as Possible"), QKeySequence(Qt::ALT | Qt::Key_Home),
       planner([](MovePlanner& p) { p.to_end(-1); }));

@@ -6,7 +6,6 @@
 
 #include "app/desktop/export_menu.h"
 #include "core/base/resources.h"
-#include "core/open/readers.h"
 #include "views/session/open/open_requests.h"
 #include "views/widgets/button_text.h"
 
@@ -16,15 +15,6 @@ namespace {
 using namespace views;
 
 const QString kFirstSample = QStringLiteral("samples/llama_8b_tp2_fsdp2.joint.json.zst");
-
-// The filter of file dialogs, built from the list of readers.
-QString file_filter() {
-  QStringList patterns;
-  for (const GraphReader* reader : graph_readers())
-    patterns +=
-        QString::fromUtf8(reader->pattern.data(), static_cast<qsizetype>(reader->pattern.size()));
-  return FileMenu::tr("Graphs (%1);;All files (*)").arg(patterns.join(u' '));
-}
 
 }  // namespace
 
@@ -85,8 +75,8 @@ void FileMenu::fill_sample_menu(QMenu* menu) {
 }
 
 void FileMenu::choose_files() {
-  const QStringList paths = QFileDialog::getOpenFileNames(&context_.window, tr("Open graphs"),
-                                                          context_.folder.path, file_filter());
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      &context_.window, tr("Open graphs"), context_.folder.path, graph_file_filter());
   if (paths.isEmpty()) return;
   context_.folder.remember(paths.front());
   workspaces_.open_all(requests_for(paths));
@@ -94,12 +84,12 @@ void FileMenu::choose_files() {
 
 void FileMenu::choose_pair() {
   const QString forward = QFileDialog::getOpenFileName(&context_.window, tr("Forward graph"),
-                                                       context_.folder.path, file_filter());
+                                                       context_.folder.path, graph_file_filter());
   if (forward.isEmpty()) return;
   context_.folder.remember(forward);
   const QString backward = QFileDialog::getOpenFileName(
       &context_.window, tr("Backward graph of %1").arg(QFileInfo(forward).fileName()),
-      context_.folder.path, file_filter());
+      context_.folder.path, graph_file_filter());
   if (!backward.isEmpty())
     workspaces_.open({.path = forward.toStdString(), .backward = backward.toStdString()});
 }

@@ -34,9 +34,10 @@ Result<void> check_room(const BenchmarkRequest& request, const Machine& machine)
     return fail(Error::Kind::usage, "{} ranks are too many for one machine (at most {}); {}",
                 request.ranks, kMaxRanks, kAlone);
   if (request.on == RunOn::cuda && machine.gpus > 0 && request.ranks > machine.gpus)
-    return fail(Error::Kind::usage,
-                "{} ranks need {} GPUs, but this machine has {}; {}; --on cpu needs none",
-                request.ranks, request.ranks, machine.gpus, kAlone);
+    return fail(
+        Error::Kind::usage,
+        "{} ranks need {} GPUs, but this machine has {}; use --on cpu to run without GPUs; {}",
+        request.ranks, request.ranks, machine.gpus, kAlone);
   return {};
 }
 

@@ -195,7 +195,7 @@ Result<ArgumentRecord> read_argument(const Json& json, int depth) {
     case Json::value_t::object:
       return read_object(json, depth + 1);
     case Json::value_t::number_unsigned:
-      // Python's integers are unbounded (a 64-bit mask of ones, say).
+      // A Python integer may exceed 64 bits with a sign, as an all-ones mask does. It stays text.
       if (!std::in_range<std::int64_t>(json.get<std::uint64_t>()))
         return ArgumentRecord::of_text(Kind::raw, write_json(json));
       [[fallthrough]];

@@ -58,9 +58,9 @@ struct MoveOptions {
 // True if a node's tag leaves this choice to the plan, as preferences do.
 bool may_become(const Node& node, Keep keep);
 
-// The moves of a plan that may lower its peak: saved values to recomputed or offloaded ones,
-// recomputed values to offloaded ones, and the reverse. `candidates` are the plan's. Leaves out
-// values that need no memory, that cannot change, or that a tag decides about. In program order.
+// Returns the moves that may lower a plan's peak, in program order: from saved to recomputed or
+// offloaded, and between recomputed and offloaded. `candidates` are those of the plan. Omits values
+// that occupy no memory, that cannot change, or whose choice is fixed by a tag.
 std::vector<PlanMove> moves_of(const Graph& joint, std::span<const SaveCandidate> candidates,
                                const MoveOptions& options);
 

@@ -1,12 +1,13 @@
 // Tries a few pipelines of bucketing and reordering passes on the graph of a plan, and chooses the
-// one with the shortest step time within the limit.
+// one with the shortest step time among those within the memory limit. If no pipeline shortens the
+// step, the graph keeps its order.
 //
 // Every pipeline ends with place_collectives, which judges moves by the step time. Before that,
 // upstream's passes may bucket collectives or reorder them by their own estimates; on some graphs
 // this is a better start. No pipeline requires an additional process group. auto_tune searches many
 // more pipelines.
 //
-// The limit only selects among results. It is not passed to the passes, so a pipeline has the same
+// The memory limit only selects among results. It is not passed to the passes, so a pipeline has the same
 // effect when it is run separately.
 //
 // Cost: one run of each pipeline, in a thread per pipeline; together, 0.6 s of one core on

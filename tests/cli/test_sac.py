@@ -662,6 +662,7 @@ def test_a_flat_step_that_may_be_slower(tmp_path: Path) -> None:
     assert value["offloaded_count"] == 0
 
 
+@pytest.mark.slow
 def test_the_trade_off_of_a_flat_step() -> None:
     value = answer("sac", STEP, "--pareto", "--points", "5")
     for low, high in pairwise(value["pareto"]):

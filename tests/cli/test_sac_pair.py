@@ -75,6 +75,7 @@ def test_the_answer_is_never_worse_than_the_pair(options: list[str]) -> None:
     assert value["step_ms"] <= captured["step_ms"] and value[memory] <= captured[memory]
 
 
+@pytest.mark.slow
 def test_a_reordered_pair_keeps_its_figures(tmp_path: Path) -> None:
     moved = tmp_path / "moved.json"
     assert run("apply", PAIR, "--passes", "place_collectives", "-o", moved).code == 0

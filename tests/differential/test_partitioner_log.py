@@ -46,6 +46,7 @@ def saved_by(tags: dict[str, str]) -> set[str]:
     return {name for name, policy in tags.items() if policy == "MUST_SAVE"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("budget", "log"), [(1.0, "printed.log"), (0.3, "trace")])
 def test_a_log_says_what_is_saved(
     tmp_path: Path, budget: float, log: str, request: pytest.FixtureRequest

@@ -188,6 +188,7 @@ dist.barrier()
 """
 
 
+@pytest.mark.slow
 @needs_captures
 def test_collectives_of_two_ranks(tmp_path: Path, jointer: Any) -> None:
     capture = str(EXECUTABLE / "llama_tiny_tp2_f32.rankRANK.joint.json.zst")

@@ -1,9 +1,11 @@
-// Tests comparisons of different open documents: a joint graph with its pair, and with another
-// capture of the same model.
+// Tests comparisons of different documents: a joint graph with its pair, with another capture of
+// the same model, and with files that are not open.
 
 #include <QFile>
 #include <QMessageBox>
+#include <QPushButton>
 
+#include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "tests/support/child.h"
@@ -33,6 +35,7 @@ class CompareTest : public test::SacWindow {
   void a_joint_graph_is_compared_with_its_pair();
   void states_of_another_capture_can_be_chosen();
   void all_states_are_in_one_table();
+  void files_that_are_not_open_are_compared();
 
  private:
   ComparePane* show_comparison() {
@@ -171,6 +174,44 @@ void CompareTest::all_states_are_in_one_table() {
   QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr && pane->comparison()->to.name == name,
                            kPatienceMs);
   QCOMPARE(tabs.currentIndex(), 0);
+}
+
+void CompareTest::files_that_are_not_open_are_compared() {
+  const QString copy = folder_->filePath("other.json.zst"), damaged = folder_->filePath("bad.json");
+  QVERIFY(QFile::copy(QString::fromStdString(test::source_path(kSample)), copy));
+  QFile file(damaged);
+  QVERIFY(file.open(QFile::WriteOnly) && file.write("{") == 1);
+  file.close();
+  QVERIFY(open(kSample));
+  QVERIFY(recompute_all());
+  ComparePane* pane = show_comparison();
+  QVERIFY(pane != nullptr);
+  auto& button = child<QPushButton>(*pane, "files");
+  auto& from = child<QComboBox>(*pane, "from");
+
+  test::answer_file_dialog(copy);
+  test::press(button);
+  QCOMPARE(from.currentText(), QStringLiteral("file “other.json.zst”"));
+  QTRY_VERIFY_WITH_TIMEOUT(
+      pane->comparison() && pane->comparison()->from.name == from.currentText(), kPatienceMs);
+  QCOMPARE(pane->comparison()->to.name, QStringLiteral("now"));
+  QCOMPARE(pane->comparison()->from.snapshot->analysis.memory.peak_bytes(),
+           document().baseline()->analysis.memory.peak_bytes());
+  QVERIFY(pane->comparison()->plan != nullptr);
+  QCOMPARE(pane->comparison()->plan->to.saved_bytes, figures().saved_bytes);
+  QCOMPARE(test::tab_count(*window_), 1);
+
+  // The file stays in the list when the graph changes.
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() && pane->comparison()->plan == nullptr, kPatienceMs);
+  QCOMPARE(pane->summary(), QStringLiteral("The nodes and their order are the same."));
+  QCOMPARE(from.currentText(), QStringLiteral("file “other.json.zst”"));
+
+  test::answer_file_dialog(damaged);
+  test::press(button);
+  QTRY_VERIFY_WITH_TIMEOUT(pane->summary().contains("bad.json"), kPatienceMs);
+  QVERIFY(pane->comparison() == nullptr);
+  QVERIFY(choose(*pane, "from", QStringLiteral("as opened")));
 }
 
 }  // namespace jointer

@@ -145,6 +145,7 @@ void SacSolveTest::one_limit_has_one_answer_data() {
   QTest::addColumn<QByteArray>("file");
   QTest::addColumn<bool>("has_order");
   for (const bool has_order : {true, false}) {
+    if (has_order && !test::runs_slow_tests()) continue;
     const char* how = has_order ? "ordered" : "own order";
     if (test::runs_slow_tests())
       QTest::addRow("joint graph, %s", how) << QByteArray(test::kLarge) << has_order;

@@ -115,6 +115,7 @@ class PythonPassTest : public HostedPassTest {
   if (!add({__VA_ARGS__})) GTEST_SKIP() << "no Python with torch"
 
 TEST_F(PythonPassTest, DeclaresParametersAndReturnsEdits) {
+  JOINTER_SLOW_TEST();
   JOINTER_ADD("", ":inserts");
   ASSERT_EQ(registry.passes().size(), 2U);
   const PassInfo& info = registry.find("well_behaved")->info;

@@ -140,6 +140,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_python_pass(name: str, tmp_path: Path) -> None:
     needs_torch()

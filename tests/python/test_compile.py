@@ -76,6 +76,7 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
     started.process.wait()
 
 
+@pytest.mark.slow
 def test_a_worker_compiles_remembers_and_refuses(tmp_path: Path, worker: Worker) -> None:
     path, out = graph(tmp_path / "g.json"), tmp_path / "out"
     ready = worker.hear()

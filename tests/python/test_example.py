@@ -108,10 +108,9 @@ def test_samples_are_reproducible(
         assert read_document(tmp_path / path.name) == read_document(path), path.name
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ORACLE.exists(), reason=f"no {ORACLE} (JOINTER_SHARED)")
-@pytest.mark.parametrize(
-    "name", ["llama_debug_tp2_fsdp2", pytest.param("llama_8b_tp2_fsdp2", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("name", ["llama_debug_tp2_fsdp2", "llama_8b_tp2_fsdp2"])
 def test_operators_agree_with_the_samples(
     name: str, samples: list[Path], tmp_path: Path
 ) -> None:

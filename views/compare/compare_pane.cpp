@@ -2,6 +2,8 @@
 
 #include <QClipboard>
 #include <QEvent>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QPushButton>
@@ -10,8 +12,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/open/open.h"
 #include "views/session/document/document.h"
 #include "views/session/document/open_documents.h"
+#include "views/session/open/open_requests.h"
 #include "views/session/sac/sac_session.h"
 #include "views/theme/theme.h"
 
@@ -50,14 +54,19 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   from_ = add_box("from", tr("First state"));
   row->addWidget(new QLabel(QStringLiteral("→"), this));
   to_ = add_box("to", tr("Second state"));
-  const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
+  const auto add_button = [&](const char* object_name, const QString& text, const QString& tip,
+                              auto slot) {
     auto* button = new QPushButton(text, this);
+    button->setObjectName(QLatin1String(object_name));
+    button->setAccessibleName(tip);
     button->setToolTip(tip);
     connect(button, &QPushButton::clicked, this, slot);
     row->addWidget(button);
   };
-  add_button(tr("Markdown"), tr("Copy as Markdown"), &ComparePane::copy_markdown);
-  add_button(tr("TSV"), tr("Copy as tab-separated values"), &ComparePane::copy_tsv);
+  add_button("files", tr("File..."), tr("Compare with files that are not open"),
+             &ComparePane::choose_files);
+  add_button("markdown", tr("Markdown"), tr("Copy as Markdown"), &ComparePane::copy_markdown);
+  add_button("tsv", tr("TSV"), tr("Copy as tab-separated values"), &ComparePane::copy_tsv);
   column->addLayout(row);
   metrics_ = new QTextBrowser(this);
   metrics_->setFrameShape(QFrame::NoFrame);
@@ -93,9 +102,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
-    // The snapshot of the input may have been computed with other options.
-    making_before_.cancel();
-    before_snapshot_ = nullptr;
+    files_.forget();  // they may have been analyzed with other options
     refresh();
   });
   connect(&open_, &OpenDocuments::changed, this, [this] {
@@ -129,7 +136,7 @@ void ComparePane::look_for_before() {
   const auto find = [request] { return request_before(request); };
   run_in_background(this, find, [this](const Result<OpenRequest>& found) {
     if (!found) return;  // not a log of passes
-    before_ = *found;
+    before_ = std::make_shared<const OpenRequest>(*found);
     fill_choices();
     for (std::size_t i = 0; i < choices_.size(); ++i)
       if (choices_[i].kind == StateChoice::Kind::before && editing_.step_count() == 0)
@@ -139,31 +146,37 @@ void ComparePane::look_for_before() {
 }
 
 void ComparePane::make(const StateChoice& choice, const Take& take) {
-  const bool is_before = choice.kind == StateChoice::Kind::before;
   const Document& document = choice.other != nullptr ? *choice.other : document_;
-  const auto use = [choice, take, is_before,
-                    baseline = document.baseline()](const Result<SnapshotPtr>& made) {
+  const auto use = [choice, take, baseline = document.baseline()](const Result<SnapshotPtr>& made) {
     if (!made) return take(tl::unexpected(made.error()));
     take(StateOfDocument{.name = choice.name,
                          .snapshot = *made,
-                         .baseline = is_before || choice.history.empty() ? *made : baseline,
+                         .baseline = choice.file || choice.history.empty() ? *made : baseline,
                          .history = choice.history});
   };
-  if (is_before) return make_before(use);
+  if (choice.file) return files_.find(choice.file, document_.analysis().options, use);
   document.editing().make_state(choice.history, this, use);
 }
 
-void ComparePane::make_before(const std::function<void(const Result<SnapshotPtr>&)>& take) {
-  if (before_snapshot_) return take(before_snapshot_);
-  const auto work = [request = *before_,
-                     options = document_.analysis().options]() -> Result<SnapshotPtr> {
-    JOINTER_TRY(Graph graph, open_graph(request));
-    return make_snapshot(std::move(graph), options);
-  };
-  making_before_.start(work, [this, take](const Result<SnapshotPtr>& made) {
-    if (made) before_snapshot_ = *made;
-    take(made);
-  });
+void ComparePane::choose_files() {
+  const QString folder = QFileInfo(QString::fromStdString(document_.source().path)).absolutePath();
+  const QStringList paths =
+      QFileDialog::getOpenFileNames(this, tr("Compare with files"), folder, graph_file_filter());
+  if (!paths.isEmpty()) add_files(paths);
+}
+
+void ComparePane::add_files(const QStringList& paths) {
+  const std::size_t first = chosen_.size();
+  for (OpenRequest& request : requests_for(paths)) {
+    request.assumptions = document_.source().assumptions;
+    chosen_.push_back(std::make_shared<const OpenRequest>(std::move(request)));
+  }
+  if (first == chosen_.size()) return;
+  fill_choices();
+  const auto added = std::ranges::find(choices_, chosen_[first], &StateChoice::file);
+  from_->setCurrentIndex(static_cast<int>(added - choices_.begin()));
+  to_->setCurrentIndex(kNow);
+  compare();
 }
 
 void ComparePane::showEvent(QShowEvent* event) {
@@ -197,7 +210,7 @@ void ComparePane::fill_choices() {
     return choices_[index];
   };
   const auto from = chosen(from_), to = chosen(to_);
-  choices_ = state_choices(document_, before_.has_value(), open_);
+  choices_ = state_choices(document_, before_, open_, chosen_);
   const auto fill = [&](QComboBox* box, const std::optional<StateChoice>& keep, int usual) {
     const QSignalBlocker quiet(box);
     box->clear();
@@ -232,8 +245,7 @@ void ComparePane::choose_wanted() {
   const auto choose = [this](QComboBox* box, const EditHistory& history) {
     // Prefer the last match, a history entry, to "now", which changes with the graph.
     for (std::size_t i = choices_.size(); i-- > 0;)
-      if (choices_[i].kind != StateChoice::Kind::before && choices_[i].other == nullptr &&
-          choices_[i].history == history)
+      if (!choices_[i].file && choices_[i].other == nullptr && choices_[i].history == history)
         return box->setCurrentIndex(static_cast<int>(i));
   };
   choose(from_, from);
@@ -265,7 +277,7 @@ void ComparePane::compare() {
     make(to, [=, this, before = *a](const Result<StateOfDocument>& b) {
       if (job != wanted_) return;
       if (!b) return show_comparison(tl::unexpected(b.error()));
-      const bool is_of_two = from.other != to.other;
+      const bool is_of_two = !is_same_document(from, to);
       const auto work = [before, after = *b, is_of_two, options = document_.analysis().options] {
         return is_of_two
                    ? compare_documents(before, after, options)
@@ -284,10 +296,12 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   summary_->setText(result ? comparison_->nodes->summary()
                            : QString::fromStdString(result.error().message));
   curves_->set(comparison_);
-  const bool is_within =
-      from_->currentIndex() >= 0 && to_->currentIndex() >= 0 &&
-      choices_[static_cast<std::size_t>(from_->currentIndex())].other == nullptr &&
-      choices_[static_cast<std::size_t>(to_->currentIndex())].other == nullptr;
+  const auto is_within_document = [this](const QComboBox* box) {
+    if (box->currentIndex() < 0) return false;
+    const StateChoice& choice = choices_[static_cast<std::size_t>(box->currentIndex())];
+    return choice.other == nullptr && choice.kind != StateChoice::Kind::file;
+  };
+  const bool is_within = is_within_document(from_) && is_within_document(to_);
   table_->say(is_within && editing_.step_count() == 0
                   ? tr("No edits yet.\nDrag a collective in the timeline, or select a "
                        "node and press V; the differences are then listed here.")
@@ -307,9 +321,8 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
     return std::ranges::any_of(choice.history,
                                [](const DoneEditPtr& done) { return changes_plan(done->edit); });
   };
-  if (from.kind == StateChoice::Kind::before || to.kind == StateChoice::Kind::before ||
-      from.history == to.history || sac_kind(document.graph()) == SacKind::partitioned ||
-      (!has_plan(from) && !has_plan(to)))
+  if (from.file || to.file || from.history == to.history ||
+      sac_kind(document.graph()) == SacKind::partitioned || (!has_plan(from) && !has_plan(to)))
     return;
   if (session.problem().isEmpty()) session.start();
   session.find_changes(from.history, to.history, this,

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/open/open.h"
+#include "views/compare/compared_files.h"
 #include "views/compare/comparison.h"
 #include "views/compare/curve_overlay.h"
 #include "views/compare/document_comparison.h"
@@ -23,7 +23,8 @@
 namespace jointer::views {
 
 // Compares any two states of open documents: as opened, the current state, named states, history
-// entries, and, if the file is a log of passes, the input of the pass that made the graph.
+// entries, and, if the file is a log of passes, the input of the pass that made the graph; also
+// files that are not open.
 class ComparePane : public QWidget {
   Q_OBJECT
  public:
@@ -37,6 +38,8 @@ class ComparePane : public QWidget {
   void show_states(const EditHistory& from, const EditHistory& to);
 
  public slots:
+  // Adds files to the states that can be chosen, and compares the first one with the current state.
+  void add_files(const QStringList& paths);
   void copy_markdown();
   void copy_tsv();
 
@@ -53,8 +56,8 @@ class ComparePane : public QWidget {
   void look_for_before();
   void follow_others();
   void make(const StateChoice& choice, const Take& take);
-  void make_before(const std::function<void(const Result<SnapshotPtr>&)>& take);
   void fill_choices();
+  void choose_files();
   void show_states_table();
   void choose_second(const StateChoice& choice);
   void choose_wanted();
@@ -85,9 +88,9 @@ class ComparePane : public QWidget {
   bool is_plan_alone_ = false;  // only the plans of the states differ
   quint64 wanted_ = 0;          // the newest request
   bool is_stale_ = true;
-  std::optional<OpenRequest> before_;  // request for the pass's input, if known
-  SnapshotPtr before_snapshot_;        // loaded on demand
-  Task<SnapshotPtr> making_before_;
+  ComparedFile before_;               // the pass's input, if known
+  std::vector<ComparedFile> chosen_;  // by the user
+  ComparedFiles files_;
   Task<Comparison> comparing_;
   std::optional<std::pair<EditHistory, EditHistory>>
       wanted_states_;  // applied when the pane is shown

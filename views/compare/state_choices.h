@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "views/compare/compared_files.h"
 #include "views/session/edit/edit_history.h"
 
 namespace jointer::views {
@@ -19,19 +20,26 @@ struct StateChoice {
     before,  // the input of the pass that made the document's graph
     named,
     entry,
+    file,  // a file that is not open
   };
   QString name;
   Kind kind = Kind::opened;
   EditHistory history;
   Document* other = nullptr;  // null: the document of the pane
+  ComparedFile file = {};     // of kinds `before` and `file`
 };
 
 // True if both refer to the same state, even if the documents have changed in between.
 bool is_same_state(const StateChoice& a, const StateChoice& b);
 
+// True if the states belong to the same document, which includes the input of its pass.
+bool is_same_document(const StateChoice& a, const StateChoice& b);
+
 // The states of the document: as opened, now, `before` if it is known, named states and history
 // entries. The states of other open documents follow; each name begins with the document's title.
-std::vector<StateChoice> state_choices(const Document& document, bool has_before,
-                                       const OpenDocuments& open);
+// The files come last.
+std::vector<StateChoice> state_choices(const Document& document, const ComparedFile& before,
+                                       const OpenDocuments& open,
+                                       const std::vector<ComparedFile>& files);
 
 }  // namespace jointer::views

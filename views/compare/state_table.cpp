@@ -76,8 +76,7 @@ const StateTable::Known* StateTable::known(const StateChoice& choice) {
   const auto found = std::ranges::find_if(known_, [&](const Known& each) {
     return each.shown == document().baseline() && each.baseline == baseline_of(choice) &&
            each.choice.other == choice.other && each.choice.history == choice.history &&
-           (each.choice.kind == StateChoice::Kind::before) ==
-               (choice.kind == StateChoice::Kind::before);
+           each.choice.file == choice.file;
   });
   return found == known_.end() ? nullptr : &*found;
 }

@@ -89,10 +89,10 @@ void TargetPage::make_controls(QWidget* controls) {
          "layers, all results of an operator, or a whole layer"));
   recompute_ = add(new QCheckBox(tr("Recompute"), controls), "recompute");
   recompute_->setChecked(true);
-  recompute_->setToolTip(tr("Allow the list to recompute values"));
+  recompute_->setToolTip(tr("Allow changes that recompute values"));
   offload_ = add(new QCheckBox(tr("Offload"), controls), "offload");
   offload_->setChecked(true);
-  offload_->setToolTip(tr("Allow the list to offload values to the host"));
+  offload_->setToolTip(tr("Allow changes that offload values to the host"));
   find_ = add(new QPushButton(controls), "find");
 }
 

@@ -84,7 +84,8 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
   return settings;
 }
 
-// Appends the command that reproduces the failure to the run's error.
+// Writes a reproducer, and returns the run's error, followed by the command that reproduces it.
+// Errors of usage and input get a reproducer only on request.
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;

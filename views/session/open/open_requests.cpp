@@ -1,9 +1,12 @@
 #include "views/session/open/open_requests.h"
 
+#include <QCoreApplication>
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <array>
 #include <utility>
+
+#include "core/open/readers.h"
 
 namespace jointer::views {
 namespace {
@@ -43,6 +46,15 @@ std::vector<OpenRequest> requests_for(const QStringList& paths) {
   }
   for (const QString& path : std::as_const(left)) requests.push_back({.path = path.toStdString()});
   return requests;
+}
+
+QString graph_file_filter() {
+  QStringList patterns;
+  for (const GraphReader* reader : graph_readers())
+    patterns +=
+        QString::fromUtf8(reader->pattern.data(), static_cast<qsizetype>(reader->pattern.size()));
+  return QCoreApplication::translate("OpenRequests", "Graphs (%1);;All files (*)")
+      .arg(patterns.join(u' '));
 }
 
 }  // namespace jointer::views

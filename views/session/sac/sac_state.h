@@ -104,7 +104,7 @@ struct SacState : PlanOutcome {
   [[nodiscard]] const PlanWhatIf* what_if() const {
     return is_step() ? step->what_if.get() : base ? base->what_if.get() : nullptr;
   }
-  // Returns true if both are plans of one graph, so that each can replace the other.
+  // Returns true if both states are plans for the same graph, so that either can replace the other.
   [[nodiscard]] bool has_graph_of(const SacState& other) const {
     return base == other.base && step == other.step;
   }

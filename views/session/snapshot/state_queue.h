@@ -20,7 +20,7 @@ class StateQueue : public QObject {
   Q_OBJECT
  public:
   using Job = std::function<Result<DocumentState>(const DocumentState& state)>;
-  // Called on this thread before `changed`: success once the job's state is current, or its error.
+  // Receives success once the job's state is current, before `changed` is emitted, or its error.
   using Done = std::function<void(const Result<void>& result)>;
 
   explicit StateQueue(DocumentState state, QObject* parent = nullptr);

@@ -277,7 +277,7 @@ void Autosave::remember(const Summary& known, const Setup& setup, History histor
 void Autosave::save(const QString& path, const QByteArray& layout) {
   if (is_saving_) return;
   is_saving_ = true;
-  // Include rows from earlier days.
+  // Include benchmark results from earlier sessions.
   benchmarks_.load();
   write_when_loaded(path, layout);
 }

@@ -1,0 +1,47 @@
+#pragma once
+
+// Graphs that are compared without being open: those of files that the user chose, and the input of
+// the pass that made a document's graph. Each is read once, on a worker thread, when it is needed.
+
+#include <QObject>
+#include <QString>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/capture/graph_reader.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// The identity of a compared file: equal if it is the same object.
+using ComparedFile = std::shared_ptr<const OpenRequest>;
+
+class ComparedFiles : public QObject {
+  Q_OBJECT
+ public:
+  using Use = std::function<void(const Result<SnapshotPtr>&)>;
+  using QObject::QObject;
+
+  // Calls `use` on this thread once the graph is read, or now if it is already known. Error: same
+  // as open_graph, but a file with several graphs must be opened to choose one.
+  void find(const ComparedFile& file, const AnalysisOptions& options, Use use);
+  // Drops all graphs, for example because the options have changed. Pending calls of `use` are
+  // dropped as well.
+  void forget();
+
+ private:
+  struct Known {
+    ComparedFile file;
+    SnapshotPtr snapshot;  // null while the file is being read
+    std::vector<Use> waiting;
+  };
+  Known* known(const ComparedFile& file);
+  void finish(const ComparedFile& file, const Result<SnapshotPtr>& made);
+
+  std::deque<Known> known_;
+  quint64 generation_ = 0;  // results of reads that started before `forget` are ignored
+};
+
+}  // namespace jointer::views
