@@ -36,7 +36,7 @@ def test_deviations_are_those_of_the_pass() -> None:
     buckets = section("autobucketing_reordering")
     assert "\nDeviations, all off with `torch_compatible`:\n\n- " in buckets and "\nDeviations in any case: " in buckets
     assert "\nDeviations:\n\n- " in section("raise_comms")
-    assert "A copy stays if the view would have other strides" in section("replace_view_copy_with_view")
+    assert "A copy stays if the view would have different strides" in section("replace_view_copy_with_view")
     assert "ZeroDivisionError" in section("knapsack_budget")
     assert "\nDeviations: none." in section("regional_inductor")
     assert "\nDeviations: It is left out on the CPU" in section("cudagraph")

@@ -126,4 +126,4 @@ def test_the_pass_joins(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert names(answer("sac", out)) == names(answer("sac", PAIR))
     refused = run("apply", JOINT, "--passes", "join", "-o", out)
-    assert refused.code == 2 and "join needs a pair" in refused.err
+    assert refused.code == 2 and "join needs a forward/backward pair" in refused.err

@@ -202,6 +202,8 @@ void CompareTest::files_that_are_not_open_are_compared() {
   QCOMPARE(test::tab_count(*window_), 1);
 
   // The file stays in the list when the graph changes.
+  window_->activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() && pane->comparison()->plan == nullptr, kPatienceMs);
   QCOMPARE(pane->summary(), QStringLiteral("The nodes and their order are the same."));

@@ -126,14 +126,14 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [b, None]
         )",
-                                    "returned 2 outputs instead of 3: "},
+                                    "returned 2 outputs instead of 3; "},
                     BrokenSignature{"NoneOutput", R"(
           x: f32[8] = input
           y: f32[4] = input
           a: f32[8] = aten.relu(x)
           return [a, None, None]
         )",
-                                    "returned None as output 1, which was b: "},
+                                    "returned None as output 1, which was b; "},
                     BrokenSignature{"NoMoreNone", R"(
           x: f32[8] = input
           y: f32[4] = input
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, b]
         )",
-                                    "returned b as output 2, which was None: "},
+                                    "returned b as output 2, which was None; "},
                     BrokenSignature{
                         "OtherShape", R"(
           x: f32[8] = input
@@ -166,14 +166,14 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "changed the order of the inputs: y is where x was: "},
+                                    "changed the order of the inputs: y is where x was; "},
                     BrokenSignature{"AnInputLess", R"(
           y: f32[4] = input
           a: f32[8] = aten.full([8], 0)
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "removed the input x: "},
+                                    "removed the input x; "},
                     BrokenSignature{"AnInputMore", R"(
           x: f32[8] = input
           y: f32[4] = input
@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "added the input z: "},
+                                    "added the input z; "},
                     BrokenSignature{"AnotherInput", R"(
           x: f32[8] = input
           y: f32[6] = input

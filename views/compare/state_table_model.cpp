@@ -17,7 +17,9 @@ StateTableModel::StateTableModel(QObject* parent) : TableModel(parent) {
     return Column{.title = title, .unit = Unit::change, .meaning = meaning};
   };
   columns_ = {
-      {.title = tr("state"), .meaning = tr("State of an open document, or a file."), .max_width = 360},
+      {.title = tr("state"),
+       .meaning = tr("State of an open document, or a file."),
+       .max_width = 360},
       bytes(tr("peak"), tr("Maximum of allocated memory.")),
       change(tr("Δ peak"), tr("Change in peak memory from the first state above.")),
       time(tr("step"), tr("Duration of a training step.")),

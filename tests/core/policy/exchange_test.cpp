@@ -409,8 +409,8 @@ TEST(Import, RefusesOtherFilesAndNamesThem) {
            Foreign{write_native(graph), "a capture of a graph"},
            Foreign{R"({"name": "x", "saved_count": 1, "by_operator": [{"target": )" + op + "}]}",
                    "the output of `jointer sac --json`"},
-           Foreign{R"({"graphs": {"x": )" + op + "}}", "it is JSON"},
-           Foreign{"[ {\"target\": " + op + "}]", "it is JSON"},
+           Foreign{R"({"graphs": {"x": )" + op + "}}", "got JSON"},
+           Foreign{"[ {\"target\": " + op + "}]", "got JSON"},
            Foreign{"def forward(self, x):\n    mm = torch.ops.aten.mm.default(x, x)\n",
                    "the text of a graph"},
            Foreign{"V1121 02:41:50.572000 1 torch/x.py:1] {\"has_payload\": \"2\"}\n"
