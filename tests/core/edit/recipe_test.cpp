@@ -401,7 +401,8 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
   const auto refused = replay(other, recipe);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("node 1, a: the target differs"));
-  EXPECT_THAT(refused.error().message, HasSubstr("the recorded call is aten.relu.default(%x) -> float32[4,8]"));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("the recorded call is aten.relu.default(%x) -> float32[4,8]"));
   EXPECT_EQ(write_native(other), before);
 
   const auto lenient = replay(other, recipe, true);
