@@ -39,4 +39,4 @@ def test_deviations_are_those_of_the_pass() -> None:
     assert "A copy stays if the view would have different strides" in section("replace_view_copy_with_view")
     assert "ZeroDivisionError" in section("knapsack_budget")
     assert "\nDeviations: none." in section("regional_inductor")
-    assert "\nDeviations: It is left out on the CPU" in section("cudagraph")
+    assert "\nDeviations: It is ignored on the CPU" in section("cudagraph")

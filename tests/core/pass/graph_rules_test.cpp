@@ -50,7 +50,8 @@ TEST(GraphRules, APartitionerNeedsAJointGraph) {
       refusal("joint", "min_cut_partition,sink_waits,min_cut_partition"),
       "min_cut_partition needs a joint graph, but min_cut_partition makes a forward/backward pair");
   EXPECT_EQ(refusal("joint", "min_cut_partition,multiplex_fw_bw_graph"), "");
-  EXPECT_THAT(refusal("joint", "multiplex_fw_bw_graph"), HasSubstr("needs a forward/backward pair"));
+  EXPECT_THAT(refusal("joint", "multiplex_fw_bw_graph"),
+              HasSubstr("needs a forward/backward pair"));
 }
 
 TEST(GraphRules, PassesThatMayMakeAnyGraphAreNotSecondGuessed) {
