@@ -296,12 +296,12 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   summary_->setText(result ? comparison_->nodes->summary()
                            : QString::fromStdString(result.error().message));
   curves_->set(comparison_);
-  const auto is_within_document = [this](const QComboBox* box) {
-    if (box->currentIndex() < 0) return false;
-    const StateChoice& choice = choices_[static_cast<std::size_t>(box->currentIndex())];
-    return choice.other == nullptr && choice.kind != StateChoice::Kind::file;
+  const auto is_own = [this](const QComboBox* box) {
+    return box->currentIndex() >= 0 &&
+           is_same_document(choices_[static_cast<std::size_t>(box->currentIndex())],
+                            choices_[kNow]);
   };
-  const bool is_within = is_within_document(from_) && is_within_document(to_);
+  const bool is_within = is_own(from_) && is_own(to_);
   table_->say(is_within && editing_.step_count() == 0
                   ? tr("No edits yet.\nDrag a collective in the timeline, or select a "
                        "node and press V; the differences are then listed here.")
