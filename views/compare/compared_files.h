@@ -15,7 +15,7 @@
 
 namespace jointer::views {
 
-// The identity of a compared file: equal if it is the same object.
+// A compared file. Two handles are equal if they refer to the same object, not to the same path.
 using ComparedFile = std::shared_ptr<const OpenRequest>;
 
 class ComparedFiles : public QObject {
