@@ -6,6 +6,7 @@
 #include <ATen/core/Generator.h>
 #include <c10/core/Device.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -70,6 +71,10 @@ class Platform {
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
   // The device's clocks and temperature now; nullopt if it does not report them.
   [[nodiscard]] virtual std::optional<GpuState> state() const { return std::nullopt; }
+  // The clock of the watchdog. May be called from any thread.
+  [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const {
+    return std::chrono::steady_clock::now();
+  }
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
   // Stops counting the current allocations: the program's constants, which are made before its
   // inputs, and the workspaces of libraries. Returns the bytes of the workspaces, or 0 on the CPU.

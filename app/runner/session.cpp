@@ -439,7 +439,8 @@ Done Session::run(MakePlatform make_platform) {
   if (!note_.empty()) reporter_.note(note_);
   const Watchdog watchdog(
       std::chrono::milliseconds(request_.timeout_ms),
-      [this] { return reporter_.count() + status_.count(); }, [this] { gave_up_waiting(); });
+      [this] { return reporter_.count() + status_.count(); }, [this] { return platform_->now(); },
+      [this] { gave_up_waiting(); });
 
   stage("groups");
   auto groups = ProcessGroups::make(

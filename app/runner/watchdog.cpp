@@ -1,12 +1,14 @@
 #include "app/runner/watchdog.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace jointer::runner {
 
 Watchdog::Watchdog(std::chrono::milliseconds timeout, std::function<std::int64_t()> life,
-                   std::function<void()> on_silence)
+                   std::function<Time()> now, std::function<void()> on_silence)
     : life_(std::move(life)),
+      now_(std::move(now)),
       on_silence_(std::move(on_silence)),
       thread_([this, timeout] { watch(timeout); }) {}
 
@@ -20,16 +22,17 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::watch(std::chrono::milliseconds timeout) {
-  using Clock = std::chrono::steady_clock;
+  using namespace std::chrono_literals;
+  const auto interval = std::min<std::chrono::milliseconds>(timeout / 20, 100ms);
   std::int64_t seen = life_();
-  Clock::time_point since = Clock::now();
+  Time since = now_();
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, timeout / 20, [this] { return stop_; })) {
-    const std::int64_t now = life_();
-    if (now != seen) {
-      seen = now;
-      since = Clock::now();
-    } else if (Clock::now() - since > timeout) {
+  while (!changed_.wait_for(lock, interval, [this] { return stop_; })) {
+    const std::int64_t signs = life_();
+    if (signs != seen) {
+      seen = signs;
+      since = now_();
+    } else if (now_() - since > timeout) {
       on_silence_();
       return;
     }

@@ -11,9 +11,12 @@ namespace jointer::runner {
 // Calls a function once, on a separate thread, if there is no progress for too long.
 class Watchdog {
  public:
-  // `life` returns the number of signs of life so far. Starts immediately.
+  using Time = std::chrono::steady_clock::time_point;
+
+  // `life` returns the number of signs of life so far, `now` the time by which `timeout` is
+  // measured. Both are called on the watchdog's thread. Starts immediately.
   Watchdog(std::chrono::milliseconds timeout, std::function<std::int64_t()> life,
-           std::function<void()> on_silence);
+           std::function<Time()> now, std::function<void()> on_silence);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -22,6 +25,7 @@ class Watchdog {
   void watch(std::chrono::milliseconds timeout);
 
   std::function<std::int64_t()> life_;
+  std::function<Time()> now_;
   std::function<void()> on_silence_;
   std::mutex mutex_;
   std::condition_variable changed_;

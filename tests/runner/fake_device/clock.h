@@ -4,9 +4,12 @@
 // nanoseconds, which work and waits advance.
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 
 namespace jointer::test {
 
@@ -51,8 +54,17 @@ class VirtualClock {
   // The host waits. kNever blocks the calling thread forever, as a device that hangs does.
   void wait(std::int64_t until);
 
+  // The real time, which passes kHangSpeed times as fast once the host waits for kNever: tests with
+  // long timeouts see hangs at once. May be called from any thread.
+  [[nodiscard]] std::chrono::steady_clock::time_point real_time() const;
+  static constexpr int kHangSpeed = 1000;
+
  private:
   std::int64_t now_ = 0;
+  // Not a member itself, so that clocks can be moved.
+  std::unique_ptr<std::atomic<std::chrono::steady_clock::time_point>> hung_since_ =
+      std::make_unique<std::atomic<std::chrono::steady_clock::time_point>>(
+          std::chrono::steady_clock::time_point::max());
   std::map<StreamNumber, std::int64_t> tails_;
 };
 

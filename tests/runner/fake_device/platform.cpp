@@ -92,6 +92,9 @@ class FakePlatform final : public runner::DevicePlatform {
 
   [[nodiscard]] at::Device device() const override { return {at::kPrivateUse1, 0}; }
   [[nodiscard]] std::string name() const override { return "Fake device"; }
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const override {
+    return the_device().clock().real_time();
+  }
   void release_cache() override { the_device().memory().release_cache(); }
   void reset_peaks() override {
     the_device().memory().reset_peaks();

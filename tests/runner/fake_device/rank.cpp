@@ -21,7 +21,7 @@ namespace jointer::test {
 namespace {
 
 // No test waits for this long.
-constexpr unsigned kPatienceSeconds = 30;
+constexpr unsigned kPatienceSeconds = 300;
 
 void write_capture(const std::string& path, const std::string& literal) {
   const auto graph = parse_literal(literal);
