@@ -11,14 +11,12 @@
 
 #include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
+#include "tests/gui/gui_test.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/slow.h"
 #include "views/theme/theme_choice.h"
 
 namespace jointer::test {
-
-inline constexpr int kPatienceMs = 20000;
-inline const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
 
 class AppWindow : public QObject {
  protected:

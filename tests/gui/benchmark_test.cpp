@@ -37,9 +37,9 @@ using desktop::MainWindow;
 using test::child;
 using test::press;
 
-constexpr int kPatienceMs = 20000;
+using test::kPatienceMs;
 
-const QString kSample = QString::fromStdString(
+const QString kTwoRankSample = QString::fromStdString(
     test::source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst"));
 
 // A run of two ranks in which the second one failed at a node.
@@ -162,7 +162,7 @@ void BenchmarkTest::open_window() {
   window_->show();
   QVERIFY(QTest::qWaitForWindowActive(window_.get()));
   QSignalSpy opened(window_.get(), &MainWindow::opened);
-  window_->open({.path = kSample.toStdString()});
+  window_->open({.path = kTwoRankSample.toStdString()});
   QVERIFY(opened.wait(kPatienceMs));
 }
 
@@ -449,7 +449,7 @@ void BenchmarkTest::closing_the_document_or_the_window_ends_the_run() {
   QTRY_COMPARE(fake_->cancelled(), fake_->run());
   fake_->finish(fake_->begun(2), true);
   QSignalSpy opened(window_.get(), &MainWindow::opened);
-  window_->open({.path = kSample.toStdString()});
+  window_->open({.path = kTwoRankSample.toStdString()});
   QVERIFY(opened.wait(kPatienceMs));
   QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
   QCOMPARE(fake_->run(), 2U);

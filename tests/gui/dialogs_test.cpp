@@ -18,7 +18,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kPatienceMs = 20000;
+using test::kPatienceMs;
 
 }  // namespace
 

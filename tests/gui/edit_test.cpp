@@ -46,8 +46,8 @@ using namespace views;
 using desktop::MainWindow;
 using test::child;
 
-constexpr int kPatienceMs = 15000;
-const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
+using test::kPatienceMs;
+using test::kSample;
 constexpr double kWantedShare = 0.25, kMaxPeak = 1.01;
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-// The test classes of gui_tests. A class stays private to its file:
+// The test classes of gui_tests, and what they share. A class stays private to its file:
 //
 //   JOINTER_GUI_TEST(jointer::WindowTest, "window")
 //   #include "window_test.moc"
@@ -12,6 +12,9 @@
 #include <string>
 
 namespace jointer::test {
+
+inline constexpr int kPatienceMs = 20000;
+inline const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
 
 using MakeGuiTest = std::function<std::unique_ptr<QObject>()>;
 
@@ -29,6 +32,10 @@ struct RegisteredGuiTest {
 
 }  // namespace jointer::test
 
-#define JOINTER_GUI_TEST(Class, name)                                \
-  static const jointer::test::RegisteredGuiTest registered_gui_test( \
+// The number makes the names of a batch of files differ.
+#define JOINTER_GUI_TEST(Class, name) JOINTER_REGISTER_GUI_TEST(Class, name, __COUNTER__)
+#define JOINTER_REGISTER_GUI_TEST(Class, name, number) \
+  JOINTER_REGISTER_GUI_TEST_AS(Class, name, number)
+#define JOINTER_REGISTER_GUI_TEST_AS(Class, name, number)                     \
+  static const jointer::test::RegisteredGuiTest registered_gui_test_##number( \
       name, [] { return std::make_unique<Class>(); });

@@ -31,9 +31,9 @@ using namespace views;
 using desktop::LocalBenchmarks;
 using desktop::MainWindow;
 
-constexpr int kPatienceMs = 20000;
+using test::kPatienceMs;
 
-const QString kSample = QString::fromStdString(
+const QString kLocalSample = QString::fromStdString(
     test::source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst"));
 
 }  // namespace
@@ -86,7 +86,7 @@ void LocalBenchmarksTest::init() {
   window_->show();
   QVERIFY(QTest::qWaitForWindowActive(window_.get()));
   QSignalSpy opened(window_.get(), &MainWindow::opened);
-  window_->open({.path = kSample.toStdString()});
+  window_->open({.path = kLocalSample.toStdString()});
   QVERIFY(opened.wait(kPatienceMs));
   // Settings for all runs: the sample's own ranks, on the CPU.
   BenchmarkSettings settings = benchmarks().settings();
@@ -161,7 +161,7 @@ void LocalBenchmarksTest::compares_the_edited_graph_with_the_opened_one() {
   QStringList arguments;
   for (const QJsonValue& each : given) arguments << each.toString();
   QVERIFY(!arguments.filter(QRegularExpression("edited\\.json$")).isEmpty());
-  QVERIFY(!arguments.filter(QFileInfo(kSample).fileName()).isEmpty());
+  QVERIFY(!arguments.filter(QFileInfo(kLocalSample).fileName()).isEmpty());
   // After undo, the graph differs from the one that ran.
   document.editing().undo();
   QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document.graph()), opened, kPatienceMs);

@@ -31,8 +31,8 @@ namespace {
 
 using test::child;
 
-constexpr int kPatienceMs = 15000;
-constexpr QSize kSize(900, 620);
+using test::kPatienceMs;
+constexpr QSize kReportSize(900, 620);
 
 void click(TableView& view, int row, int column = 0) {
   const auto& model = *static_cast<TableModel*>(view.model());
@@ -98,7 +98,7 @@ class PipelineReportTest : public QObject {
   void init() {
     document_ = std::make_unique<Document>(OpenRequest{}, test::snapshot_of(test::kCollectives));
     report_ = std::make_unique<StepReport>(*document_);
-    report_->resize(kSize);
+    report_->resize(kReportSize);
     report_->show();
     QVERIFY(QTest::qWaitForWindowExposed(report_.get()));
   }
@@ -129,7 +129,7 @@ class PipelineReportTest : public QObject {
     report_->resize(300, 190);
     const TableView& rows = report_->changes().view();
     QTRY_VERIFY(rows.viewport()->height() >= 2 * rows.fontMetrics().lineSpacing());
-    report_->resize(kSize);
+    report_->resize(kReportSize);
     QTRY_VERIFY(label("figures").isVisible() && !label("brief").isVisible());
     QCOMPARE(report_->tables().size(), 1U);
     // Empty again.

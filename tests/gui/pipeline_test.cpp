@@ -36,7 +36,7 @@ using namespace views;
 using test::child;
 using test::press;
 
-constexpr int kPatienceMs = 20000;
+using test::kPatienceMs;
 
 }  // namespace
 

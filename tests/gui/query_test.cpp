@@ -54,7 +54,7 @@ class QueryTest : public test::AppWindow {
 
  private:
   [[nodiscard]] QueryEditor& editor() const { return child<QueryEditor>(*pane_); }
-  [[nodiscard]] QueryTable& table() const { return child<QueryTable>(*pane_); }
+  [[nodiscard]] ResultTable& table() const { return child<ResultTable>(*pane_); }
   [[nodiscard]] QLabel& status() const { return child<QLabel>(*pane_, "status"); }
   [[nodiscard]] QToolButton& button(const char* name) const {
     return child<QToolButton>(*pane_, name);

@@ -18,6 +18,7 @@
 #include "core/policy/export.h"
 #include "tests/gui/app_window.h"
 #include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
 #include "tests/support/paths.h"
 #include "views/sac/policy_delegate.h"

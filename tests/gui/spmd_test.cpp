@@ -20,7 +20,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kPatienceMs = 20000;
+using test::kPatienceMs;
 constexpr std::string_view kHead = "group tp: 0 1\nx: f32[8,4] = input\ny: f32[2,4] = input\n";
 constexpr std::string_view kSum = "a: f32[8,4] = _c10d_functional.all_reduce(x, 'sum', 'tp')\n";
 constexpr std::string_view kSmall = "b: f32[2,4] = _c10d_functional.all_reduce(y, 'sum', 'tp')\n";

@@ -41,7 +41,7 @@ namespace {
 using namespace views;
 using desktop::MainWindow;
 
-constexpr int kPatienceMs = 20000;
+using test::kPatienceMs;
 
 QString sample(const char* name) {
   return QString::fromStdString(test::source_path(std::string("resources/samples/") + name));

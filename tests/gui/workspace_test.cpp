@@ -29,7 +29,7 @@ namespace {
 using namespace views;
 using desktop::MainWindow;
 
-constexpr int kPatienceMs = 20000;
+using test::kPatienceMs;
 const QString kCapture =
     QString::fromStdString(test::source_path("resources/samples/llama_debug_fsdp2.joint.json.zst"));
 

@@ -11,6 +11,7 @@
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "tests/passes/run_pass.h"
 #include "tests/support/legal_order.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/run_pass.h"
@@ -163,13 +164,6 @@ TEST_P(EveryPass, LeavesARecipe) {
   }
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  const PassRegistry registry = built_in_passes();
-  for (const Pass& pass : registry.passes()) names.push_back(pass.info.name);
-  return names;
-}
-
 // Passes run in sequence in any order: each accepts the result of the previous ones, or refuses it.
 TEST(AnyPasses, FollowEachOther) {
   const PassRegistry registry = built_in_passes();
@@ -202,7 +196,7 @@ TEST(AnyPasses, FollowEachOther) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryPass, testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryPass, testing::ValuesIn(pass_names()),
                          [](const auto& each) { return each.param; });
 
 }  // namespace

@@ -55,7 +55,7 @@ constexpr std::string_view kFsdp2 = R"(
 )";
 
 // A pipeline stage whose parameter is gathered in the forward alone.
-constexpr std::string_view kStage = R"(
+constexpr std::string_view kSplitStage = R"(
   group dp: 0 1
   w: f32[2,4] = parameter
   x: f32[4,4] = input
@@ -152,7 +152,8 @@ const std::vector<Sample>& samples() {
     made.push_back({"a flat step", parse(kFlatStep)});
     made.push_back({"FSDP2", parse(kFsdp2)});
     made.push_back({"experts", traced()});
-    made.push_back({"a pipeline stage", *run_pass(parse(kStage), "partition_joint_graph").graph});
+    made.push_back(
+        {"a pipeline stage", *run_pass(parse(kSplitStage), "partition_joint_graph").graph});
     return made;
   }();
   return kSamples;
@@ -315,14 +316,7 @@ TEST_P(EveryPassOnSamples, HandlesBoundaryCases) {
   }
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  const PassRegistry registry = built_in_passes();
-  for (const Pass& pass : registry.passes()) names.push_back(pass.info.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryPassOnSamples, testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryPassOnSamples, testing::ValuesIn(pass_names()),
                          [](const auto& each) { return each.param; });
 
 TEST(WhyNotIdempotent, NamesOnlyPasses) {

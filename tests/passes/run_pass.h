@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
@@ -26,6 +27,21 @@ inline StepResult run_pass(const Graph& graph, std::string_view pipeline,
   if (!run) throw std::runtime_error(run.error().message);
   if (run->error) throw std::runtime_error(run->error->message);
   return std::move(run->steps.back());
+}
+
+// The names of all built-in passes.
+inline std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  const PassRegistry registry = built_in_passes();
+  for (const Pass& pass : registry.passes()) names.push_back(pass.info.name);
+  return names;
+}
+
+// The error of a pipeline; empty if it succeeds.
+inline std::string refusal(const Graph& graph, std::string_view pipeline) {
+  const auto run = run_pipeline(graph, *parse_pipeline(pipeline), built_in_passes(), {});
+  if (!run) return run.error().message;
+  return run->error ? run->error->message : std::string();
 }
 
 inline std::string reason_of(const StepResult& step, std::string_view node,

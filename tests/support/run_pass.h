@@ -9,6 +9,7 @@
 
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 
@@ -23,14 +24,6 @@ inline std::vector<StepResult> run_pipeline_text(const Graph& graph, std::string
   if (!done) return {};
   EXPECT_FALSE(done->error) << done->error->message;
   return std::move(done->steps);
-}
-
-// The names of the calls, in program order.
-inline std::vector<std::string> calls_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
-  return names;
 }
 
 // The reason of the step's first decision on a node; empty if there is none.

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/index.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
 
 namespace jointer::views {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 QString change_text(RangeChange change) {
   switch (change) {
@@ -67,18 +64,18 @@ void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment) {
   begin_rows();
   snapshot_ = std::move(snapshot);
   moment_ = moment;
-  places_ = Places(snapshot_->graph, snapshot_->analysis.modules);
+  places_ = ModuleLocations(snapshot_->graph, snapshot_->analysis.modules);
   columns_[module_column].title = places_.are_source_lines() ? tr("source line") : tr("module");
   top_places_.resize(places_.all().size());
   for (std::size_t i = 0; i < top_places_.size(); ++i) {
     const int parent = places_.all()[i].parent;
-    top_places_[i] = parent < 0 ? static_cast<int>(i) : top_places_[at(parent)];
+    top_places_[i] = parent < 0 ? static_cast<int>(i) : top_places_[as_index(parent)];
   }
   const auto lifetimes = snapshot_->analysis.memory.lifetimes();
   by_size_.resize(lifetimes.size());
   std::iota(by_size_.begin(), by_size_.end(), 0);
   std::stable_sort(by_size_.begin(), by_size_.end(), [&](std::int32_t a, std::int32_t b) {
-    return lifetimes[at(a)].bytes > lifetimes[at(b)].bytes;
+    return lifetimes[as_index(a)].bytes > lifetimes[as_index(b)].bytes;
   });
   if (range_) figures_.emplace(snapshot_->graph, snapshot_->analysis, *range_);
   make_rows();
@@ -136,7 +133,7 @@ int AliveModel::group_of(const Lifetime& l) const {
   if (grouping_ == Grouping::category) return static_cast<int>(l.category);
   if (grouping_ == Grouping::change)
     return static_cast<int>(figures_ ? figures_->change_of(l) : RangeChange::unchanged);
-  return top_places_[at(places_.of(l.producer))];
+  return top_places_[as_index(places_.of(l.producer))];
 }
 
 void AliveModel::make_rows() {
@@ -148,9 +145,9 @@ void AliveModel::make_rows() {
   alive_count_ = 0;
   if (grouping_ == Grouping::none) {
     for (const std::int32_t i : by_size_) {
-      const Lifetime& l = lifetimes[at(i)];
+      const Lifetime& l = lifetimes[as_index(i)];
       if (!is_shown(l)) continue;
-      row_by_lifetime_[at(i)] = static_cast<int>(rows_.size());
+      row_by_lifetime_[as_index(i)] = static_cast<int>(rows_.size());
       rows_.push_back({.lifetime = i, .bytes = l.bytes});
       total += l.bytes;
       ++alive_count_;
@@ -161,10 +158,10 @@ void AliveModel::make_rows() {
     std::vector<Row> groups(group_count(), Row{.count = 0});
     std::vector<std::int32_t> alive;
     for (const std::int32_t i : by_size_) {
-      const Lifetime& l = lifetimes[at(i)];
+      const Lifetime& l = lifetimes[as_index(i)];
       if (!is_shown(l)) continue;
       alive.push_back(i);
-      Row& group = groups[at(group_of(l))];
+      Row& group = groups[as_index(group_of(l))];
       group.bytes += l.bytes;
       ++group.count;
       total += l.bytes;
@@ -178,14 +175,14 @@ void AliveModel::make_rows() {
                      [](const Row& a, const Row& b) { return a.bytes > b.bytes; });
     std::vector<int> row_by_group(groups.size(), -1);
     for (std::size_t r = 0; r < rows_.size(); ++r)
-      row_by_group[at(rows_[r].group)] = static_cast<int>(r);
+      row_by_group[as_index(rows_[r].group)] = static_cast<int>(r);
     parents.assign(rows_.size(), -1);
     rows_.reserve(rows_.size() + alive.size());
     parents.reserve(rows_.size() + alive.size());
     for (const std::int32_t i : alive) {
-      row_by_lifetime_[at(i)] = static_cast<int>(rows_.size());
-      rows_.push_back({.lifetime = i, .bytes = lifetimes[at(i)].bytes});
-      parents.push_back(row_by_group[at(group_of(lifetimes[at(i)]))]);
+      row_by_lifetime_[as_index(i)] = static_cast<int>(rows_.size());
+      rows_.push_back({.lifetime = i, .bytes = lifetimes[as_index(i)].bytes});
+      parents.push_back(row_by_group[as_index(group_of(lifetimes[as_index(i)]))]);
     }
   }
   columns_[share_column].whole = total;
@@ -223,7 +220,7 @@ QString AliveModel::range_sentence() const {
 }
 
 std::optional<std::int64_t> AliveModel::number(int row, int column) const {
-  const Row& r = rows_[at(row)];
+  const Row& r = rows_[as_index(row)];
   if (column == bytes_column || column == share_column) return r.bytes;
   if (r.lifetime < 0) return std::nullopt;
   const Lifetime& l = lifetime(r);
@@ -237,7 +234,7 @@ QString AliveModel::group_name(const Row& row) const {
   if (grouping_ == Grouping::category)
     return category_label(static_cast<MemoryCategory>(row.group));
   if (grouping_ == Grouping::change) return change_text(static_cast<RangeChange>(row.group));
-  return QString::fromStdString(places_.all()[at(row.group)].name);
+  return QString::fromStdString(places_.all()[as_index(row.group)].name);
 }
 
 QString AliveModel::tensor_of(const Lifetime& l) const {
@@ -251,10 +248,10 @@ QString AliveModel::tensor_of(const Lifetime& l) const {
 QString AliveModel::why(const Lifetime& l) const {
   const MemoryTimeline& memory = snapshot_->analysis.memory;
   if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, whole step");
-  if (at(l.last) >= memory.steps().size())
+  if (as_index(l.last) >= memory.steps().size())
     return l.first < 0 ? tr("%1, whole step").arg(role_text(snapshot_->graph.node(l.producer).role))
                        : tr("returned at the end");
-  const NodeId last = memory.steps()[at(l.last)];
+  const NodeId last = memory.steps()[as_index(l.last)];
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));
   if (last == l.producer) return tr("never read; freed immediately");
@@ -264,11 +261,11 @@ QString AliveModel::why(const Lifetime& l) const {
 }
 
 QString AliveModel::text(int row, int column) const {
-  const Row& r = rows_[at(row)];
+  const Row& r = rows_[as_index(row)];
   if (r.lifetime < 0) {
     if (column == name_column) return group_name(r);
     if (column == why_column)
-      return r.count == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(at(r.count)));
+      return r.count == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(as_index(r.count)));
     return {};
   }
   const Lifetime& l = lifetime(r);
@@ -289,7 +286,7 @@ QString AliveModel::text(int row, int column) const {
     case tensor_column:
       return tensor_of(l);
     case module_column:
-      return QString::fromStdString(places_.all()[at(places_.of(l.producer))].path);
+      return QString::fromStdString(places_.all()[as_index(places_.of(l.producer))].path);
     case why_column:
       return why(l);
     case change_column:
@@ -300,13 +297,13 @@ QString AliveModel::text(int row, int column) const {
 }
 
 QString AliveModel::note(int row, int column) const {
-  const Row& r = rows_[at(row)];
+  const Row& r = rows_[as_index(row)];
   if (column != name_column || r.lifetime < 0) return {};
   return tr("node %1").arg(to_qstring(snapshot_->graph.name(lifetime(r).producer)));
 }
 
 QVariant AliveModel::decoration(int row, int column) const {
-  const Row& r = rows_[at(row)];
+  const Row& r = rows_[as_index(row)];
   if (r.lifetime < 0)
     return column == name_column && grouping_ == Grouping::category
                ? QVariant(theme_->category(static_cast<MemoryCategory>(r.group)))
@@ -315,18 +312,18 @@ QVariant AliveModel::decoration(int row, int column) const {
 }
 
 std::uint64_t AliveModel::key(int row) const {
-  const Row& r = rows_[at(row)];
+  const Row& r = rows_[as_index(row)];
   if (r.lifetime >= 0) return static_cast<std::uint64_t>(r.lifetime);
   return (std::uint64_t{1} << 40U) * (1 + static_cast<std::uint64_t>(grouping_)) +
          static_cast<std::uint64_t>(r.group);
 }
 
 std::vector<NodeId> AliveModel::nodes(int row) const {
-  const Row& r = rows_[at(row)];
+  const Row& r = rows_[as_index(row)];
   if (r.lifetime >= 0) return {lifetime(r).producer};
   std::vector<NodeId> nodes;
   for (int i = row + 1; i < row_count(); ++i)
-    if (parent_row(i) == row) nodes.push_back(lifetime(rows_[at(i)]).producer);
+    if (parent_row(i) == row) nodes.push_back(lifetime(rows_[as_index(i)]).producer);
   return nodes;
 }
 
@@ -341,7 +338,7 @@ int AliveModel::row_of(NodeId node) const {
 }
 
 std::size_t AliveModel::things(int row) const {
-  return at(rows_[at(row)].count);
+  return as_index(rows_[as_index(row)].count);
 }
 
 QString AliveModel::things_text(std::size_t things) const {

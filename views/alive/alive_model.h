@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/schedule/range_figures.h"
-#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/module_locations.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 #include "views/theme/theme.h"
@@ -84,7 +84,7 @@ class AliveModel : public TableModel {
   [[nodiscard]] QString tensor_of(const Lifetime& lifetime) const;
 
   SnapshotPtr snapshot_;
-  Places places_;
+  ModuleLocations places_;
   std::vector<int> top_places_;        // by place
   std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
   std::vector<int> row_by_lifetime_;   // -1 if it is not shown

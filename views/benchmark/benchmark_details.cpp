@@ -1,6 +1,5 @@
 #include "views/benchmark/benchmark_details.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
 #include "core/bench/explanation.h"
@@ -9,6 +8,7 @@
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
+#include "views/session/text/tr.h"
 #include "views/tables/column.h"
 
 namespace jointer::views {
@@ -17,20 +17,16 @@ namespace {
 constexpr std::size_t kMaxNamed = 5;     // number of operators and nodes listed
 constexpr std::int64_t kMinOff = 1'000;  // nanoseconds; smaller differences are not listed
 
-QString words(const char* text) {
-  return QCoreApplication::translate("BenchmarkDetails", text);
-}
-
 class Describer {
  public:
   Describer(const BenchmarkResult& result, const Snapshot& snapshot)
       : result_(result), snapshot_(snapshot), graph_(snapshot.graph) {}
 
   InspectorContent describe() {
-    content_.title = words("%1, %2").arg(to_qstring(to_string(result_.request.backend)),
-                                         result_.request.solo || result_.ranks.size() == 1
-                                             ? words("one rank")
-                                             : words("%1 ranks").arg(result_.ranks.size()));
+    content_.title = tr("%1, %2").arg(to_qstring(to_string(result_.request.backend)),
+                                      result_.request.solo || result_.ranks.size() == 1
+                                          ? tr("one rank")
+                                          : tr("%1 ranks").arg(result_.ranks.size()));
     content_.subtitle = when_text(result_);
     if (const std::string device = result_.device(); !device.empty())
       content_.subtitle += QStringLiteral(" · ") + QString::fromStdString(device);
@@ -70,15 +66,15 @@ class Describer {
     const RankResult* culprit = result_.culprit();
     if (culprit == nullptr) {
       if (!result_.succeeded())
-        add(section(words("Stopped")), words("why"), status_text(result_), Provenance::measured);
+        add(section(tr("Stopped")), tr("why"), status_text(result_), Provenance::measured);
       return;
     }
-    InspectorSection& s = section(words("Failed"));
-    add(s, words("rank"), QString::number(culprit->rank), Provenance::measured);
+    InspectorSection& s = section(tr("Failed"));
+    add(s, tr("rank"), QString::number(culprit->rank), Provenance::measured);
     if (!culprit->stage.empty())
-      add(s, words("during"), QString::fromStdString(culprit->stage), Provenance::measured);
-    if (!culprit->node.empty()) s.rows.push_back(named(words("at"), culprit->node));
-    add(s, words("why"), QString::fromStdString(culprit->reason), Provenance::measured);
+      add(s, tr("during"), QString::fromStdString(culprit->stage), Provenance::measured);
+    if (!culprit->node.empty()) s.rows.push_back(named(tr("at"), culprit->node));
+    add(s, tr("why"), QString::fromStdString(culprit->reason), Provenance::measured);
   }
 
   // --- Memory ---
@@ -95,33 +91,32 @@ class Describer {
   void peak() {
     const RankMeasured* m = largest();
     if (m == nullptr || m->peak_bytes <= 0) return;
-    InspectorSection& s = section(words("Peak memory"));
+    InspectorSection& s = section(tr("Peak memory"));
     const std::int64_t predicted = result_.predicted.peak_bytes;
-    add(s, words("measured"), bytes_text(m->peak_bytes), Provenance::measured,
-        words("%1 bytes allocated at the same time.").arg(count_text(m->peak_bytes)));
-    add(s, words("predicted"), bytes_text(predicted), Provenance::estimated,
-        words("%1 bytes.").arg(count_text(predicted)));
+    add(s, tr("measured"), bytes_text(m->peak_bytes), Provenance::measured,
+        tr("%1 bytes allocated at the same time.").arg(count_text(m->peak_bytes)));
+    add(s, tr("predicted"), bytes_text(predicted), Provenance::estimated,
+        tr("%1 bytes.").arg(count_text(predicted)));
     const std::int64_t difference = m->peak_bytes - predicted;
-    add(s, words("difference"),
+    add(s, tr("difference"),
         difference == 0
-            ? words("none (equal to the byte)")
+            ? tr("none (equal to the byte)")
             : QStringLiteral("%1 (%2)").arg(
                   signed_bytes(difference),
                   number_text({.unit = Unit::change}, change_of(m->peak_bytes, predicted))),
-        Provenance::measured, words("%1 bytes.").arg(count_text(difference)));
+        Provenance::measured, tr("%1 bytes.").arg(count_text(difference)));
     if (m->resident_peak_bytes > 0) explain(s, *m);
     if (m->reserved_peak_bytes > 0)
-      add(s, words("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
-          words("Memory that the caching allocator reserved on the device."));
+      add(s, tr("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
+          tr("Memory that the caching allocator reserved on the device."));
     if (m->workspace_bytes > 0)
-      add(s, words("workspaces"), bytes_text(m->workspace_bytes), Provenance::measured,
-          words(
-              "Memory that libraries such as cuBLAS keep on the device. The measured peak does not "
-              "include it."));
+      add(s, tr("workspaces"), bytes_text(m->workspace_bytes), Provenance::measured,
+          tr("Memory that libraries such as cuBLAS keep on the device. The measured peak does not "
+             "include it."));
     if (m->pinned_peak_bytes > 0)
-      add(s, words("pinned on the host"), bytes_text(m->pinned_peak_bytes), Provenance::measured,
-          words("Host memory that is pinned for copies to and from the device, such as those of "
-                "offloaded tensors."));
+      add(s, tr("pinned on the host"), bytes_text(m->pinned_peak_bytes), Provenance::measured,
+          tr("Host memory that is pinned for copies to and from the device, such as those of "
+             "offloaded tensors."));
   }
 
   static QString signed_bytes(std::int64_t bytes) {
@@ -142,61 +137,60 @@ class Describer {
   void explain(InspectorSection& s, const RankMeasured& m) {
     const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
     if (peak.scratch != 0)
-      add(s, words("in calls"), signed_bytes(peak.scratch), Provenance::measured,
-          words("Temporary memory of kernels, such as workspaces and copies. The prediction counts "
-                "only the graph's tensors."));
+      add(s, tr("in calls"), signed_bytes(peak.scratch), Provenance::measured,
+          tr("Temporary memory of kernels, such as workspaces and copies. The prediction counts "
+             "only the graph's tensors."));
     if (peak.held != 0)
-      add(s, words("held"), signed_bytes(peak.held), Provenance::measured,
+      add(s, tr("held"), signed_bytes(peak.held), Provenance::measured,
           peak.blocks.empty()
-              ? words("Difference in memory held between calls: storages with a different size or "
-                      "lifetime.")
-              : words("Difference in memory held between calls and allocated in compiled code, "
-                      "which keeps intermediate values other than the graph's."));
+              ? tr("Difference in memory held between calls: storages with a different size or "
+                   "lifetime.")
+              : tr("Difference in memory held between calls and allocated in compiled code, "
+                   "which keeps intermediate values other than the graph's."));
     if (peak.rounding != 0)
-      add(s, words("allocator"), signed_bytes(peak.rounding), Provenance::measured,
-          words(
-              "Blocks of the allocator that are larger than requested, beyond the rounding in the "
-              "prediction."));
+      add(s, tr("allocator"), signed_bytes(peak.rounding), Provenance::measured,
+          tr("Blocks of the allocator that are larger than requested, beyond the rounding in the "
+             "prediction."));
     for (std::size_t i = 0; i < std::min(peak.blocks.size(), kMaxNamed); ++i) {
       const PeakExplanation::Block& block = peak.blocks[i];
       const QString nodes =
-          block.nodes == 1 ? words("1 node") : words("%1 nodes").arg(count_text(block.nodes));
-      add(s, words("compiled"),
+          block.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(block.nodes));
+      add(s, tr("compiled"),
           QStringLiteral("%1 (%2): %3")
               .arg(QString::fromStdString(block.name), nodes, bytes_text(block.peak_bytes)),
           Provenance::measured,
-          words("The maximum allocated while this compiled code ran in place of its nodes."));
+          tr("The maximum allocated while this compiled code ran in place of its nodes."));
     }
     for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
       const PeakExplanation::OperatorScratch& each = peak.operators[i];
       s.rows.push_back(
-          {.label = words("scratch"),
-           .value = words("%1: up to %2, in")
+          {.label = tr("scratch"),
+           .value = tr("%1: up to %2, in")
                         .arg(QString::fromStdString(each.target), bytes_text(each.max_bytes)),
            .provenance = Provenance::measured,
            .note = each.calls == 1
-                       ? words("Used by 1 call, which frees the memory before it returns.")
-                       : words("Used by %1 calls; each frees the memory before it returns.")
+                       ? tr("Used by 1 call, which frees the memory before it returns.")
+                       : tr("Used by %1 calls; each frees the memory before it returns.")
                              .arg(count_text(each.calls)),
            .links = {each.node}});
     }
     if (peak.operators.size() > kMaxNamed) {
       const std::size_t more = peak.operators.size() - kMaxNamed;
-      add(s, words("scratch"),
-          more == 1 ? words("1 more operator") : words("%1 more operators").arg(count_text(more)),
+      add(s, tr("scratch"),
+          more == 1 ? tr("1 more operator") : tr("%1 more operators").arg(count_text(more)),
           Provenance::measured);
     }
     if (peak.peak_node)
-      s.rows.push_back({.label = words("peak in"),
+      s.rows.push_back({.label = tr("peak in"),
                         .provenance = Provenance::measured,
                         .is_code = true,
                         .links = {peak.peak_node}});
     if (peak.first_different)
       s.rows.push_back(
-          {.label = words("first difference"),
-           .value = words("%1 after").arg(signed_bytes(peak.first_difference)),
+          {.label = tr("first difference"),
+           .value = tr("%1 after").arg(signed_bytes(peak.first_difference)),
            .provenance = Provenance::measured,
-           .note = words("The first call after which the memory held differs from the prediction."),
+           .note = tr("The first call after which the memory held differs from the prediction."),
            .links = {peak.first_different}});
   }
 
@@ -204,29 +198,29 @@ class Describer {
 
   void time() {
     if (!result_.step) return;
-    InspectorSection& s = section(words("Step"));
+    InspectorSection& s = section(tr("Step"));
     const StepTimes& step = *result_.step;
-    add(s, words("measured"),
-        words("%1 (%2)").arg(time_text(step.median_ns), time_range_text(step.min_ns, step.max_ns)),
+    add(s, tr("measured"),
+        tr("%1 (%2)").arg(time_text(step.median_ns), time_range_text(step.min_ns, step.max_ns)),
         Provenance::measured,
-        result_.request.iterations == 1 ? words("1 iteration on the slowest rank.")
-                                        : words("Median of %1 iterations on the slowest rank.")
-                                              .arg(result_.request.iterations));
+        result_.request.iterations == 1
+            ? tr("1 iteration on the slowest rank.")
+            : tr("Median of %1 iterations on the slowest rank.").arg(result_.request.iterations));
     const QString ratio = ratio_text(step.median_ns, result_.predicted.step_ns);
-    add(s, words("predicted"), time_text(result_.predicted.step_ns), Provenance::estimated,
+    add(s, tr("predicted"), time_text(result_.predicted.step_ns), Provenance::estimated,
         QString::fromStdString(result_.predicted.estimator));
     if (!ratio.isEmpty())
-      add(s, words("ratio"), words("%1 the prediction").arg(ratio), Provenance::measured);
+      add(s, tr("ratio"), tr("%1 the prediction").arg(ratio), Provenance::measured);
     const Throughput& t = result_.throughput;
     QStringList rates;
     if (t.tokens_per_second)
-      rates << words("%1 tokens/s")
+      rates << tr("%1 tokens/s")
                    .arg(QString::fromStdString(format_significant(*t.tokens_per_second)));
     if (t.tflops)
-      rates << words("%1 TFLOP/s").arg(QString::fromStdString(format_significant(*t.tflops)));
-    if (t.mfu) rates << words("MFU %1").arg(QString::fromStdString(format_percent(*t.mfu)));
+      rates << tr("%1 TFLOP/s").arg(QString::fromStdString(format_significant(*t.tflops)));
+    if (t.mfu) rates << tr("MFU %1").arg(QString::fromStdString(format_percent(*t.mfu)));
     if (!rates.isEmpty())
-      add(s, words("throughput"), rates.join(QStringLiteral(" · ")), Provenance::measured);
+      add(s, tr("throughput"), rates.join(QStringLiteral(" · ")), Provenance::measured);
     compiled(s);
     furthest(s);
   }
@@ -241,12 +235,11 @@ class Describer {
     }
     std::ranges::stable_sort(blocks, std::greater<>(), &CompiledBlock::own_ns);
     for (std::size_t i = 0; i < std::min(blocks.size(), kMaxNamed); ++i)
-      add(s, words("compiled"),
-          words("%1: %2").arg(QString::fromStdString(blocks[i]->name),
-                              time_text(blocks[i]->own_ns)),
+      add(s, tr("compiled"),
+          tr("%1: %2").arg(QString::fromStdString(blocks[i]->name), time_text(blocks[i]->own_ns)),
           Provenance::measured,
-          words("The duration of code that ran in place of %1 nodes: by itself, the median of "
-                "several runs.")
+          tr("The duration of code that ran in place of %1 nodes: by itself, the median of "
+             "several runs.")
               .arg(count_text(blocks[i]->positions.size())));
   }
 
@@ -273,10 +266,10 @@ class Describer {
     });
     if (off.size() > kMaxNamed) off.resize(kMaxNamed);
     for (const Off& each : off)
-      s.rows.push_back({.label = words("largest error"),
+      s.rows.push_back({.label = tr("largest error"),
                         .value = times_text(each.measured, each.estimated),
                         .provenance = Provenance::measured,
-                        .note = words("Compared with the current estimate."),
+                        .note = tr("Compared with the current estimate."),
                         .links = {each.node}});
   }
 
@@ -284,7 +277,7 @@ class Describer {
 
   void ranks() {
     if (result_.ranks.empty()) return;
-    InspectorSection& s = section(words("Ranks"));
+    InspectorSection& s = section(tr("Ranks"));
     for (const RankResult& rank : result_.ranks) {
       QStringList figures;
       if (rank.measured) {
@@ -295,11 +288,11 @@ class Describer {
       if (rank.status != RankResult::Status::done) {
         figures << to_qstring(to_string(rank.status));
         if (!rank.stage.empty())
-          figures.back() += words(" during %1").arg(QString::fromStdString(rank.stage));
+          figures.back() += tr(" during %1").arg(QString::fromStdString(rank.stage));
       }
-      add(s, words("rank %1").arg(rank.rank), figures.join(QStringLiteral(" · ")),
+      add(s, tr("rank %1").arg(rank.rank), figures.join(QStringLiteral(" · ")),
           Provenance::measured,
-          rank.started ? words("Process %1 on %2.")
+          rank.started ? tr("Process %1 on %2.")
                              .arg(rank.started->pid)
                              .arg(QString::fromStdString(rank.started->device))
                        : QString::fromStdString(rank.reason));
@@ -309,36 +302,36 @@ class Describer {
   void verified() {
     const auto verified = result_.verified();
     if (!verified) return;
-    InspectorSection& s = section(words("Verified"));
-    add(s, words("against"), QString::fromStdString(verified->against), Provenance::measured);
-    add(s, words("outputs"),
-        words("%1 compared: %2").arg(count_text(verified->compared), verified_text(verified)),
+    InspectorSection& s = section(tr("Verified"));
+    add(s, tr("against"), QString::fromStdString(verified->against), Provenance::measured);
+    add(s, tr("outputs"),
+        tr("%1 compared: %2").arg(count_text(verified->compared), verified_text(verified)),
         Provenance::measured);
     if (verified->bitwise || verified->output.empty()) return;
-    s.rows.push_back(named(words("largest error in"), verified->output));
-    add(s, words("element"), count_text(verified->element), Provenance::measured);
+    s.rows.push_back(named(tr("largest error in"), verified->output));
+    add(s, tr("element"), count_text(verified->element), Provenance::measured);
   }
 
   void notes() {
     const auto notes = result_.notes();
     if (notes.empty()) return;
-    InspectorSection& s = section(words("Notes"));
+    InspectorSection& s = section(tr("Notes"));
     for (const std::string& note : notes)
-      add(s, words("note"), QString::fromStdString(note), Provenance::measured);
+      add(s, tr("note"), QString::fromStdString(note), Provenance::measured);
   }
 
   void asked() {
     const BenchmarkRequest& r = result_.request;
-    InspectorSection& s = section(words("Settings"));
-    add(s, words("iterations"),
-        r.warmup == 1 ? words("%1 after 1 warm-up iteration").arg(r.iterations)
-                      : words("%1 after %2 warm-up iterations").arg(r.iterations).arg(r.warmup));
-    add(s, words("run on"), to_qstring(to_string(r.on)));
-    add(s, words("attention"), to_qstring(to_string(r.attention)));
-    add(s, words("seed"), QString::number(r.seed));
-    add(s, words("profiled"), r.profile ? words("yes") : words("no"));
+    InspectorSection& s = section(tr("Settings"));
+    add(s, tr("iterations"),
+        r.warmup == 1 ? tr("%1 after 1 warm-up iteration").arg(r.iterations)
+                      : tr("%1 after %2 warm-up iterations").arg(r.iterations).arg(r.warmup));
+    add(s, tr("run on"), to_qstring(to_string(r.on)));
+    add(s, tr("attention"), to_qstring(to_string(r.attention)));
+    add(s, tr("seed"), QString::number(r.seed));
+    add(s, tr("profiled"), r.profile ? tr("yes") : tr("no"));
     if (!r.assumptions.empty())
-      s.rows.push_back({.label = words("assumed"),
+      s.rows.push_back({.label = tr("assumed"),
                         .value = QString::fromStdString(r.assumptions),
                         .is_code = true});
   }

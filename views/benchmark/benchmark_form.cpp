@@ -10,13 +10,14 @@
 #include <limits>
 
 #include "views/session/text/node_text.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kFieldSpacing = 12, kRowSpacing = 6;
+constexpr int kFieldSpacing = 12, kRowSpacing = 6;
 constexpr int kMaxIterations = 100'000;
 
 const std::vector kBackends{Backend::interpret, Backend::cudagraph, Backend::inductor,

@@ -8,13 +8,13 @@
 
 #include "views/benchmark/benchmark_details.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/inspector_html.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8;
 constexpr int kMinTable = 92;  // in pixels: the header, a text of two lines and a scroll bar
 constexpr int kMinFont = 11;
 constexpr int kTickMs = 250;

@@ -17,12 +17,12 @@
 #include "views/session/document/open_documents.h"
 #include "views/session/open/open_requests.h"
 #include "views/session/sac/sac_session.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 4;
 // Below this height, the curves and the tables' totals are hidden, to leave space for rows.
 constexpr int kLow = 300;
 constexpr int kOpened = 0, kNow = 1;  // the first two choices
@@ -37,7 +37,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   setBackgroundRole(QPalette::Base);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, kMargin, 0, 0);
-  column->setSpacing(kSpacing);
+  column->setSpacing(kMargin / 2);
   auto* row = new QHBoxLayout;
   row->setContentsMargins(kMargin, 0, kMargin, 0);
   const auto add_box = [&](const char* object_name, const QString& name) {

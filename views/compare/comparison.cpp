@@ -1,20 +1,16 @@
 #include "views/compare/comparison.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr std::size_t kMaxNodesInText = 200;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Comparison", text);
-}
 
 QString joined(const QStringList& cells, const QString& between) {
   return cells.join(between);

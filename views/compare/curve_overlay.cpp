@@ -6,13 +6,14 @@
 
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/draw_list.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kHeight = 76, kLegend = 18, kMargin = 8, kMinArea = 12;
+constexpr int kHeight = 76, kLegend = 18, kMinArea = 12;
 
 // The maximum of the memory curve in each pixel column.
 std::vector<std::int64_t> columns_of(const Snapshot& snapshot, int width) {

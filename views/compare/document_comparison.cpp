@@ -1,8 +1,7 @@
 #include "views/compare/document_comparison.h"
 
-#include <QCoreApplication>
-
 #include "views/session/sac/sac_solver.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
@@ -35,7 +34,7 @@ Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& opti
   JOINTER_TRY(state.snapshot, make_snapshot(std::move(pair), options));
   state.baseline = state.snapshot;
   state.history.clear();
-  state.name = QCoreApplication::translate("Comparison", "%1, as partitioned").arg(state.name);
+  state.name = tr("%1, as partitioned").arg(state.name);
   return {};
 }
 

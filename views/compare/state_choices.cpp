@@ -1,21 +1,17 @@
 #include "views/compare/state_choices.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
 #include <map>
 
 #include "views/session/document/document.h"
 #include "views/session/document/open_documents.h"
 #include "views/session/edit/editing.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
 
 using Kind = StateChoice::Kind;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("ComparePane", text);
-}
 
 // Adds the states of a document. Their names begin with `prefix`.
 void add_states(const Document& document, const ComparedFile& before, const QString& prefix,

@@ -1,9 +1,8 @@
 #include "views/differences/metric_rows.h"
 
-#include <QCoreApplication>
-
 #include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
@@ -36,13 +35,13 @@ MetricRow count_row(const QString& name, std::int64_t from, std::int64_t to) {
 
 QString metric_table_html(std::span<const MetricRow> rows, const QString& from, const QString& to,
                           const Theme& theme) {
-  QString html = QStringLiteral(
-                     "<table cellspacing=\"0\" cellpadding=\"3\" width=\"100%\"><tr><td></td>"
-                     "<td align=\"right\" style=\"color: %1\">%2</td>"
-                     "<td align=\"right\" style=\"color: %1\">%3</td>"
-                     "<td align=\"right\" style=\"color: %1\" colspan=\"2\">%4</td></tr>")
-                     .arg(theme.muted_text.name(), from.toHtmlEscaped(), to.toHtmlEscaped(),
-                          QCoreApplication::translate("Comparison", "difference"));
+  QString html =
+      QStringLiteral(
+          "<table cellspacing=\"0\" cellpadding=\"3\" width=\"100%\"><tr><td></td>"
+          "<td align=\"right\" style=\"color: %1\">%2</td>"
+          "<td align=\"right\" style=\"color: %1\">%3</td>"
+          "<td align=\"right\" style=\"color: %1\" colspan=\"2\">%4</td></tr>")
+          .arg(theme.muted_text.name(), from.toHtmlEscaped(), to.toHtmlEscaped(), tr("difference"));
   for (const MetricRow& row : rows) {
     const QColor color = row.change == 0  ? theme.muted_text
                          : row.change < 0 ? theme.accent

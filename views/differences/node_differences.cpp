@@ -1,6 +1,5 @@
 #include "views/differences/node_differences.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 
@@ -8,13 +7,10 @@
 #include "core/edit/replacements.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Comparison", text);
-}
 
 QString name_of(const Graph& graph, NodeId node) {
   return QString::fromStdString(edit_name(graph, node));

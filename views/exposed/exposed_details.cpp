@@ -6,12 +6,12 @@
 #include "views/session/edit/metrics.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 6;
 constexpr int kLines = 2;  // reserved for the sentence, so that rows do not move
 const QString kNode = QStringLiteral("node:");
 
@@ -20,8 +20,8 @@ const QString kNode = QStringLiteral("node:");
 ExposedDetails::ExposedDetails(const ExposedModel& model, QWidget* parent)
     : QWidget(parent), model_(model) {
   auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(kMargin, 0, kMargin, 0);
-  rows->setSpacing(kMargin);
+  rows->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
+  rows->setSpacing(kNarrowMargin);
   why_ = new QLabel(this);
   why_->setObjectName(QStringLiteral("why"));
   why_->setAccessibleName(tr("Why the collective is exposed"));
@@ -34,7 +34,7 @@ ExposedDetails::ExposedDetails(const ExposedModel& model, QWidget* parent)
     emit node_chosen(NodeId(link.mid(kNode.size()).toULongLong()));
   });
   rows->addWidget(why_);
-  auto* buttons = new FlowLayout(nullptr, kMargin, kMargin);
+  auto* buttons = new FlowLayout(nullptr, kNarrowMargin, kNarrowMargin);
   const auto add = [&](const QString& name, const QString& key, auto signal) {
     auto* button = new QPushButton(this);
     button->setObjectName(name);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/base/index.h"
 #include "core/cost/collective_model.h"
 #include "core/schedule/exposure_reason.h"
 #include "views/session/edit/metrics.h"
@@ -11,10 +12,6 @@
 
 namespace jointer::views {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 bool is_of_fix(int column) {
   return column >= ExposedModel::alone_column && column <= ExposedModel::layers_peak_column;
@@ -72,7 +69,7 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
 void ExposedModel::set_snapshot(SnapshotPtr snapshot) {
   begin_rows();
   snapshot_ = std::move(snapshot);
-  places_ = Places(snapshot_->graph, snapshot_->analysis.modules);
+  places_ = ModuleLocations(snapshot_->graph, snapshot_->analysis.modules);
   columns_[module_column].title = places_.are_source_lines() ? tr("source line") : tr("module");
   columns_[share_column].whole = snapshot_->analysis.simulation.step_ns();
   make_rows();
@@ -100,7 +97,7 @@ void ExposedModel::make_rows() {
 void ExposedModel::set_fixes(NodeId start, CollectiveFixesPtr fixes) {
   const int row = row_of(start);
   if (row < 0) return;
-  fixes_[at(row)] = std::move(fixes);
+  fixes_[as_index(row)] = std::move(fixes);
   emit dataChanged(index_of(row, alone_column), index_of(row, layers_peak_column));
 }
 
@@ -109,7 +106,7 @@ std::size_t ExposedModel::collective_count() const {
 }
 
 const CollectiveTiming& ExposedModel::collective(int row) const {
-  return snapshot_->analysis.simulation.collectives()[rows_[at(row)]];
+  return snapshot_->analysis.simulation.collectives()[rows_[as_index(row)]];
 }
 
 std::optional<std::int64_t> ExposedModel::number(int row, int column) const {
@@ -158,7 +155,7 @@ QString ExposedModel::text(int row, int column) const {
                            .arg(graph.group_size(start))
                      : tr("%1 ranks").arg(graph.group_size(start));
     case module_column:
-      return QString::fromStdString(places_.all()[at(places_.of(c.start))].path);
+      return QString::fromStdString(places_.all()[as_index(places_.of(c.start))].path);
     case phase_column:
       return phase_text(start);
     default:
@@ -188,7 +185,7 @@ std::vector<NodeId> ExposedModel::nodes(int row) const {
 int ExposedModel::row_of(NodeId node) const {
   if (!snapshot_ || node.index() >= snapshot_->graph.node_count()) return -1;
   const std::int32_t index = snapshot_->analysis.simulation.collective_of(node);
-  return index < 0 ? -1 : row_by_collective_[at(index)];
+  return index < 0 ? -1 : row_by_collective_[as_index(index)];
 }
 
 QString ExposedModel::things_text(std::size_t things) const {

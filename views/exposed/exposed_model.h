@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "views/session/edit/fix_search.h"
-#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/module_locations.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 
@@ -70,7 +70,7 @@ class ExposedModel : public TableModel {
   [[nodiscard]] QString fix_text(int row, int column) const;
 
   SnapshotPtr snapshot_;
-  Places places_;
+  ModuleLocations places_;
   std::vector<Column> columns_;
   std::vector<std::size_t> rows_;          // indices of the simulation's collectives
   std::vector<int> row_by_collective_;     // -1 for those without a row

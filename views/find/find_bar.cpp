@@ -7,12 +7,12 @@
 
 #include "views/session/open/go_to.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 6;
 constexpr int kMaxHistory = 30;
 constexpr int kMinButton = 24;
 
@@ -35,8 +35,8 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   row_ = new QHBoxLayout;
-  row_->setContentsMargins(kMargin, kMargin / 2, kMargin, kMargin / 2);
-  row_->setSpacing(kMargin / 2);
+  row_->setContentsMargins(kNarrowMargin, kNarrowMargin / 2, kNarrowMargin, kNarrowMargin / 2);
+  row_->setSpacing(kNarrowMargin / 2);
   column->addLayout(row_);
   edit_ = new QLineEdit(this);
   edit_->setPlaceholderText(

@@ -14,7 +14,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr double kZoomStep = 1.4;
+constexpr double kButtonZoom = 1.4;
 
 }  // namespace
 
@@ -43,9 +43,9 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
   connect(add_bar_button(*this, tr("Collapse All"), tr("Collapse all rows")), &QToolButton::clicked,
           &graph_, &GraphView::close_all);
   connect(add_bar_button(*this, QStringLiteral("\u2212"), tr("Zoom out (S)")),
-          &QToolButton::clicked, &graph_, [this] { graph_.zoom(1 / kZoomStep); });
+          &QToolButton::clicked, &graph_, [this] { graph_.zoom(1 / kButtonZoom); });
   connect(add_bar_button(*this, QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked,
-          &graph_, [this] { graph_.zoom(kZoomStep); });
+          &graph_, [this] { graph_.zoom(kButtonZoom); });
   connect(add_bar_button(*this, QStringLiteral("1:1"), tr("Actual size (1)")),
           &QToolButton::clicked, &graph_, &GraphView::full_size);
   connect(add_bar_button(*this, tr("Fit"), tr("Fit the whole graph (F)")), &QToolButton::clicked,

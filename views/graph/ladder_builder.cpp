@@ -1,6 +1,6 @@
 // Assigns the nodes of a graph to the rows of a ladder.
 //
-// Rows correspond to the entries of Places: modules, or source lines if the graph has no module
+// Rows correspond to the entries of ModuleLocations: modules, or source lines if the graph has no module
 // names. A parametrization (SimpleFSDP's `weight (ReplicateComputation)`, which contains a
 // parameter's all-gather and its gradient's reduce-scatter) gets no separate row and belongs to the
 // module that uses it. If a module calls operators directly and also has submodules, its own calls
@@ -21,6 +21,7 @@
 
 #include <algorithm>
 
+#include "core/base/index.h"
 #include "views/graph/ladder_rungs.h"
 #include "views/graph/ladder_structure.h"
 
@@ -30,11 +31,7 @@ namespace {
 constexpr std::size_t kMaxBoxes = 400;  // per row and side
 constexpr std::size_t kChunk = 100;
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
-bool is_parametrization(const Place& place) {
+bool is_parametrization(const ModuleLocation& place) {
   return place.parent >= 0 && !place.type.empty() && place.name.ends_with(" (" + place.type + ")");
 }
 
@@ -59,16 +56,16 @@ void LadderBuilder::run() {
 // --- Spots ---
 
 void LadderBuilder::find_spots() {
-  const Places places(graph_, analysis_.modules);
+  const ModuleLocations places(graph_, analysis_.modules);
   ladder_.are_source_lines_ = places.are_source_lines();
   std::vector<int> spot_by_place;
   int without_module = -1;
-  for (const Place& place : places.all()) {
+  for (const ModuleLocation& place : places.all()) {
     if (is_parametrization(place)) {
-      spot_by_place.push_back(spot_by_place[at(place.parent)]);
+      spot_by_place.push_back(spot_by_place[as_index(place.parent)]);
       continue;
     }
-    const int parent = place.parent < 0 ? -1 : spot_by_place[at(place.parent)];
+    const int parent = place.parent < 0 ? -1 : spot_by_place[as_index(place.parent)];
     const bool is_without_module = !ladder_.are_source_lines_ && place.name == "(no module)";
     if (is_without_module) without_module = static_cast<int>(spots_.size());
     spots_.push_back({.name = is_without_module ? "inputs and outputs" : place.name,
@@ -86,11 +83,11 @@ void LadderBuilder::find_spots() {
     const NodeId source = source_of(graph_, id);
     int spot = source != id && spot_by_node_[source.index()] >= 0
                    ? spot_by_node_[source.index()]
-                   : spot_by_place[at(places.of(id))];
+                   : spot_by_place[as_index(places.of(id))];
     if (spot == without_module && n.kind == NodeKind::call)
       if (const int adopted = adopting_spot(id); adopted >= 0) spot = adopted;
     spot_by_node_[id.index()] = spot;
-    Spot& s = spots_[at(spot)];
+    Spot& s = spots_[as_index(spot)];
     if (is_box(n))
       s.boxes[index_of(side_of(n))].push_back(id);
     else
@@ -102,12 +99,12 @@ void LadderBuilder::find_spots() {
   for (std::size_t i = spots_.size(); i-- > 0;) {
     const Spot& s = spots_[i];
     if (!s.boxes[0].empty() || !s.boxes[1].empty() || !s.others.empty()) has_nodes[i] = 1;
-    if (has_nodes[i] != 0 && s.parent >= 0) has_nodes[at(s.parent)] = 1;
+    if (has_nodes[i] != 0 && s.parent >= 0) has_nodes[as_index(s.parent)] = 1;
   }
   for (std::size_t i = 0; i < spots_.size(); ++i) {
     if (has_nodes[i] == 0) continue;
     std::vector<int>& siblings =
-        spots_[i].parent < 0 ? roots_ : spots_[at(spots_[i].parent)].children;
+        spots_[i].parent < 0 ? roots_ : spots_[as_index(spots_[i].parent)].children;
     siblings.insert(static_cast<int>(i) == without_module ? siblings.begin() : siblings.end(),
                     static_cast<int>(i));
   }
@@ -117,7 +114,7 @@ int LadderBuilder::common_spot(int a, int b) const {
   // A parent has a lower index than its children.
   while (a != b) {
     int& deeper = a > b ? a : b;
-    deeper = spots_[at(deeper)].parent;
+    deeper = spots_[as_index(deeper)].parent;
     if (deeper < 0) return -1;
   }
   return a;
@@ -159,14 +156,15 @@ int LadderBuilder::add_row(LadderRow row, int parent) {
 
 void LadderBuilder::add_siblings(const std::vector<int>& siblings, int parent) {
   const auto continues = [&](int a, int b) {
-    return spots_[at(a)].number >= 0 && spots_[at(b)].number == spots_[at(a)].number + 1 &&
-           spots_[at(a)].structure == spots_[at(b)].structure;
+    return spots_[as_index(a)].number >= 0 &&
+           spots_[as_index(b)].number == spots_[as_index(a)].number + 1 &&
+           spots_[as_index(a)].structure == spots_[as_index(b)].structure;
   };
   for (std::size_t i = 0; i < siblings.size();) {
     std::size_t end = i + 1;
     while (end < siblings.size() && continues(siblings[end - 1], siblings[end])) ++end;
     int above = parent;
-    const Spot& first = spots_[at(siblings[i])];
+    const Spot& first = spots_[as_index(siblings[i])];
     if (end - i > 1)
       above = add_row({.kind = LadderRow::Kind::fold,
                        .name = first.name,
@@ -177,12 +175,13 @@ void LadderBuilder::add_siblings(const std::vector<int>& siblings, int parent) {
                        .number = first.number},
                       parent);
     for (; i < end; ++i) add_rows(siblings[i], above);
-    if (above != parent) ladder_.rows_[at(above)].end = static_cast<int>(ladder_.rows_.size());
+    if (above != parent)
+      ladder_.rows_[as_index(above)].end = static_cast<int>(ladder_.rows_.size());
   }
 }
 
 void LadderBuilder::add_rows(int spot, int parent) {
-  const Spot& s = spots_[at(spot)];
+  const Spot& s = spots_[as_index(spot)];
   LadderRow row{.name = s.name,
                 .type = s.type,
                 .path = s.path,
@@ -202,17 +201,17 @@ void LadderBuilder::add_rows(int spot, int parent) {
                      .path = s.path,
                      .key = key + "/itself"};
     const auto later = std::find_if(s.children.begin(), s.children.end(), [&](int child) {
-      return spots_[at(child)].first_step > s.first_step;
+      return spots_[as_index(child)].first_step > s.first_step;
     });
     add_siblings({s.children.begin(), later}, index);
     add_leaf(spot, std::move(itself), index);
     add_siblings({later, s.children.end()}, index);
   }
-  ladder_.rows_[at(index)].end = static_cast<int>(ladder_.rows_.size());
+  ladder_.rows_[as_index(index)].end = static_cast<int>(ladder_.rows_.size());
 }
 
 void LadderBuilder::add_leaf(int spot, LadderRow row, int parent) {
-  const Spot& s = spots_[at(spot)];
+  const Spot& s = spots_[as_index(spot)];
   const std::string key = row.key;
   const int index = add_row(std::move(row), parent);
   if (s.boxes[0].size() <= kMaxBoxes && s.boxes[1].size() <= kMaxBoxes) {
@@ -235,16 +234,16 @@ void LadderBuilder::add_leaf(int spot, LadderRow row, int parent) {
           index);
       give(chunk, LadderSide::forward, part(s.boxes[0], false));
       give(chunk, LadderSide::backward, part(s.boxes[1], true));
-      ladder_.rows_[at(chunk)].end = chunk + 1;
+      ladder_.rows_[as_index(chunk)].end = chunk + 1;
     }
   }
   give_others(static_cast<int>(ladder_.rows_.size()) - 1, s);
-  ladder_.rows_[at(index)].end = static_cast<int>(ladder_.rows_.size());
+  ladder_.rows_[as_index(index)].end = static_cast<int>(ladder_.rows_.size());
 }
 
 void LadderBuilder::give(int row, LadderSide side, std::span<const NodeId> boxes) {
   const auto first = static_cast<std::uint32_t>(ladder_.box_nodes_.size());
-  ladder_.boxes_[at(row)][index_of(side)] = {first, static_cast<std::uint32_t>(boxes.size())};
+  ladder_.boxes_[as_index(row)][index_of(side)] = {first, static_cast<std::uint32_t>(boxes.size())};
   for (const NodeId id : boxes) {
     ladder_.box_nodes_.push_back(id);
     ladder_.row_by_node_[id.index()] = row;
@@ -278,7 +277,7 @@ void LadderBuilder::sum_up() {
   for (const NodeId id : graph_.order()) {
     const int index = ladder_.row_of(id);
     if (index < 0) continue;
-    LadderRow& row = rows[at(index)];
+    LadderRow& row = rows[as_index(index)];
     const Node& n = graph_.node(id);
     if (n.role == Role::parameter && !n.partner) {
       ++row.parameters;
@@ -294,12 +293,13 @@ void LadderBuilder::sum_up() {
   }
   for (const Lifetime& l : analysis_.memory.lifetimes()) {
     if (!l.producer || graph_.node(l.producer).kind != NodeKind::call) continue;
-    rows[at(ladder_.row_of(l.producer))].sides[index_of(side_of(graph_.node(l.producer)))].bytes +=
-        l.bytes;
+    rows[as_index(ladder_.row_of(l.producer))]
+        .sides[index_of(side_of(graph_.node(l.producer)))]
+        .bytes += l.bytes;
   }
   for (const CollectiveTiming& c : analysis_.simulation.collectives()) {
     const Node& n = graph_.node(c.start);
-    LadderSums& sums = rows[at(ladder_.row_of(c.start))].sides[index_of(side_of(n))];
+    LadderSums& sums = rows[as_index(ladder_.row_of(c.start))].sides[index_of(side_of(n))];
     LadderSums one;
     one.exposed_ns = c.exposed_ns;
     one.collectives = {{graph_.op(n).collective, n.group, 1, c.exposed_ns}};
@@ -307,7 +307,7 @@ void LadderBuilder::sum_up() {
   }
   for (std::size_t i = rows.size(); i-- > 0;) {
     if (rows[i].parent < 0) continue;
-    LadderRow& parent = rows[at(rows[i].parent)];
+    LadderRow& parent = rows[as_index(rows[i].parent)];
     for (std::size_t s = 0; s < 2; ++s) parent.sides[s] += rows[i].sides[s];
     parent.parameters += rows[i].parameters;
     parent.parameter_bytes += rows[i].parameter_bytes;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "views/graph/ladder.h"
-#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/module_locations.h"
 
 namespace jointer::views {
 
@@ -13,7 +13,7 @@ class LadderBuilder {
   void run();
 
  private:
-  // One of the Places that becomes a row. Parametrizations are merged into their parents.
+  // One of the ModuleLocations that becomes a row. Parametrizations are merged into their parents.
   struct Spot {
     std::string name, type, path;
     int parent = -1, number = -1;

@@ -1,17 +1,13 @@
 #include "views/graph/ladder_colors.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
-
-QString words(const char* text) {
-  return QCoreApplication::translate("Ladder", text);
-}
 
 std::optional<RungState> most_frequent_state(const LadderSums& sums) {
   std::array<std::int64_t, kRungStates> counts{};
@@ -25,7 +21,7 @@ std::optional<RungState> most_frequent_state(const LadderSums& sums) {
 
 // The color of a box in a phase, or of recomputed nodes.
 QColor in_phase(const Theme& theme, ColorRole role) {
-  return mixed(theme.bed, theme.color(role), 0.6);
+  return blended(theme.bed, theme.color(role), 0.6);
 }
 
 }  // namespace
@@ -33,19 +29,19 @@ QColor in_phase(const Theme& theme, ColorRole role) {
 QString label_of(LadderColor color) {
   switch (color) {
     case LadderColor::time:
-      return words("time");
+      return tr("time");
     case LadderColor::bytes:
-      return words("bytes");
+      return tr("bytes");
     case LadderColor::flops:
-      return words("FLOPs");
+      return tr("FLOPs");
     case LadderColor::exposed:
-      return words("exposed");
+      return tr("exposed");
     case LadderColor::phase:
-      return words("phase");
+      return tr("phase");
     case LadderColor::policy:
-      return words("policy");
+      return tr("policy");
     case LadderColor::plain:
-      return words("plain");
+      return tr("plain");
   }
   return {};
 }
@@ -118,7 +114,7 @@ QColor LadderColors::shade(const Theme& theme, double share) const {
   const QColor hue =
       theme.color(by_ == LadderColor::exposed ? ColorRole::exposed : ColorRole::amount);
   // Use the square root, since most modules are small compared with the largest.
-  return share <= 0 ? theme.bed : mixed(theme.bed, hue, 0.06 + 0.74 * std::sqrt(share));
+  return share <= 0 ? theme.bed : blended(theme.bed, hue, 0.06 + 0.74 * std::sqrt(share));
 }
 
 QColor LadderColors::row(const Theme& theme, const LadderRow& row, LadderSide side) const {
@@ -134,12 +130,12 @@ QColor LadderColors::row(const Theme& theme, const LadderRow& row, LadderSide si
     const double again =
         sums.nodes == 0 ? 0.0
                         : static_cast<double>(sums.recomputed) / static_cast<double>(sums.nodes);
-    return mixed(in_phase(theme, ColorRole::backward), in_phase(theme, ColorRole::recomputed),
-                 again);
+    return blended(in_phase(theme, ColorRole::backward), in_phase(theme, ColorRole::recomputed),
+                   again);
   }
   if (by_ == LadderColor::policy)
     if (const auto state = most_frequent_state(sums))
-      return mixed(theme.bed, rung_color(theme, *state), 0.5);
+      return blended(theme.bed, rung_color(theme, *state), 0.5);
   return theme.bed;
 }
 
@@ -155,7 +151,7 @@ QColor LadderColors::node(const Theme& theme, const Snapshot& snapshot, NodeId i
                                                           : ColorRole::backward);
   if (by_ == LadderColor::policy)
     if (const auto state = rung_state(node.policy))
-      return mixed(theme.bed, rung_color(theme, *state), 0.5);
+      return blended(theme.bed, rung_color(theme, *state), 0.5);
   return theme.bed;
 }
 
@@ -177,14 +173,14 @@ std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) 
     for (const double share : {0.0, 0.1, 0.3, 0.6, 1.0})
       entries.push_back({shade(theme, share), {}});
   } else if (by_ == LadderColor::phase) {
-    entries.push_back({in_phase(theme, ColorRole::forward), words("forward")});
-    entries.push_back({in_phase(theme, ColorRole::backward), words("backward")});
-    entries.push_back({in_phase(theme, ColorRole::recomputed), words("recomputed")});
+    entries.push_back({in_phase(theme, ColorRole::forward), tr("forward")});
+    entries.push_back({in_phase(theme, ColorRole::backward), tr("backward")});
+    entries.push_back({in_phase(theme, ColorRole::recomputed), tr("recomputed")});
   } else if (by_ == LadderColor::policy) {
     for (const RungState state : {RungState::save, RungState::recompute, RungState::offload})
       entries.push_back(
-          {mixed(theme.bed, rung_color(theme, state), 0.5), rung_word(state), rung_hatch(state)});
-    entries.push_back({theme.bed, words("no tag")});
+          {blended(theme.bed, rung_color(theme, state), 0.5), rung_word(state), rung_hatch(state)});
+    entries.push_back({theme.bed, tr("no tag")});
   }
   return entries;
 }

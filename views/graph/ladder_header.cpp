@@ -1,17 +1,13 @@
 #include "views/graph/ladder_header.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 #include "views/theme/fonts.h"
 
 namespace jointer::views {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Ladder", text);
-}
 
 QStringList texts_of_side(const LadderSums& sums, const QString& name) {
   const QString time = time_text(sums.ns);

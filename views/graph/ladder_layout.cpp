@@ -11,15 +11,13 @@
 
 #include "views/graph/ladder_layout.h"
 
+#include "core/base/index.h"
+
 #include <algorithm>
 #include <map>
 
 namespace jointer::views {
 namespace {
-
-std::size_t at(std::int32_t index) {
-  return static_cast<std::size_t>(index);
-}
 
 // Index of a node among a leaf's boxes, or -1. Boxes are sorted by position rather than id, but
 // there are few.
@@ -257,16 +255,17 @@ void LadderLayout::assign_lanes() {
     std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<LadderPlace>> gaps;
     for (const LadderPlace& place : places) {
       const Layout& layout = item(place.item).group->sides[index_of(side)];
-      gaps[{place.item, layout.ranks[at(place.node)]}].push_back(place);
+      gaps[{place.item, layout.ranks[as_index(place.node)]}].push_back(place);
     }
     for (auto& [gap, members] : gaps) {
       const LadderItem& of = item(gap.first);
       const Layout& layout = of.group->sides[index_of(side)];
       const double sign = side == LadderSide::forward ? 1 : -1;
       std::stable_sort(members.begin(), members.end(), [&](const auto& a, const auto& b) {
-        return sign * layout.centers[at(a.node)].x > sign * layout.centers[at(b.node)].x;
+        return sign * layout.centers[as_index(a.node)].x >
+               sign * layout.centers[as_index(b.node)].x;
       });
-      const double top = node_box(of, side, at(members.front().node)).bottom();
+      const double top = node_box(of, side, as_index(members.front().node)).bottom();
       for (std::size_t i = 0; i < members.size(); ++i)
         lanes_[index_of(side)].emplace_back(
             members[i], top + std::min(style_.node.rank_gap, style_.panel_pad) *
@@ -286,7 +285,7 @@ std::vector<LayoutPoint> LadderLayout::line(LadderPlace place, LadderSide side) 
   const auto lane =
       std::lower_bound(lanes.begin(), lanes.end(), place,
                        [](const auto& entry, const LadderPlace& p) { return entry.first < p; });
-  const LadderRect b = node_box(of, side, at(place.node));
+  const LadderRect b = node_box(of, side, as_index(place.node));
   // Start off-center, since the edges of the drawing use the center.
   const double x = b.x + b.width * (is_forward ? 0.85 : 0.15);
   const double y = lane != lanes.end() && lane->first == place ? lane->second : b.bottom();

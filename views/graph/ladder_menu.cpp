@@ -2,19 +2,11 @@
 
 #include <QApplication>
 #include <QClipboard>
-#include <QCoreApplication>
 
 #include "views/session/text/node_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
-namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Ladder", text);
-}
-
-}  // namespace
-
 void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& selection,
                         const LadderHit& under, const QList<QAction*>& node_actions) {
   if (under.place.item < 0) return;

@@ -1,6 +1,5 @@
 #include "views/graph/ladder_painter.h"
 
-#include <QCoreApplication>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include "views/graph/ladder_chips.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
@@ -15,10 +15,6 @@ namespace {
 constexpr double kTextPixels = 12, kSmallTextPixels = 11;
 constexpr double kPadding = 6, kToggleRoom = 18;
 constexpr double kChipGap = 4;
-
-QString words(const char* text) {
-  return QCoreApplication::translate("Ladder", text);
-}
 
 }  // namespace
 
@@ -227,7 +223,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   room.setLeft(room.left() + name_width + 8 * s);
   painter_.setFont(plain_.font);
   if (row.members > 1) {
-    const QString whole = words("×%1 identical").arg(row.members);
+    const QString whole = tr("×%1 identical").arg(row.members);
     const QString brief = QStringLiteral("×%1").arg(row.members);
     const double left = room.width() - number_width - 16 * s;
     const QString& times = metrics.horizontalAdvance(whole) < left ? whole : brief;
@@ -245,14 +241,14 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   room.setRight(room.right() - paint_chips(row, side, room, text));
 
   QStringList details;
-  if (row.kind == LadderRow::Kind::nodes && row.type == "itself") details << words("own nodes");
+  if (row.kind == LadderRow::Kind::nodes && row.type == "itself") details << tr("own nodes");
   if (is_forward && row.parameters > 0)
-    details << (row.parameters == 1 ? words("1 param %1").arg(bytes_text(row.parameter_bytes))
-                                    : words("%1 params %2")
+    details << (row.parameters == 1 ? tr("1 param %1").arg(bytes_text(row.parameter_bytes))
+                                    : tr("%1 params %2")
                                           .arg(count_text(row.parameters))
                                           .arg(bytes_text(row.parameter_bytes)));
   if (!is_forward && row.side(side).recomputed > 0)
-    details << words("%1 recomputed").arg(count_text(row.side(side).recomputed));
+    details << tr("%1 recomputed").arg(count_text(row.side(side).recomputed));
   if (row.kind != LadderRow::Kind::nodes && !row.type.empty() && is_forward)
     details << QString::fromStdString(row.type);
   painter_.setFont(small_.font);
@@ -279,7 +275,7 @@ double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const Q
   const std::int64_t exposed = row.side(side).exposed_ns;
   const bool shows_exposed = exposed > 1 && scene_.colors.by() != LadderColor::exposed;
   if (shows_exposed) {
-    const QString label = words("exposed %1").arg(time_text(exposed));
+    const QString label = tr("exposed %1").arg(time_text(exposed));
     const double width = metrics.horizontalAdvance(label);
     if (room.width() > width + 90 * s) {
       const QRectF box(x - width - 8 * s, room.center().y() - 8 * s, width + 8 * s, 16 * s);

@@ -1,7 +1,6 @@
 // The part of LadderPainter that paints the rungs, and the lines to inputs and users of the current
 // node.
 
-#include <QCoreApplication>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "views/graph/ladder_painter.h"
 #include "views/graph/rung_style.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 
@@ -29,11 +29,9 @@ QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_byt
   const auto add = [&](const QString& text, std::int64_t bytes) {
     if (bytes > 0) parts << text.arg(bytes_text(bytes));
   };
-  add(QCoreApplication::translate("Ladder", "saved %1"),
-      of(RungState::save) + of(RungState::automatic));
-  add(QCoreApplication::translate("Ladder", "recomputed %1"),
-      of(RungState::recompute) + recomputed_bytes);
-  add(QCoreApplication::translate("Ladder", "offloaded %1"), of(RungState::offload));
+  add(tr("saved %1"), of(RungState::save) + of(RungState::automatic));
+  add(tr("recomputed %1"), of(RungState::recompute) + recomputed_bytes);
+  add(tr("offloaded %1"), of(RungState::offload));
   QStringList texts;
   for (; !parts.isEmpty(); parts.removeLast()) texts << parts.join(QStringLiteral(", "));
   return texts;

@@ -1,6 +1,5 @@
 #include "views/graph/ladder_picture.h"
 
-#include <QCoreApplication>
 #include <QImage>
 #include <QSvgGenerator>
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "views/graph/rung_style.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 #include "views/theme/fonts.h"
 
 namespace jointer::views {
@@ -18,10 +18,6 @@ namespace {
 
 constexpr int kLegendLine = 22, kSwatch = 10;
 constexpr double kMaxSide = 16'000, kMaxPixels = 6.0e7;  // limits for a PNG
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Ladder", text);
-}
 
 void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scene,
                   const QFont& font) {

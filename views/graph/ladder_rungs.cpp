@@ -26,14 +26,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/index.h"
 #include "core/partition/joint_parts.h"
 
 namespace jointer::views {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 RungState state_of(const Graph& graph, const Node& producer) {
   switch (producer.policy) {
@@ -192,8 +189,8 @@ class RungFinder {
       if (!is_given_[id.index()] || ladder_.row_of(first[id.index()]) < 0) continue;
       for (const Tensor& t : graph_.tensors(id)) {
         const int rung = t.storage ? rung_in(graph_.real_storage(t.storage)) : -1;
-        if (rung >= 0 && is_sooner(first[id.index()], readers[at(rung)]))
-          readers[at(rung)] = first[id.index()];
+        if (rung >= 0 && is_sooner(first[id.index()], readers[as_index(rung)]))
+          readers[as_index(rung)] = first[id.index()];
       }
     }
     for (std::size_t i = 0; i < readers.size(); ++i) {
@@ -241,7 +238,7 @@ class RungFinder {
           const int rung = t.storage ? rung_in(graph_.real_storage(t.storage)) : -1;
           if (rung < 0) continue;
           const bool reads_it =
-              rungs[at(rung)].is_saved ? is_from_forward(source) : !n.has(Node::recomputed);
+              rungs[as_index(rung)].is_saved ? is_from_forward(source) : !n.has(Node::recomputed);
           if (reads_it) reads.emplace_back(rung, id);
         }
       }
@@ -251,7 +248,7 @@ class RungFinder {
     reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
     found_.readers.reserve(reads.size());
     for (const auto& [rung, reader] : reads) {
-      Rung& r = rungs[at(rung)];
+      Rung& r = rungs[as_index(rung)];
       if (r.reader_count == 0) r.first_reader = static_cast<std::uint32_t>(found_.readers.size());
       ++r.reader_count;
       found_.readers.push_back(reader);

@@ -11,6 +11,7 @@
 
 #include <functional>
 
+#include "core/base/index.h"
 #include "core/graph/value_hash.h"
 #include "views/graph/ladder.h"
 
@@ -41,7 +42,7 @@ class Structures {
         nodes_(graph.node_count(), 0) {
     for (const SpotName& spot : spots) {
       names_.push_back(std::hash<std::string>{}(spot.name));
-      depths_.push_back(spot.parent < 0 ? 0 : depths_[at(spot.parent)] + 1);
+      depths_.push_back(spot.parent < 0 ? 0 : depths_[as_index(spot.parent)] + 1);
     }
   }
 
@@ -49,13 +50,11 @@ class Structures {
     for (const NodeId id : graph_.order()) visit(id);
     for (std::size_t i = spots_.size(); i-- > 0;)
       if (spots_[i].parent >= 0)
-        structures_[at(spots_[i].parent)] += mixed(joined(structures_[i], names_[i]));
+        structures_[as_index(spots_[i].parent)] += mixed(joined(structures_[i], names_[i]));
     return std::move(structures_);
   }
 
  private:
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
   void visit(NodeId id) {
     const int spot = by_node_[id.index()];
     if (spot < 0) return;
@@ -68,7 +67,7 @@ class Structures {
                               : value_hash(graph_, graph_.node(source)) + 1);
     }
     nodes_[id.index()] = hash;
-    structures_[at(spot)] += mixed(hash);
+    structures_[as_index(spot)] += mixed(hash);
     for (const NodeId input : graph_.inputs(node)) add_edge(source_of(graph_, input), id);
   }
 
@@ -78,16 +77,16 @@ class Structures {
     if (a < 0 || a == b) return;
     std::uint64_t x = nodes_[from.index()], y = nodes_[to.index()];
     const auto climb = [&](int& spot, std::uint64_t& hash) {
-      hash = joined(hash, names_[at(spot)]);
-      spot = spots_[at(spot)].parent;
+      hash = joined(hash, names_[as_index(spot)]);
+      spot = spots_[as_index(spot)].parent;
     };
     while (a != b) {
-      if (b < 0 || (a >= 0 && depths_[at(a)] >= depths_[at(b)]))
+      if (b < 0 || (a >= 0 && depths_[as_index(a)] >= depths_[as_index(b)]))
         climb(a, x);
       else
         climb(b, y);
     }
-    if (a >= 0) structures_[at(a)] += mixed(joined(x, y));
+    if (a >= 0) structures_[as_index(a)] += mixed(joined(x, y));
   }
 
   const Graph& graph_;

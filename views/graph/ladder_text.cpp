@@ -1,21 +1,17 @@
 #include "views/graph/ladder_text.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
 #include "views/graph/ladder_painter.h"
 #include "views/graph/rung_style.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr std::size_t kMaxNamed = 5;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Ladder", text);
-}
 
 QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
   const LadderRow& r = model.ladder().row(row);

@@ -8,14 +8,9 @@
 #include "views/session/document/document.h"
 #include "views/session/sac/sac_state.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 
 namespace jointer::views {
-namespace {
-
-constexpr int kMargin = 8;
-
-}  // namespace
-
 HistoryPane::HistoryPane(Document& document, QWidget* parent)
     : QWidget(parent),
       document_(document),

@@ -62,11 +62,11 @@ class Describer {
   [[nodiscard]] QString kind() const {
     switch (node_.kind) {
       case NodeKind::placeholder:
-        return words("placeholder");
+        return tr("placeholder");
       case NodeKind::get_attr:
-        return words("get_attr");
+        return tr("get_attr");
       case NodeKind::output:
-        return words("output");
+        return tr("output");
       case NodeKind::call:
         break;
     }
@@ -82,17 +82,17 @@ class Describer {
     const auto tensors = graph_.tensors(node_);
     if (tensors.empty()) {
       if (const QString value = value_text(graph_, node_); !value.isEmpty())
-        section(words("Value"))
-            .rows.push_back({.label = words("value"), .value = value, .is_code = true});
+        section(tr("Value"))
+            .rows.push_back({.label = tr("value"), .value = value, .is_code = true});
       return;
     }
     constexpr std::size_t kMaxTensors = 8;
     for (std::size_t i = 0; i < std::min(tensors.size(), kMaxTensors); ++i)
-      tensor(tensors[i], tensors.size() == 1 ? words("Tensor") : words("Tensor %1").arg(i));
+      tensor(tensors[i], tensors.size() == 1 ? tr("Tensor") : tr("Tensor %1").arg(i));
     if (tensors.size() > kMaxTensors)
-      section(words("More tensors"))
-          .rows.push_back({.label = words("not shown"),
-                           .value = words("%1 more, %2 in total")
+      section(tr("More tensors"))
+          .rows.push_back({.label = tr("not shown"),
+                           .value = tr("%1 more, %2 in total")
                                         .arg(tensors.size() - kMaxTensors)
                                         .arg(bytes_text(graph_.output_bytes(node_))),
                            .provenance = Provenance::computed});
@@ -103,35 +103,34 @@ class Describer {
     const bool is_assumed = is_symbolic(graph_.shape(t));
     const Provenance sizes = is_assumed ? Provenance::assumed : Provenance::captured;
     s.rows.push_back(
-        {.label = words("type"), .value = to_qstring(to_string(t.dtype)), .is_code = true});
-    s.rows.push_back({.label = words("shape"),
+        {.label = tr("type"), .value = to_qstring(to_string(t.dtype)), .is_code = true});
+    s.rows.push_back({.label = tr("shape"),
                       .value = dims_text(graph_, graph_.shape(t)),
                       .provenance = sizes,
-                      .note = is_assumed ? words("Symbols have the values given in the Sizes "
-                                                 "dialog.")
+                      .note = is_assumed ? tr("Symbols have the values given in the Sizes "
+                                              "dialog.")
                                          : QString(),
                       .is_code = true});
     if (t.has(Tensor::has_stride))
-      s.rows.push_back({.label = words("stride"),
-                        .value = dims_text(graph_, graph_.stride(t)),
-                        .is_code = true});
+      s.rows.push_back(
+          {.label = tr("stride"), .value = dims_text(graph_, graph_.stride(t)), .is_code = true});
     if (graph_.offset(t).value != 0)
-      s.rows.push_back({.label = words("offset"),
+      s.rows.push_back({.label = tr("offset"),
                         .value = QString::number(graph_.offset(t).value),
                         .is_code = true});
     if (t.device)
-      s.rows.push_back({.label = words("device"),
+      s.rows.push_back({.label = tr("device"),
                         .value = to_qstring(graph_.text(graph_.device(t.device).name)),
                         .is_code = true});
-    s.rows.push_back({.label = words("output"),
+    s.rows.push_back({.label = tr("output"),
                       .value = bytes_text(graph_.bytes(t)),
                       .provenance = is_assumed ? Provenance::assumed : Provenance::computed,
-                      .note = exact_bytes(graph_.bytes(t)) + words(": elements × item size.")});
+                      .note = exact_bytes(graph_.bytes(t)) + tr(": elements × item size.")});
   }
 
   void memory() {
     const MemoryTimeline& memory = snapshot_.analysis.memory;
-    InspectorSection s{words("Memory"), {}};
+    InspectorSection s{tr("Memory"), {}};
     std::vector<StorageId> seen;
     for (const Tensor& t : graph_.tensors(node_)) {
       if (!t.storage) continue;
@@ -144,27 +143,27 @@ class Describer {
       const Provenance identity =
           t.has(Tensor::has_storage) ? Provenance::captured : Provenance::derived;
       s.rows.push_back(
-          {.label = words("storage"),
-           .value = words("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
+          {.label = tr("storage"),
+           .value = tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
            .provenance = identity,
-           .note = exact_bytes(l.bytes) + words(", as rounded by the device's allocator.")});
-      s.rows.push_back({.label = words("lifetime"),
+           .note = exact_bytes(l.bytes) + tr(", as rounded by the device's allocator.")});
+      s.rows.push_back({.label = tr("lifetime"),
                         .value = lifetime_words(l),
                         .provenance = Provenance::computed,
-                        .note = words("Calls are numbered in program order, from 0.")});
-      if (l.producer != id_) s.rows.push_back(link_row(words("allocated by"), {{l.producer}}));
+                        .note = tr("Calls are numbered in program order, from 0.")});
+      if (l.producer != id_) s.rows.push_back(link_row(tr("allocated by"), {{l.producer}}));
       const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
-      if (!others.empty()) s.rows.push_back(link_row(words("aliases"), others));
+      if (!others.empty()) s.rows.push_back(link_row(tr("aliases"), others));
     }
     if (!s.rows.empty()) content_.sections.push_back(std::move(s));
   }
 
   [[nodiscard]] QString lifetime_words(const Lifetime& l) const {
     const auto steps = static_cast<std::int32_t>(snapshot_.analysis.memory.steps().size());
-    if (l.first < 0 && l.last >= steps) return words("whole step");
-    if (l.first < 0) return words("from the start to call %1").arg(count_text(l.last));
-    if (l.last >= steps) return words("from call %1 to the end").arg(count_text(l.first));
-    return words("calls %1 to %2").arg(count_text(l.first), count_text(l.last));
+    if (l.first < 0 && l.last >= steps) return tr("whole step");
+    if (l.first < 0) return tr("from the start to call %1").arg(count_text(l.last));
+    if (l.last >= steps) return tr("from call %1 to the end").arg(count_text(l.first));
+    return tr("calls %1 to %2").arg(count_text(l.first), count_text(l.last));
   }
 
   void cost() {
@@ -176,37 +175,37 @@ class Describer {
     if (cost.ns == 0 && flops.total == 0 && timing.end == timing.start && measured == nullptr &&
         block == nullptr)
       return;
-    InspectorSection& s = section(words("Cost"));
+    InspectorSection& s = section(tr("Cost"));
     if (measured != nullptr) add_measured(s, *measured);
     if (block != nullptr) add_measured(s, *block);
     const QString estimator = QString::fromStdString(snapshot_.analysis.estimator);
     if (cost.ns > 0)
       s.rows.push_back(
-          {.label = words("time"),
+          {.label = tr("time"),
            .value =
-               words("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
+               tr("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
            .provenance = Provenance::estimated,
-           .note = words("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator)});
+           .note = tr("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator)});
     if (timing.end > timing.start)
       s.rows.push_back(
-          {.label = graph_.is_wait(node_) ? words("stall") : words("runs"),
+          {.label = graph_.is_wait(node_) ? tr("stall") : tr("runs"),
            .value = time_range_text(timing.start, timing.end),
            .provenance = Provenance::estimated,
-           .note = words("Relative to the start of the step, in the simulation of its streams.")});
+           .note = tr("Relative to the start of the step, in the simulation of its streams.")});
     if (flops.total > 0)
       s.rows.push_back(
-          {.label = words("FLOPs"),
+          {.label = tr("FLOPs"),
            .value = flops_text(flops.total),
            .provenance = Provenance::computed,
-           .note = words("%1, computed from shapes; torch's registry: %2.")
+           .note = tr("%1, computed from shapes; torch's registry: %2.")
                        .arg(count_text(flops.total), count_text(flops.torch_registry))});
     if (flops.total > 0 && cost.ns > 0)
       s.rows.push_back(
-          {.label = words("rate"),
+          {.label = tr("rate"),
            .value = QString::fromStdString(format_rate(static_cast<double>(flops.total) /
                                                        (static_cast<double>(cost.ns) / 1e9))),
            .provenance = Provenance::estimated,
-           .note = words("FLOPs divided by the estimated time.")});
+           .note = tr("FLOPs divided by the estimated time.")});
   }
 
   void add_measured(InspectorSection& s, const MeasuredNode& m) {
@@ -214,42 +213,42 @@ class Describer {
     const std::int64_t ns = measured_ns(snapshot_, m), estimate = estimated_ns(snapshot_, id_);
     const QString ratio = ratio_text(ns, estimate);
     s.rows.push_back(
-        {.label = words("measured"),
-         .value = words("%1 (%2) · estimated %3")
+        {.label = tr("measured"),
+         .value = tr("%1 (%2) · estimated %3")
                       .arg(time_text(ns), QString::fromStdString(measurement.label),
                            time_text(estimate)),
          .provenance = Provenance::measured,
          .note =
-             words("%1 ns on %2.").arg(count_text(ns), QString::fromStdString(measurement.device)) +
-             (ratio.isEmpty() ? QString() : words(" %1 the estimate.").arg(ratio))});
-    s.rows.push_back({.label = words("ran"),
+             tr("%1 ns on %2.").arg(count_text(ns), QString::fromStdString(measurement.device)) +
+             (ratio.isEmpty() ? QString() : tr(" %1 the estimate.").arg(ratio))});
+    s.rows.push_back({.label = tr("ran"),
                       .value = time_range_text(m.start_ns, m.end_ns),
                       .provenance = Provenance::measured,
-                      .note = words("Relative to the start of the measured step.")});
+                      .note = tr("Relative to the start of the measured step.")});
   }
 
   void add_measured(InspectorSection& s, const MeasuredBlock& block) {
     const Measurement& measurement = measured_->measurement();
     s.rows.push_back(
-        {.label = words("measured"),
-         .value = words("part of %1").arg(block_text(block)),
+        {.label = tr("measured"),
+         .value = tr("part of %1").arg(block_text(block)),
          .provenance = Provenance::measured,
-         .note = words("A compiled package ran in place of these nodes on %1; they were not timed "
-                       "individually.")
+         .note = tr("A compiled package ran in place of these nodes on %1; they were not timed "
+                    "individually.")
                      .arg(QString::fromStdString(measurement.device))});
     s.rows.push_back(
-        {.label = words("block"),
-         .value = words("%1 (%2) · estimated %3")
+        {.label = tr("block"),
+         .value = tr("%1 (%2) · estimated %3")
                       .arg(time_text(block.own_ns), QString::fromStdString(measurement.label),
                            time_text(estimated_ns(snapshot_, block))),
          .provenance = Provenance::measured,
-         .note = words("The duration of the whole block by itself, the median of several runs. In "
-                       "the profiled step it ran for %1. The estimate is the sum over its nodes.")
+         .note = tr("The duration of the whole block by itself, the median of several runs. In "
+                    "the profiled step it ran for %1. The estimate is the sum over its nodes.")
                      .arg(time_text(block.end_ns - block.start_ns))});
-    s.rows.push_back({.label = words("peak"),
+    s.rows.push_back({.label = tr("peak"),
                       .value = bytes_text(block.peak_bytes),
                       .provenance = Provenance::measured,
-                      .note = words("The maximum allocated while the block ran.")});
+                      .note = tr("The maximum allocated while the block ran.")});
   }
 
   void collective() {
@@ -257,103 +256,102 @@ class Describer {
     if (index < 0) return;
     const CollectiveTiming& c =
         snapshot_.analysis.simulation.collectives()[static_cast<std::size_t>(index)];
-    InspectorSection& s = section(words("Collective"));
+    InspectorSection& s = section(tr("Collective"));
     const Node& start = graph_.node(c.start);
     const QString reason = QString::fromStdString(reason_text(graph_, c));
     s.rows.push_back(
-        {.label = words("exposed"),
-         .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : words("hidden"),
+        {.label = tr("exposed"),
+         .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : tr("hidden"),
          .provenance = Provenance::estimated,
-         .note = words("Time during which the compute stream waits for the collective.")});
+         .note = tr("Time during which the compute stream waits for the collective.")});
     if (!reason.isEmpty())
-      s.rows.push_back({.label = words("because"),
+      s.rows.push_back({.label = tr("because"),
                         .value = reason,
                         .provenance = Provenance::computed,
-                        .note = words("From the simulated step.")});
+                        .note = tr("From the simulated step.")});
     s.rows.push_back(
-        {.label = words("kind"), .value = to_qstring(to_string(graph_.op(start).collective))});
+        {.label = tr("kind"), .value = to_qstring(to_string(graph_.op(start).collective))});
     if (c.group) {
       const ProcessGroup& group = graph_.group(c.group);
       s.rows.push_back(
-          {.label = words("group"),
+          {.label = tr("group"),
            .value = to_qstring(graph_.group_label(c.group)),
            .provenance = group.derived ? Provenance::derived : Provenance::captured,
-           .note = group.derived ? words("Derived from the group_size argument.") : QString()});
-      s.rows.push_back({.label = words("ranks"), .value = ranks_text(graph_, start)});
+           .note = group.derived ? tr("Derived from the group_size argument.") : QString()});
+      s.rows.push_back({.label = tr("ranks"), .value = ranks_text(graph_, start)});
     }
     const std::int64_t bytes = collective_bytes(graph_, start);
     s.rows.push_back(
-        {.label = words("message"),
+        {.label = tr("message"),
          .value = bytes_text(bytes),
          .provenance = Provenance::computed,
-         .note = exact_bytes(bytes) + words(": the larger of a rank's input and output.")});
-    s.rows.push_back({.label = words("in flight"),
-                      .value = words("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
-                                                   time_text(c.end_ns - c.start_ns)),
+         .note = exact_bytes(bytes) + tr(": the larger of a rank's input and output.")});
+    s.rows.push_back({.label = tr("in flight"),
+                      .value = tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
+                                                time_text(c.end_ns - c.start_ns)),
                       .provenance = Provenance::estimated,
-                      .note = words("The input is ready at %1.").arg(time_text(c.ready_ns))});
-    if (c.start != id_) s.rows.push_back(link_row(words("start"), {{c.start}}));
-    if (c.wait && c.wait != id_) s.rows.push_back(link_row(words("wait"), {{c.wait}}));
+                      .note = tr("The input is ready at %1.").arg(time_text(c.ready_ns))});
+    if (c.start != id_) s.rows.push_back(link_row(tr("start"), {{c.start}}));
+    if (c.wait && c.wait != id_) s.rows.push_back(link_row(tr("wait"), {{c.wait}}));
   }
 
   void place() {
-    InspectorSection& s = section(words("Location"));
-    s.rows.push_back({.label = words("phase"), .value = phase_text(node_)});
+    InspectorSection& s = section(tr("Location"));
+    s.rows.push_back({.label = tr("phase"), .value = phase_text(node_)});
     const Module& module = snapshot_.analysis.modules.module(snapshot_.analysis.modules.of(id_));
     if (!module.path.empty())
-      s.rows.push_back({.label = words("module"),
+      s.rows.push_back({.label = tr("module"),
                         .value = QString::fromStdString(module.path),
                         .note = QString::fromStdString(module.type),
                         .is_code = true});
     if (node_.role != Role::none)
-      s.rows.push_back({.label = words("role"), .value = role_text(node_.role)});
+      s.rows.push_back({.label = tr("role"), .value = role_text(node_.role)});
     if (node_.role_target && !graph_.text(node_.role_target).empty())
-      s.rows.push_back({.label = words("for"),
+      s.rows.push_back({.label = tr("for"),
                         .value = to_qstring(graph_.text(node_.role_target)),
                         .is_code = true});
     if (node_.policy != MemoryPolicy::none)
-      s.rows.push_back({.label = words("recompute tag"), .value = policy_text(node_.policy)});
+      s.rows.push_back({.label = tr("recompute tag"), .value = policy_text(node_.policy)});
     const auto step = snapshot_.analysis.memory.step_of(id_);
-    s.rows.push_back({.label = words("position"),
-                      .value = step ? words("%1 of %2, call %3")
+    s.rows.push_back({.label = tr("position"),
+                      .value = step ? tr("%1 of %2, call %3")
                                           .arg(count_text(graph_.position(id_)),
                                                count_text(graph_.order().size()), count_text(*step))
-                                    : words("%1 of %2")
+                                    : tr("%1 of %2")
                                           .arg(count_text(graph_.position(id_)),
                                                count_text(graph_.order().size())),
                       .provenance = Provenance::computed});
     if (node_.has(Node::has_seq_nr))
-      s.rows.push_back({.label = words("seq_nr"), .value = QString::number(node_.seq_nr)});
+      s.rows.push_back({.label = tr("seq_nr"), .value = QString::number(node_.seq_nr)});
     if (node_.original_aten)
-      s.rows.push_back({.label = words("original aten"),
+      s.rows.push_back({.label = tr("original aten"),
                         .value = to_qstring(graph_.text(node_.original_aten)),
                         .is_code = true});
     if (node_.has(Node::has_ac_graph_id))
-      s.rows.push_back(
-          {.label = words("ac_graph_id"), .value = QString::number(node_.ac_graph_id)});
-    if (node_.origin) s.rows.push_back(link_row(words("origin"), {{node_.origin}}));
-    if (node_.partner) s.rows.push_back(link_row(words("saved by"), {{node_.partner}}));
+      s.rows.push_back({.label = tr("ac_graph_id"), .value = QString::number(node_.ac_graph_id)});
+    if (node_.origin) s.rows.push_back(link_row(tr("origin"), {{node_.origin}}));
+    if (node_.partner) s.rows.push_back(link_row(tr("saved by"), {{node_.partner}}));
   }
 
   void neighbors() {
     const auto inputs = graph_.inputs(id_);
     const auto users = snapshot_.users.of(id_);
     if (inputs.empty() && users.empty()) return;
-    InspectorSection& s = section(words("Graph"));
+    InspectorSection& s = section(tr("Graph"));
     if (!inputs.empty())
-      s.rows.push_back(link_row(words("producers (%1)").arg(count_text(inputs.size())), inputs));
+      s.rows.push_back(link_row(tr("producers (%1)").arg(count_text(inputs.size())), inputs));
     if (!users.empty())
-      s.rows.push_back(link_row(words("users (%1)").arg(count_text(users.size())), users));
+      s.rows.push_back(link_row(tr("users (%1)").arg(count_text(users.size())), users));
   }
 
   void call() {
     const QString arguments = arguments_text(graph_, node_);
     if (arguments.isEmpty() && !node_.custom) return;
-    InspectorSection& s = section(words("Call"));
+    InspectorSection& s = section(tr("Call"));
     if (!arguments.isEmpty())
-      s.rows.push_back({.label = words("arguments"), .value = arguments, .is_code = true});
+      s.rows.push_back({.label = tr("arguments"), .value = arguments, .is_code = true});
     if (node_.custom)
-      s.rows.push_back({.label = words("annotations"),
+      s.rows.push_back({.label = tr("annotations"),
                         .value = to_qstring(graph_.text(node_.custom)),
                         .is_code = true});
   }

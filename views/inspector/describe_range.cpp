@@ -11,7 +11,7 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
   const RangeFigures figures(snapshot.graph, snapshot.analysis, range);
   const RangeTotals& t = figures.totals();
   InspectorSection section{
-      words("Range %1").arg(time_range_text(figures.range().begin, figures.range().end)), {}};
+      tr("Range %1").arg(time_range_text(figures.range().begin, figures.range().end)), {}};
   const auto add = [&](const QString& label, const QString& value, Provenance provenance,
                        const QString& note = {}) {
     section.rows.push_back(
@@ -21,26 +21,25 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
     add(label, value, Provenance::computed, exact_bytes(bytes));
   };
   const auto in_storages = [](std::int64_t bytes, std::size_t count) {
-    return words("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
+    return tr("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
   };
   using enum Provenance;
-  add(words("duration"), time_text(figures.range().length()), estimated);
-  add(words("nodes"), count_text(t.nodes), computed,
-      words("Nodes that run in the range, in whole or in part."));
-  add(words("compute"), time_text(t.compute_ns), estimated,
-      words("Time of kernels within the range."));
-  add(words("communication"), time_text(t.communication_ns), estimated,
-      words("Time of collectives and copies within the range, hidden or exposed."));
-  add(words("exposed"), time_text(t.exposed_ns), estimated,
-      words("Time within the range in which the compute stream waits for communication."));
-  add(words("FLOPs"), t.flops == 0 ? QStringLiteral("0") : flops_text(t.flops), computed,
-      words("FLOPs of the nodes that run in the range, each counted in full."));
-  add_bytes(words("allocated"), t.allocated_bytes, in_storages(t.allocated_bytes, t.allocated));
-  add_bytes(words("freed"), t.freed_bytes, in_storages(t.freed_bytes, t.freed));
-  add_bytes(words("live"), t.end_bytes,
-            words("%1 at the start, %2 at the end")
-                .arg(bytes_text(t.begin_bytes), bytes_text(t.end_bytes)));
-  add_bytes(words("maximum"), t.peak_bytes, bytes_text(t.peak_bytes));
+  add(tr("duration"), time_text(figures.range().length()), estimated);
+  add(tr("nodes"), count_text(t.nodes), computed,
+      tr("Nodes that run in the range, in whole or in part."));
+  add(tr("compute"), time_text(t.compute_ns), estimated, tr("Time of kernels within the range."));
+  add(tr("communication"), time_text(t.communication_ns), estimated,
+      tr("Time of collectives and copies within the range, hidden or exposed."));
+  add(tr("exposed"), time_text(t.exposed_ns), estimated,
+      tr("Time within the range in which the compute stream waits for communication."));
+  add(tr("FLOPs"), t.flops == 0 ? QStringLiteral("0") : flops_text(t.flops), computed,
+      tr("FLOPs of the nodes that run in the range, each counted in full."));
+  add_bytes(tr("allocated"), t.allocated_bytes, in_storages(t.allocated_bytes, t.allocated));
+  add_bytes(tr("freed"), t.freed_bytes, in_storages(t.freed_bytes, t.freed));
+  add_bytes(
+      tr("live"), t.end_bytes,
+      tr("%1 at the start, %2 at the end").arg(bytes_text(t.begin_bytes), bytes_text(t.end_bytes)));
+  add_bytes(tr("maximum"), t.peak_bytes, bytes_text(t.peak_bytes));
   return section;
 }
 

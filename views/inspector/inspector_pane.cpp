@@ -14,13 +14,13 @@
 #include "views/session/sac/keep_text.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
+#include "views/theme/spacing.h"
 #include "views/widgets/inspector_html.h"
 #include "views/widgets/range_chip.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8;
 constexpr int kMinFont = 11;
 constexpr int kRangeDelayMs = 40;
 

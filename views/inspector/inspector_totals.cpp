@@ -23,11 +23,11 @@ std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<con
   if (count == 0) return std::nullopt;
   const QString label = QString::fromStdString(measured.measurement().label);
   return InspectorRow{
-      .label = words("measured"),
-      .value = words("%1 (%2) · estimated %3").arg(time_text(ns), label, time_text(estimate)),
+      .label = tr("measured"),
+      .value = tr("%1 (%2) · estimated %3").arg(time_text(ns), label, time_text(estimate)),
       .provenance = Provenance::measured,
-      .note = count == 1 ? words("Only 1 node was measured.")
-                         : words("Sum over the %1 measured nodes.").arg(count_text(count))};
+      .note = count == 1 ? tr("Only 1 node was measured.")
+                         : tr("Sum over the %1 measured nodes.").arg(count_text(count))};
 }
 
 // A row for each compiled block that ran in place of some of the nodes.
@@ -46,15 +46,15 @@ void add_blocks(const Snapshot& snapshot, std::span<const NodeId> nodes,
   }
   for (const auto& [block, count] : counts)
     section.rows.push_back(
-        {.label = words("compiled"),
-         .value = words("%1 of %2 nodes of %3: %4 (%5) · estimated %6")
+        {.label = tr("compiled"),
+         .value = tr("%1 of %2 nodes of %3: %4 (%5) · estimated %6")
                       .arg(count_text(count), count_text(block->nodes.size()),
                            QString::fromStdString(block->name), time_text(block->own_ns),
                            QString::fromStdString(measured.measurement().label),
                            time_text(estimated_ns(snapshot, *block))),
          .provenance = Provenance::measured,
-         .note = words("The time of the whole compiled package. Its nodes were not timed "
-                       "individually. At most %1 was allocated while it ran.")
+         .note = tr("The time of the whole compiled package. Its nodes were not timed "
+                    "individually. At most %1 was allocated while it ran.")
                      .arg(bytes_text(block->peak_bytes))});
 }
 
@@ -88,45 +88,45 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
       storage_bytes += analysis.memory.lifetimes()[*index].bytes;
     }
   }
-  InspectorContent content{.title = words("%1 nodes").arg(count_text(nodes.size()))};
-  InspectorSection s{words("Total"), {}};
-  s.rows.push_back({.label = words("phase"),
-                    .value = words("%1 forward, %2 backward")
+  InspectorContent content{.title = tr("%1 nodes").arg(count_text(nodes.size()))};
+  InspectorSection s{tr("Total"), {}};
+  s.rows.push_back({.label = tr("phase"),
+                    .value = tr("%1 forward, %2 backward")
                                  .arg(count_text(forward), count_text(nodes.size() - forward))});
-  s.rows.push_back({.label = words("outputs"),
+  s.rows.push_back({.label = tr("outputs"),
                     .value = bytes_text(output_bytes),
                     .provenance = Provenance::computed,
-                    .note = exact_bytes(output_bytes) + words(", views counted in full.")});
-  s.rows.push_back({.label = words("storages"),
-                    .value = words("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
+                    .note = exact_bytes(output_bytes) + tr(", views counted in full.")});
+  s.rows.push_back({.label = tr("storages"),
+                    .value = tr("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
                     .provenance = Provenance::computed,
-                    .note = exact_bytes(storage_bytes) + words("; each is counted once.")});
+                    .note = exact_bytes(storage_bytes) + tr("; each is counted once.")});
   if (measured != nullptr) {
     if (auto row = measured_row(snapshot, nodes, *measured)) s.rows.push_back(*std::move(row));
     add_blocks(snapshot, nodes, *measured, s);
   }
-  s.rows.push_back({.label = words("time"),
+  s.rows.push_back({.label = tr("time"),
                     .value = time_text(ns),
                     .provenance = Provenance::estimated,
-                    .note = words("Sum of device times; streams may overlap. Estimator: %1.")
+                    .note = tr("Sum of device times; streams may overlap. Estimator: %1.")
                                 .arg(QString::fromStdString(analysis.estimator))});
-  s.rows.push_back({.label = words("FLOPs"),
+  s.rows.push_back({.label = tr("FLOPs"),
                     .value = flops == 0 ? QStringLiteral("0") : flops_text(flops),
                     .provenance = Provenance::computed});
   if (asynchronous > 0) {
     const std::size_t copies = asynchronous - collectives;
-    s.rows.push_back({.label = collectives > 0 ? words("collectives") : words("copies"),
-                      .value = words("%1, exposed %2")
+    s.rows.push_back({.label = collectives > 0 ? tr("collectives") : tr("copies"),
+                      .value = tr("%1, exposed %2")
                                    .arg(collectives == 0 || copies == 0
                                             ? count_text(asynchronous)
-                                            : words("%1 and %2 copies to or from the host")
+                                            : tr("%1 and %2 copies to or from the host")
                                                   .arg(count_text(collectives), count_text(copies)),
                                         time_text(exposed)),
                       .provenance = Provenance::estimated});
   }
   content.sections.push_back(std::move(s));
-  InspectorSection first{words("Nodes"), {}};
-  first.rows.push_back(link_row(words("first"), nodes));
+  InspectorSection first{tr("Nodes"), {}};
+  first.rows.push_back(link_row(tr("first"), nodes));
   first.rows.back().all_links.clear();  // all of them are already selected
   content.sections.push_back(std::move(first));
   return content;

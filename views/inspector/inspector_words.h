@@ -2,10 +2,10 @@
 
 // Helpers for rows and text in the inspector.
 
-#include <QCoreApplication>
 #include <algorithm>
 
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 #include "views/widgets/inspector_content.h"
 
 namespace jointer::views {
@@ -14,12 +14,8 @@ namespace inspector {
 
 inline constexpr std::size_t kMaxLinks = 12;
 
-inline QString words(const char* text) {
-  return QCoreApplication::translate("Inspector", text);
-}
-
 inline QString exact_bytes(std::int64_t bytes) {
-  return bytes == 1 ? words("1 byte") : words("%1 bytes").arg(count_text(bytes));
+  return bytes == 1 ? tr("1 byte") : tr("%1 bytes").arg(count_text(bytes));
 }
 
 // A row with links to the first few of `nodes` and, if there are more, a link to all of them.

@@ -22,16 +22,16 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 QString effect_on(const DoneEdit& done, const std::string& name) {
   for (const Change& change : done.edit.changes) {
     if (const auto* move = std::get_if<MoveNodes>(&change); move && has(move->nodes, name))
-      return words("moved");
+      return tr("moved");
     if (const auto* replace = std::get_if<ReplaceCall>(&change); replace && replace->node == name)
-      return words("changed");
+      return tr("changed");
     if (const auto* set = std::get_if<SetPolicy>(&change);
         set && (set->select == name || has(set->nodes, name)))
-      return words("tagged");
+      return tr("tagged");
   }
   for (const Change& change : done.inverse.changes)
     if (const auto* remove = std::get_if<RemoveNode>(&change); remove && remove->node == name)
-      return words("added");
+      return tr("added");
   return {};
 }
 
@@ -71,7 +71,7 @@ std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& gra
     reasons.push_back({.edit = i + 1,
                        .by = by,
                        .action = is_by_pass ? what : QString::fromStdString(done.edit.title),
-                       .reason = is_by_pass ? words("The pass recorded no reason.") : QString(),
+                       .reason = is_by_pass ? tr("The pass recorded no reason.") : QString(),
                        .effect = {},
                        .about = {}});
   }
@@ -79,38 +79,37 @@ std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& gra
 }
 
 QString why_title() {
-  return words("Why is this here?");
+  return tr("Why is this here?");
 }
 
 InspectorSection why_section(const std::vector<EditReason>& reasons) {
   InspectorSection section{why_title(), {}};
   if (reasons.empty()) {
     section.rows.push_back(
-        {.label = words("as opened"),
-         .value = words("Not affected by any edit."),
-         .note =
-             words("The node is at its original position, although other nodes may have moved.")});
+        {.label = tr("as opened"),
+         .value = tr("Not affected by any edit."),
+         .note = tr("The node is at its original position, although other nodes may have moved.")});
     return section;
   }
   for (std::size_t i = 0; i < std::min(reasons.size(), kMaxRows); ++i) {
     const EditReason& reason = reasons[i];
-    QString value = reason.by.isEmpty() ? words("by hand: %1").arg(reason.action)
+    QString value = reason.by.isEmpty() ? tr("by hand: %1").arg(reason.action)
                     : is_search(reason.by)
-                        ? words("by a search: %1").arg(reason.action)
-                        : words("%1 by %2.").arg(reason.action, reason.by.section(u'{', 0, 0));
-    if (!reason.about.isEmpty()) value += words(" For its origin %1:").arg(reason.about);
+                        ? tr("by a search: %1").arg(reason.action)
+                        : tr("%1 by %2.").arg(reason.action, reason.by.section(u'{', 0, 0));
+    if (!reason.about.isEmpty()) value += tr(" For its origin %1:").arg(reason.about);
     if (!reason.reason.isEmpty()) value += u' ' + sentence(reason.reason);
-    if (!reason.effect.isEmpty()) value += words(" Effect: %1.").arg(reason.effect);
-    section.rows.push_back({.label = words("edit %1").arg(reason.edit),
+    if (!reason.effect.isEmpty()) value += tr(" Effect: %1.").arg(reason.effect);
+    section.rows.push_back({.label = tr("edit %1").arg(reason.edit),
                             .value = value,
                             .provenance = Provenance::computed,
                             .note = reason.by});
   }
   if (reasons.size() > kMaxRows) {
     const std::size_t older = reasons.size() - kMaxRows;
-    section.rows.push_back({.label = words("not shown"),
-                            .value = older == 1 ? words("1 older edit")
-                                                : words("%1 older edits").arg(count_text(older))});
+    section.rows.push_back(
+        {.label = tr("not shown"),
+         .value = older == 1 ? tr("1 older edit") : tr("%1 older edits").arg(count_text(older))});
   }
   return section;
 }

@@ -2,16 +2,13 @@
 
 #include <functional>
 
+#include "core/base/index.h"
 #include "core/graph/value_hash.h"
 #include "views/session/text/node_text.h"
 #include "views/tables/folded_name.h"
 
 namespace jointer::views {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 // Hashes a node's operator and outputs, but not its identity.
 std::uint64_t node_signature(const Graph& graph, const Node& node) {
@@ -78,7 +75,7 @@ void ModuleModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> ra
   snapshot_ = std::move(snapshot);
   figures_.emplace(snapshot_->graph, snapshot_->analysis,
                    range.value_or(whole_step(snapshot_->analysis.simulation)));
-  places_ = Places(snapshot_->graph, snapshot_->analysis.modules);
+  places_ = ModuleLocations(snapshot_->graph, snapshot_->analysis.modules);
   columns_[name_column].title = shows_source_lines() ? tr("source line") : tr("module");
   columns_[type_column].title = shows_source_lines() ? tr("code") : tr("class");
   columns_[name_column].meaning = shows_source_lines()
@@ -95,7 +92,7 @@ void ModuleModel::sum_up() {
   sums_.assign(places_.all().size(), {});
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    Sums& s = sums_[at(places_.of(id))];
+    Sums& s = sums_[as_index(places_.of(id))];
     // Count parameters once: the backward of a pair has its own placeholders for them.
     if (n.role == Role::parameter && !n.partner) s.parameter_bytes += graph.output_bytes(n);
     if (!figures_->contains(id)) continue;
@@ -106,33 +103,34 @@ void ModuleModel::sum_up() {
   for (const Lifetime& l : analysis.memory.lifetimes())
     if (l.category == MemoryCategory::saved_activation && l.producer &&
         figures_->contains(l.producer))
-      sums_[at(places_.of(l.producer))].saved_bytes += l.bytes;
+      sums_[as_index(places_.of(l.producer))].saved_bytes += l.bytes;
   for (std::size_t i = sums_.size(); i-- > 0;)
-    if (const int parent = places_.all()[i].parent; parent >= 0) sums_[at(parent)] += sums_[i];
+    if (const int parent = places_.all()[i].parent; parent >= 0)
+      sums_[as_index(parent)] += sums_[i];
 }
 
 std::vector<std::uint64_t> ModuleModel::signatures() const {
   const Graph& graph = snapshot_->graph;
-  const std::vector<Place>& all = places_.all();
+  const std::vector<ModuleLocation>& all = places_.all();
   std::vector<std::uint64_t> names(all.size()), signatures(all.size(), 0);
   for (std::size_t i = 0; i < all.size(); ++i) names[i] = std::hash<std::string>{}(all[i].name);
   for (const NodeId id : graph.order()) {
     if (!figures_->contains(id)) continue;
     std::uint64_t hash = node_signature(graph, graph.node(id));
-    for (int place = places_.of(id); place >= 0; place = all[at(place)].parent) {
-      signatures[at(place)] += mixed(hash);
-      hash = joined(hash, names[at(place)]);  // its position relative to the parent
+    for (int place = places_.of(id); place >= 0; place = all[as_index(place)].parent) {
+      signatures[as_index(place)] += mixed(hash);
+      hash = joined(hash, names[as_index(place)]);  // its position relative to the parent
     }
   }
   return signatures;
 }
 
 void ModuleModel::make_rows() {
-  const std::vector<Place>& all = places_.all();
+  const std::vector<ModuleLocation>& all = places_.all();
   const std::vector<std::uint64_t> signature = signatures();
   std::vector<std::vector<int>> children(all.size() + 1);
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (sums_[i].nodes > 0) children[at(all[i].parent + 1)].push_back(static_cast<int>(i));
+    if (sums_[i].nodes > 0) children[as_index(all[i].parent + 1)].push_back(static_cast<int>(i));
 
   rows_.clear();
   row_by_place_.assign(all.size(), -1);
@@ -143,23 +141,24 @@ void ModuleModel::make_rows() {
     return static_cast<int>(rows_.size()) - 1;
   };
   const std::function<void(int, int)> add_children = [&](int place, int parent) {
-    const std::vector<int>& siblings = children[at(place + 1)];
+    const std::vector<int>& siblings = children[as_index(place + 1)];
     for (std::size_t i = 0; i < siblings.size();) {
       std::size_t end = i + 1;
       const auto continues = [&](int a, int b) {
-        return all[at(a)].number >= 0 && all[at(b)].number == all[at(a)].number + 1 &&
-               signature[at(a)] == signature[at(b)];
+        return all[as_index(a)].number >= 0 &&
+               all[as_index(b)].number == all[as_index(a)].number + 1 &&
+               signature[as_index(a)] == signature[as_index(b)];
       };
       while (end < siblings.size() && continues(siblings[end - 1], siblings[end])) ++end;
       int above = parent;
       if (end - i > 1) {
         Row group{.place = siblings[i], .members = static_cast<int>(end - i)};
-        for (std::size_t k = i; k < end; ++k) group.sums += sums_[at(siblings[k])];
+        for (std::size_t k = i; k < end; ++k) group.sums += sums_[as_index(siblings[k])];
         above = add(group, parent);
       }
       for (; i < end; ++i) {
-        const int row = add({.place = siblings[i], .sums = sums_[at(siblings[i])]}, above);
-        row_by_place_[at(siblings[i])] = row;
+        const int row = add({.place = siblings[i], .sums = sums_[as_index(siblings[i])]}, above);
+        row_by_place_[as_index(siblings[i])] = row;
         add_children(siblings[i], row);
       }
     }
@@ -169,7 +168,7 @@ void ModuleModel::make_rows() {
 }
 
 std::optional<std::int64_t> ModuleModel::number(int row, int column) const {
-  const Sums& s = rows_[at(row)].sums;
+  const Sums& s = rows_[as_index(row)].sums;
   switch (column) {
     case nodes_column:
       return s.nodes;
@@ -189,14 +188,14 @@ std::optional<std::int64_t> ModuleModel::number(int row, int column) const {
 }
 
 QString ModuleModel::text(int row, int column) const {
-  const Row& r = rows_[at(row)];
-  const Place& p = place(r);
+  const Row& r = rows_[as_index(row)];
+  const ModuleLocation& p = place(r);
   if (column == type_column) return QString::fromStdString(p.type);
   return folded_name(QString::fromStdString(p.name), p.number, r.members);
 }
 
 QString ModuleModel::note(int row, int column) const {
-  const Row& r = rows_[at(row)];
+  const Row& r = rows_[as_index(row)];
   if (column == name_column) {
     if (r.members == 1) return QString::fromStdString(place(r).path);
     return tr(
@@ -205,33 +204,33 @@ QString ModuleModel::note(int row, int column) const {
   }
   const auto value = number(row, column);
   if (r.members == 1 || !value) return {};
-  return tr("%1 each").arg(number_text(columns_[at(column)], *value / r.members));
+  return tr("%1 each").arg(number_text(columns_[as_index(column)], *value / r.members));
 }
 
 std::uint64_t ModuleModel::key(int row) const {
-  const Row& r = rows_[at(row)];
-  const Place& p = place(r);
+  const Row& r = rows_[as_index(row)];
+  const ModuleLocation& p = place(r);
   return joined(std::hash<std::string>{}(p.path.empty() ? p.name : p.path), r.members > 1 ? 1 : 0);
 }
 
 std::vector<NodeId> ModuleModel::nodes(int row) const {
   // A row is in the subtree of `row` if its parent is.
   std::vector<char> is_below(rows_.size(), 0);
-  is_below[at(row)] = 1;
+  is_below[as_index(row)] = 1;
   for (int r = row + 1; r < row_count(); ++r)
-    if (parent_row(r) >= 0) is_below[at(r)] = is_below[at(parent_row(r))];
+    if (parent_row(r) >= 0) is_below[as_index(r)] = is_below[as_index(parent_row(r))];
   std::vector<NodeId> nodes;
   for (const NodeId id : snapshot_->graph.order())
-    if (const int r = row_of(id); r >= 0 && is_below[at(r)] != 0) nodes.push_back(id);
+    if (const int r = row_of(id); r >= 0 && is_below[as_index(r)] != 0) nodes.push_back(id);
   return nodes;
 }
 
 int ModuleModel::row_of(NodeId node) const {
-  return figures_->contains(node) ? row_by_place_[at(places_.of(node))] : -1;
+  return figures_->contains(node) ? row_by_place_[as_index(places_.of(node))] : -1;
 }
 
 std::size_t ModuleModel::things(int row) const {
-  return static_cast<std::size_t>(rows_[at(row)].members);
+  return static_cast<std::size_t>(rows_[as_index(row)].members);
 }
 
 QString ModuleModel::things_text(std::size_t things) const {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/schedule/range_figures.h"
-#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/module_locations.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 
@@ -59,13 +59,13 @@ class ModuleModel : public TableModel {
   void sum_up();
   [[nodiscard]] std::vector<std::uint64_t> signatures() const;
   void make_rows();
-  [[nodiscard]] const Place& place(const Row& row) const {
+  [[nodiscard]] const ModuleLocation& place(const Row& row) const {
     return places_.all()[static_cast<std::size_t>(row.place)];
   }
 
   SnapshotPtr snapshot_;
   std::optional<RangeFigures> figures_;
-  Places places_;
+  ModuleLocations places_;
   std::vector<Column> columns_;
   std::vector<Sums> sums_;  // by place, including the descendants of the place
   std::vector<Row> rows_;

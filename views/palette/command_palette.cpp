@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "views/palette/palette_delegate.h"
+#include "views/theme/spacing.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kWidth = 620;
 constexpr int kVisibleRows = 12;
-constexpr int kMargin = 8;
 
 }  // namespace
 

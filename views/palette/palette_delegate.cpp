@@ -8,8 +8,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kRowHeight = 26;
-constexpr int kMargin = 10;
+constexpr int kEntryHeight = 26, kSide = 10;
 constexpr int kGap = 14;
 
 // Paints the title in runs of the same font weight; returns the x position of its end.
@@ -46,7 +45,7 @@ void PaletteDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
   painter->save();
   painter->setFont(option.font);
   if (is_selected) painter->fillRect(option.rect, theme.accent);
-  QRect rect = option.rect.adjusted(kMargin, 0, -kMargin, 0);
+  QRect rect = option.rect.adjusted(kSide, 0, -kSide, 0);
   const QString shortcut = index.data(PaletteModel::shortcut_role).toString();
   painter->setPen(muted);
   if (!shortcut.isEmpty()) {
@@ -70,7 +69,7 @@ void PaletteDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
 
 QSize PaletteDelegate::sizeHint(const QStyleOptionViewItem& option,
                                 const QModelIndex& /*index*/) const {
-  return {100, std::max(kRowHeight, option.fontMetrics.height() + 6)};
+  return {100, std::max(kEntryHeight, option.fontMetrics.height() + 6)};
 }
 
 }  // namespace jointer::views

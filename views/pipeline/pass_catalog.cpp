@@ -10,12 +10,13 @@
 #include <algorithm>
 
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kWidth = 640, kHeight = 460, kMargin = 8, kPadding = 4;
+constexpr int kWidth = 640, kHeight = 460, kPadding = 4;
 
 // Paints the name of a pass above its summary, and headings in a small font.
 class CatalogDelegate : public QStyledItemDelegate {

@@ -14,6 +14,7 @@
 #include "core/pass/pipeline_file.h"
 #include "views/pipeline/step_text.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/elided_label.h"
 #include "views/widgets/flow_layout.h"
@@ -21,7 +22,6 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 4;
 constexpr int kWide = 600;  // from this width on, the pages are next to the list
 constexpr int kProgressHeight = 4;
 constexpr int kListShare = 2, kPagesShare = 3;
@@ -72,8 +72,8 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, kSpacing, 0, 0);
-  column->setSpacing(kSpacing);
+  column->setContentsMargins(0, kMargin / 2, 0, 0);
+  column->setSpacing(kMargin / 2);
   list_ = new StepList(session_, this);
   column->addWidget(make_bar());
   // Always a single line, so that the list below does not move.
@@ -140,7 +140,7 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
 
 QWidget* PipelinePane::make_bar() {
   auto* bar = new QWidget(this);
-  auto* row = new FlowLayout(bar, kSpacing, kSpacing);
+  auto* row = new FlowLayout(bar, kMargin / 2, kMargin / 2);
   row->setContentsMargins(kMargin, 0, kMargin, 0);
   const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
     auto* button = new QPushButton(text, bar);
@@ -178,7 +178,7 @@ QWidget* PipelinePane::make_limit(QWidget* bar) {
   auto* field = new QWidget(bar);
   auto* row = new QHBoxLayout(field);
   row->setContentsMargins(kMargin, 0, 0, 0);
-  row->setSpacing(kSpacing);
+  row->setSpacing(kMargin / 2);
   auto* name = new QLabel(tr("Peak ≤"), field);
   limit_ = new ByteBox(field);
   limit_->setObjectName(QStringLiteral("limit"));

@@ -14,12 +14,11 @@
 
 #include "core/pass/pipeline_file.h"
 #include "views/pipeline/step_text.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
-
-constexpr int kMargin = 8;
 
 // The window handles dropped files; their paths must not be inserted as text.
 class StepsEdit : public QPlainTextEdit {

@@ -6,12 +6,13 @@
 
 #include "views/pipeline/step_model.h"
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kBox = 20, kSign = 12, kGap = 6, kPadding = 5;
+constexpr int kBox = 20, kSign = 12, kGap = 6, kPadding = 5;
 
 QColor status_color(StepStatus status, const Theme& theme) {
   switch (status) {

@@ -6,12 +6,12 @@
 #include "views/pipeline/step_text.h"
 #include "views/session/text/node_text.h"
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 10;
 constexpr std::size_t kLongName = 24;  // longer names are placed above their controls
 
 // Fusion outlines controls in a darker shade of the window color, which is barely visible in a dark

@@ -6,12 +6,12 @@
 #include "views/pipeline/step_text.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8;
 constexpr int kPrintedLines = 6;  // shown at once above a report
 
 }  // namespace

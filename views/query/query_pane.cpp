@@ -8,25 +8,25 @@
 #include "views/query/schema_list.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/bar_button.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 6;
 constexpr int kRowLimit = 10'000, kMaxRowLimit = 1'000'000;
 
 }  // namespace
 
 QueryPane::QueryPane(Document& document, QWidget* parent)
-    : QWidget(parent), runner_(document), rows_(new QueryTable(document, this)) {
+    : QWidget(parent), runner_(document), rows_(new ResultTable(document, this)) {
   setAccessibleName(tr("Query"));
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, kMargin, 0, 0);
-  column->setSpacing(kMargin);
+  column->setContentsMargins(0, kNarrowMargin, 0, 0);
+  column->setSpacing(kNarrowMargin);
   add_bar();
   add_parts();
   setFocusProxy(editor_);
@@ -41,7 +41,7 @@ QueryPane::QueryPane(Document& document, QWidget* parent)
 void QueryPane::add_bar() {
   bar_ = new QWidget(this);
   auto* row = new QHBoxLayout(bar_);
-  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  row->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   row->setSpacing(4);
   run_ = add_bar_button(*bar_, tr("Run"), tr("Run the query (Ctrl+Enter)"));
   run_->setObjectName(QStringLiteral("run"));
@@ -103,7 +103,7 @@ void QueryPane::add_parts() {
   status_ = new QLabel(answer);
   status_->setObjectName(QStringLiteral("status"));
   status_->setWordWrap(true);
-  status_->setContentsMargins(kMargin, 0, kMargin, 0);
+  status_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(status_);
   column->addWidget(rows_, 1);

@@ -7,7 +7,7 @@
 
 #include "views/query/query_editor.h"
 #include "views/query/query_runner.h"
-#include "views/query/query_table.h"
+#include "views/query/result_table.h"
 
 namespace jointer::views {
 
@@ -34,7 +34,7 @@ class QueryPane : public QWidget {
   QSpinBox* limit_ = nullptr;
   QueryEditor* editor_ = nullptr;
   QLabel* status_ = nullptr;
-  QueryTable* rows_ = nullptr;
+  ResultTable* rows_ = nullptr;
 };
 
 }  // namespace jointer::views

@@ -7,14 +7,9 @@
 
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
+#include "views/theme/spacing.h"
 
 namespace jointer::views {
-namespace {
-
-constexpr int kMargin = 8;
-
-}  // namespace
-
 ChangesPage::ChangesPage(Document& document, QWidget* parent)
     : QWidget(parent), document_(document), session_(document.sac()) {
   auto* column = new QVBoxLayout(this);

@@ -9,12 +9,12 @@
 #include "views/session/edit/editing.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 8;
 constexpr double kMaxPercent = 1'000, kUsualPercent = 5;
 
 }  // namespace
@@ -25,7 +25,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   auto* controls = new QWidget(this);
-  auto* row = new FlowLayout(controls, kSpacing, 4);
+  auto* row = new FlowLayout(controls, kMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
   start_ = new QPushButton(controls);
   start_->setObjectName(QStringLiteral("start"));

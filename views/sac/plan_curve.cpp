@@ -10,13 +10,14 @@
 
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/profile_columns.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kHeight = 72, kLegend = 18, kMargin = 8, kReach = 14, kMark = 4;
+constexpr int kHeight = 72, kLegend = 18, kReach = 14, kMark = 4;
 constexpr int kDash = 6, kPeriod = 10;
 
 std::int64_t max_of(std::span<const std::int64_t> profile) {

@@ -10,17 +10,18 @@
 #include "views/session/open/open_graph.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 6, kSolverLetters = 6;
+constexpr int kSolverLetters = 6;
 
 }  // namespace
 
 SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_(session) {
-  auto* row = new FlowLayout(this, kSpacing, 4);
+  auto* row = new FlowLayout(this, kNarrowMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
   partitioner_ = new QComboBox(this);
   partitioner_->setObjectName(QStringLiteral("partitioner"));

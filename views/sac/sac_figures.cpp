@@ -7,12 +7,12 @@
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 16;
 const QString kBetween = QStringLiteral(" · ");
 
 }  // namespace
@@ -39,7 +39,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   column->setContentsMargins(kMargin, 4, kMargin, 0);
   column->setSpacing(2);
   boxes_ = new QWidget(this);
-  new FlowLayout(boxes_, kSpacing, 4);
+  new FlowLayout(boxes_, 2 * kMargin, 4);
   column->addWidget(boxes_);
   peak_ = add(tr("Peak"), {});
   reserved_ = add(tr("Reserved"), {});

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "core/base/index.h"
 #include "core/policy/gathered_weights.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -14,10 +15,6 @@ namespace {
 
 constexpr int kMaxWhy = 420, kMaxName = 360;
 constexpr std::size_t kMaxReasons = 3;
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 }  // namespace
 
@@ -87,7 +84,8 @@ void SacModel::set_state(SacStatePtr state) {
   begin_rows();
   search_.reset();
   state_ = std::move(state);
-  places_ = state_ ? Places(state_->snapshot->graph, state_->snapshot->analysis.modules) : Places();
+  places_ = state_ ? ModuleLocations(state_->snapshot->graph, state_->snapshot->analysis.modules)
+                   : ModuleLocations();
   is_gathered_ = state_ ? gathered_weights(state_->snapshot->graph) : std::vector<bool>();
   make_rows();
 }
@@ -153,7 +151,7 @@ void SacModel::sum_up() {
 }
 
 const PlanTotals::Sum& SacModel::total(int index) const {
-  std::optional<PlanTotals::Sum>& total = sums_[at(index)].total;
+  std::optional<PlanTotals::Sum>& total = sums_[as_index(index)].total;
   const SacRow& r = row(index);
   if (!total && r.tensor >= 0) {
     const SacTensor& t = tensor(r.first);
@@ -252,7 +250,7 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
     }
     const SacTensor& leaf = tensor(row(index).first);
     if (of_group && (!is_meant(leaf) || (activations && is_gathered_[leaf.node.index()]))) return;
-    if (std::exchange(is_taken[at(row(index).tensor)], 1) != 0) return;
+    if (std::exchange(is_taken[as_index(row(index).tensor)], 1) != 0) return;
     if (state_->snapshot->graph.node(leaf.node).kind == NodeKind::call) nodes.push_back(leaf.node);
   };
   for (const int index : rows) take(index, false, has_activations(index));
@@ -265,7 +263,7 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
 std::optional<std::int64_t> SacModel::number(int index, int column) const {
   switch (column) {
     case count_column:
-      return sums_[at(index)].keeps.all();
+      return sums_[as_index(index)].keeps.all();
     case bytes_column:
       return total(index).bytes;
     case time_column:
@@ -284,7 +282,7 @@ std::optional<std::int64_t> SacModel::number(int index, int column) const {
 }
 
 QString SacModel::policy_words(int index) const {
-  const Keeps& keeps = sums_[at(index)].keeps;
+  const Keeps& keeps = sums_[as_index(index)].keeps;
   if (const auto one = keeps.one()) return keep_word(*one);
   QStringList parts;
   for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload})
@@ -320,9 +318,9 @@ QString SacModel::text(int index, int column) const {
     case policy_column:
       return policy_words(index);
     case decider_column: {
-      const auto& counts = sums_[at(index)].deciders;
+      const auto& counts = sums_[as_index(index)].deciders;
       for (std::size_t d = 0; d < kDeciders; ++d)
-        if (counts[d] == sums_[at(index)].keeps.all() && counts[d] > 0)
+        if (counts[d] == sums_[as_index(index)].keeps.all() && counts[d] > 0)
           return to_qstring(to_string(static_cast<Decider>(d)));
       return tr("several");
     }
@@ -335,7 +333,7 @@ QString SacModel::text(int index, int column) const {
                  : tr("input");
     case module_column:
       if (r.tensor < 0) return {};
-      return QString::fromStdString(places_.all()[at(places_.of(tensor(r.first).node))].path);
+      return QString::fromStdString(places_.all()[as_index(places_.of(tensor(r.first).node))].path);
     default:
       return {};
   }
@@ -349,7 +347,7 @@ QString SacModel::note(int index, int column) const {
   if (column == decider_column && r.tensor < 0) {
     QStringList parts;
     for (std::size_t d = 0; d < kDeciders; ++d)
-      if (const int count = sums_[at(index)].deciders[d]; count > 0)
+      if (const int count = sums_[as_index(index)].deciders[d]; count > 0)
         parts << QStringLiteral("%1 %2").arg(count_text(count),
                                              to_qstring(to_string(static_cast<Decider>(d))));
     return parts.join(QStringLiteral(" · "));
@@ -386,7 +384,7 @@ int SacModel::row_of(NodeId node) const {
   const std::int32_t index = state_ && node && node.index() < state_->tensor_by_node.size()
                                  ? state_->tensor_by_node[node.index()]
                                  : -1;
-  return index < 0 ? -1 : rows_.row_of[at(index)];
+  return index < 0 ? -1 : rows_.row_of[as_index(index)];
 }
 
 std::size_t SacModel::things(int index) const {

@@ -107,7 +107,7 @@ class SacModel : public TableModel {
 
   SacStatePtr state_;
   SacGrouping grouping_ = SacGrouping::layer;
-  Places places_;
+  ModuleLocations places_;
   SacRows rows_;
   std::vector<Sums> sums_;
   std::vector<Column> columns_;

@@ -6,11 +6,11 @@
 #include "views/session/document/document.h"
 #include "views/session/sac/pair_file.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 16;
 // Below this height, the curve and the reasons are hidden and the numbers are shown as text, to
 // leave space for the table.
 constexpr int kMinWithCurve = 460;
@@ -97,7 +97,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
 QWidget* SacPane::make_waiting() {
   auto* page = new QWidget(stack_);
   auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+  column->setContentsMargins(2 * kMargin, 2 * kMargin, 2 * kMargin, 2 * kMargin);
   column->addStretch(1);
   message_ = new QLabel(page);
   message_->setAlignment(Qt::AlignCenter);
@@ -120,7 +120,7 @@ QWidget* SacPane::make_waiting() {
 QWidget* SacPane::make_last_change(QWidget* parent) {
   auto* line = new QWidget(parent);
   auto* row = new QHBoxLayout(line);
-  row->setContentsMargins(kMargin / 2, 0, kMargin / 2, 0);
+  row->setContentsMargins(kMargin, 0, kMargin, 0);
   auto* text = new ElidedLabel(line);
   text->setObjectName(QStringLiteral("last_change"));
   row->addWidget(text, 1);

@@ -7,14 +7,9 @@
 
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
+#include "views/theme/spacing.h"
 
 namespace jointer::views {
-namespace {
-
-constexpr int kMargin = 4;
-
-}  // namespace
-
 SacReasons::SacReasons(Document& document, QWidget* parent)
     : QPlainTextEdit(parent), document_(document) {
   setReadOnly(true);
@@ -24,7 +19,7 @@ SacReasons::SacReasons(Document& document, QWidget* parent)
   setPlaceholderText(tr("Select a tensor to see why it is saved, recomputed or offloaded."));
   // The document's own margin would show a part of the next line.
   this->document()->setDocumentMargin(0);
-  setViewportMargins(kMargin, kMargin, 0, kMargin);
+  setViewportMargins(kMargin / 2, kMargin / 2, 0, kMargin / 2);
   setBackgroundRole(QPalette::Base);
   setAutoFillBackground(true);
   fit_height();
@@ -41,7 +36,7 @@ void SacReasons::set_lines(int lines) {
 void SacReasons::fit_height() {
   const QTextBlock first = document()->firstBlock();
   const double line = blockBoundingRect(first).height() / std::max(first.lineCount(), 1);
-  setFixedHeight(static_cast<int>(std::ceil(line)) * lines_ + 2 * kMargin);
+  setFixedHeight(static_cast<int>(std::ceil(line)) * lines_ + kMargin);
 }
 
 void SacReasons::changeEvent(QEvent* event) {

@@ -1,5 +1,7 @@
 #include "views/sac/sac_rows.h"
 
+#include "core/base/index.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,10 +13,6 @@
 namespace jointer::views {
 namespace {
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 // Shortens an operator's name, since there is little space next to a module path: "mm" for
 // aten.mm.default, "mul.Tensor".
 std::string short_name(std::string_view op) {
@@ -25,7 +23,7 @@ std::string short_name(std::string_view op) {
 
 class Grouper {
  public:
-  Grouper(const SacState& state, const Places& places)
+  Grouper(const SacState& state, const ModuleLocations& places)
       : state_(state), graph_(state.snapshot->graph), places_(places) {
     for (std::size_t i = 0; i < state.tensors.size(); ++i) all_.push_back(static_cast<int>(i));
   }
@@ -52,7 +50,7 @@ class Grouper {
   }
 
  private:
-  [[nodiscard]] NodeId node(int tensor) const { return state_.tensors[at(tensor)].node; }
+  [[nodiscard]] NodeId node(int tensor) const { return state_.tensors[as_index(tensor)].node; }
   [[nodiscard]] std::string op(int tensor) const {
     const Node& n = graph_.node(node(tensor));
     return n.kind == NodeKind::call ? std::string(graph_.target(n)) : "inputs";
@@ -63,13 +61,13 @@ class Grouper {
     result_.rows.push_back(std::move(row));
     return static_cast<int>(result_.rows.size()) - 1;
   }
-  void close(int row) { result_.rows[at(row)].last = result_.order.size(); }
+  void close(int row) { result_.rows[as_index(row)].last = result_.order.size(); }
 
   void add_leaf(int tensor, int parent, const std::string& prefix = {}) {
     const std::string name(graph_.name(node(tensor)));
     const int row =
         open({.name = prefix + name, .key = "." + name, .parent = parent, .tensor = tensor});
-    result_.row_of[at(tensor)] = row;
+    result_.row_of[as_index(tensor)] = row;
     result_.order.push_back(tensor);
     close(row);
   }
@@ -89,34 +87,37 @@ class Grouper {
     }
   }
 
-  // Places are numbered depth first, so descendants are contiguous.
+  // ModuleLocations are numbered depth first, so descendants are contiguous.
   void sort_by_place() {
     by_place_.assign(places_.all().size(), {});
-    for (const int tensor : all_) by_place_[at(places_.of(node(tensor)))].push_back(tensor);
+    for (const int tensor : all_) by_place_[as_index(places_.of(node(tensor)))].push_back(tensor);
     children_.assign(places_.all().size() + 1, {});
     has_tensors_.assign(places_.all().size(), 0);
     for (std::size_t i = places_.all().size(); i-- > 0;) {
       const int parent = places_.all()[i].parent;
       if (!by_place_[i].empty()) has_tensors_[i] = 1;
       if (has_tensors_[i] == 0) continue;
-      children_[at(parent + 1)].insert(children_[at(parent + 1)].begin(), static_cast<int>(i));
-      if (parent >= 0) has_tensors_[at(parent)] = 1;
+      children_[as_index(parent + 1)].insert(children_[as_index(parent + 1)].begin(),
+                                             static_cast<int>(i));
+      if (parent >= 0) has_tensors_[as_index(parent)] = 1;
     }
   }
 
-  [[nodiscard]] const Place& place(int index) const { return places_.all()[at(index)]; }
-  [[nodiscard]] static std::string key_of(const Place& place) {
+  [[nodiscard]] const ModuleLocation& place(int index) const {
+    return places_.all()[as_index(index)];
+  }
+  [[nodiscard]] static std::string key_of(const ModuleLocation& place) {
     return "at " + (place.path.empty() ? place.name : place.path);
   }
 
   void add_modules(int place = -1, int parent = -1) {
-    for (const int child : children_[at(place + 1)]) add_module(child, parent);
+    for (const int child : children_[as_index(place + 1)]) add_module(child, parent);
   }
 
   void add_module(int index, int parent) {
-    const Place& p = place(index);
+    const ModuleLocation& p = place(index);
     const int row = open({.name = p.name, .key = key_of(p), .parent = parent, .number = p.number});
-    for (const int tensor : by_place_[at(index)]) add_leaf(tensor, row);
+    for (const int tensor : by_place_[as_index(index)]) add_leaf(tensor, row);
     add_modules(index, row);
     close(row);
   }
@@ -131,11 +132,11 @@ class Grouper {
   };
 
   void collect(int index, const std::string& path, Layer& layer) const {
-    for (const int tensor : by_place_[at(index)]) {
-      layer.entries.emplace_back(path, op(tensor), state_.tensors[at(tensor)].bytes);
+    for (const int tensor : by_place_[as_index(index)]) {
+      layer.entries.emplace_back(path, op(tensor), state_.tensors[as_index(tensor)].bytes);
       layer.tensors.push_back(tensor);
     }
-    for (const int child : children_[at(index + 1)])
+    for (const int child : children_[as_index(index + 1)])
       collect(child, path.empty() ? place(child).name : path + "." + place(child).name, layer);
   }
 
@@ -160,7 +161,7 @@ class Grouper {
 
   // The outermost numbered places are the layers. Tensors outside of layers are not grouped.
   void add_layers(int above = -1, int parent = -1) {
-    const std::vector<int>& siblings = children_[at(above + 1)];
+    const std::vector<int>& siblings = children_[as_index(above + 1)];
     for (std::size_t i = 0; i < siblings.size();) {
       if (place(siblings[i]).number < 0) {
         add_outside(siblings[i++], parent);
@@ -180,15 +181,15 @@ class Grouper {
   }
 
   void add_outside(int index, int parent) {
-    const Place& p = place(index);
+    const ModuleLocation& p = place(index);
     const int row = open({.name = p.name, .key = key_of(p), .parent = parent});
-    for (const int tensor : by_place_[at(index)]) add_leaf(tensor, row);
+    for (const int tensor : by_place_[as_index(index)]) add_leaf(tensor, row);
     add_layers(index, row);
     close(row);
   }
 
   void add_fold(const std::vector<Layer>& layers, int parent) {
-    const Place& first = place(layers.front().place);
+    const ModuleLocation& first = place(layers.front().place);
     const int members = static_cast<int>(layers.size());
     const int row = open({.name = first.name,
                           .key = "fold " + first.path,
@@ -216,7 +217,7 @@ class Grouper {
 
   const SacState& state_;
   const Graph& graph_;
-  const Places& places_;
+  const ModuleLocations& places_;
   std::vector<int> all_;
   std::vector<std::vector<int>> by_place_, children_;
   std::vector<char> has_tensors_;
@@ -225,7 +226,7 @@ class Grouper {
 
 }  // namespace
 
-SacRows group_tensors(const SacState& state, const Places& places, SacGrouping grouping) {
+SacRows group_tensors(const SacState& state, const ModuleLocations& places, SacGrouping grouping) {
   return Grouper(state, places).run(grouping);
 }
 

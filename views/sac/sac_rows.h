@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "views/session/sac/sac_state.h"
-#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/module_locations.h"
 
 namespace jointer::views {
 
@@ -35,6 +35,6 @@ struct SacRows {
 // By operator, rows are in order of first call; by module, nested like the model; by tensor,
 // ungrouped. By layer, adjacent elements of a numbered list share a row if their tensors have the
 // same places, operators and sizes; their corresponding tensors share the rows below it.
-SacRows group_tensors(const SacState& state, const Places& places, SacGrouping grouping);
+SacRows group_tensors(const SacState& state, const ModuleLocations& places, SacGrouping grouping);
 
 }  // namespace jointer::views

@@ -7,12 +7,12 @@
 
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 8;
 constexpr int kMaxChanges = 9999;
 constexpr std::int64_t kUsualPart = 10;  // by default, 1/kUsualPart of the peak is to be freed
 
@@ -56,7 +56,7 @@ TargetPage::TargetPage(Document& document, QWidget* parent)
 }
 
 void TargetPage::make_controls(QWidget* controls) {
-  auto* row = new FlowLayout(controls, kSpacing, 4);
+  auto* row = new FlowLayout(controls, kMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
   const auto add = [&](auto* widget, const char* name) {
     widget->setObjectName(QString::fromLatin1(name));

@@ -7,13 +7,13 @@
 #include <numeric>
 
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/widgets/bar_button.h"
 #include "views/widgets/elided_label.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 6;
 constexpr std::size_t kMaxBins = 24;
 
 }  // namespace
@@ -25,7 +25,7 @@ CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
   column->setSpacing(2);
   auto* bar = new QWidget(this);
   auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  row->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   row->setSpacing(2);
   label_ = new ElidedLabel(bar);
   label_->setObjectName(QStringLiteral("distribution"));

@@ -1,17 +1,13 @@
 #include "views/tables/column.h"
 
-#include <QCoreApplication>
 #include <cmath>
 
 #include "core/base/units.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
-
-QString words(const char* text) {
-  return QCoreApplication::translate("Column", text);
-}
 
 double fraction(const Column& column, std::int64_t part) {
   return column.whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(column.whole);
@@ -20,16 +16,16 @@ double fraction(const Column& column, std::int64_t part) {
 QString exact_in(Unit unit, std::int64_t number) {
   switch (unit) {
     case Unit::bytes:
-      return number == 1 ? words("1 byte") : words("%1 bytes").arg(count_text(number));
+      return number == 1 ? tr("1 byte") : tr("%1 bytes").arg(count_text(number));
     case Unit::time:
-      return words("%1 ms").arg(to_ms(number), 0, 'f', 6);
+      return tr("%1 ms").arg(to_ms(number), 0, 'f', 6);
     case Unit::flops:
-      return words("%1 FLOP").arg(count_text(number));
+      return tr("%1 FLOP").arg(count_text(number));
     case Unit::thousandths:
       return QString::number(static_cast<double>(number) / 1000, 'f', 3);
     case Unit::fraction:
     case Unit::change:
-      return words("%1%").arg(static_cast<double>(number) / kPartsPerOne * 100, 0, 'f', 4);
+      return tr("%1%").arg(static_cast<double>(number) / kPartsPerOne * 100, 0, 'f', 4);
     default:
       return count_text(number);
   }
@@ -83,7 +79,7 @@ QString number_text(const Column& column, std::optional<std::int64_t> number) {
 
 QString exact_text(const Column& column, std::int64_t number) {
   if (column.unit != Unit::share) return exact_in(column.unit, number);
-  return words("%1 of %2")
+  return tr("%1 of %2")
       .arg(exact_in(column.whole_unit, number), exact_in(column.whole_unit, column.whole));
 }
 
@@ -107,10 +103,9 @@ QString raw_text(const Column& column, std::optional<std::int64_t> number) {
 QString raw_title(const Column& column) {
   switch (column.unit) {
     case Unit::bytes:
-      return column.title.contains(words("bytes")) ? column.title
-                                                   : words("%1 bytes").arg(column.title);
+      return column.title.contains(tr("bytes")) ? column.title : tr("%1 bytes").arg(column.title);
     case Unit::time:
-      return words("%1 ms").arg(column.title);
+      return tr("%1 ms").arg(column.title);
     default:
       return column.title;
   }

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <QCoreApplication>
 #include <QString>
+
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 
@@ -9,10 +10,7 @@ namespace jointer::views {
 // "layers.0..31 ×32". A single member keeps its own name. `number`: that of the first member.
 inline QString folded_name(const QString& name, int number, int members) {
   if (members == 1 || number < 0) return name;
-  return QCoreApplication::translate("Table", "%1..%2  ×%3")
-      .arg(name)
-      .arg(number + members - 1)
-      .arg(members);
+  return tr("%1..%2  ×%3").arg(name).arg(number + members - 1).arg(members);
 }
 
 }  // namespace jointer::views

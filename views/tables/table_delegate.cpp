@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "views/tables/table_model.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kRowHeight = 22;
 constexpr int kBarInset = 3;  // above and below the bar
 constexpr int kTextInset = 3;
 constexpr int kNumberInset = 12;  // leaves space for a header's sort arrow
@@ -46,7 +46,7 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
 QSize TableDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   QSize size = QStyledItemDelegate::sizeHint(option, index);
   size.rwidth() += kTextInset + kNumberInset;
-  size.setHeight(std::max(size.height(), kRowHeight));
+  size.setHeight(std::max(size.height(), kTableRowHeight));
   return size;
 }
 

@@ -1,14 +1,12 @@
 #include "views/tables/table_model.h"
 
+#include "core/base/index.h"
+
 #include <algorithm>
 #include <numeric>
 
 namespace jointer::views {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 QString one_line(QString text) {
   return text.replace(u'\t', u' ').replace(u'\n', u' ');
@@ -18,19 +16,20 @@ QString one_line(QString text) {
 
 std::span<const int> TableModel::shown(int parent) const {
   if (first_.empty()) return {};
-  return std::span(shown_).subspan(at(first_[at(parent + 1)]), at(counts_[at(parent + 1)]));
+  return std::span(shown_).subspan(as_index(first_[as_index(parent + 1)]),
+                                   as_index(counts_[as_index(parent + 1)]));
 }
 
 QModelIndex TableModel::index_of(int row, int column) const {
-  if (row < 0 || row >= row_count() || places_[at(row)] < 0) return {};
-  return createIndex(places_[at(row)], column, static_cast<quintptr>(row));
+  if (row < 0 || row >= row_count() || places_[as_index(row)] < 0) return {};
+  return createIndex(places_[as_index(row)], column, static_cast<quintptr>(row));
 }
 
 void TableModel::set_rows(std::vector<int> parents) {
   parents_ = std::move(parents);
   first_.assign(parents_.size() + 1, 0);
   counts_.assign(parents_.size() + 1, 0);
-  for (const int parent : parents_) ++counts_[at(parent + 1)];
+  for (const int parent : parents_) ++counts_[as_index(parent + 1)];
   std::exclusive_scan(counts_.begin(), counts_.end(), first_.begin(), 0);
   shown_.resize(parents_.size());
   apply_filter();
@@ -53,28 +52,31 @@ void TableModel::apply_filter() {
   matches_.assign(parents_.size(), 1);
   if (hides_rows()) {
     for (int row = 0; row < row_count(); ++row) {
-      const int parent = parents_[at(row)];
-      matches_[at(row)] = (parent >= 0 && matches_[at(parent)] != 0) || passes(row, words) ? 1 : 0;
+      const int parent = parents_[as_index(row)];
+      matches_[as_index(row)] =
+          (parent >= 0 && matches_[as_index(parent)] != 0) || passes(row, words) ? 1 : 0;
     }
   }
   visible_ = matches_;
   for (int row = row_count() - 1; row >= 0; --row)
-    if (visible_[at(row)] != 0 && parents_[at(row)] >= 0) visible_[at(parents_[at(row)])] = 1;
+    if (visible_[as_index(row)] != 0 && parents_[as_index(row)] >= 0)
+      visible_[as_index(parents_[as_index(row)])] = 1;
 }
 
 void TableModel::arrange() {
   std::fill(counts_.begin(), counts_.end(), 0);
   for (int row = 0; row < row_count(); ++row) {
-    if (visible_[at(row)] == 0) continue;
-    const std::size_t parent = at(parents_[at(row)] + 1);
-    shown_[at(first_[parent] + counts_[parent]++)] = row;
+    if (visible_[as_index(row)] == 0) continue;
+    const std::size_t parent = as_index(parents_[as_index(row)] + 1);
+    shown_[as_index(first_[parent] + counts_[parent]++)] = row;
   }
   places_.assign(parents_.size(), -1);
   for (std::size_t parent = 0; parent < counts_.size(); ++parent) {
-    const auto children = std::span(shown_).subspan(at(first_[parent]), at(counts_[parent]));
+    const auto children =
+        std::span(shown_).subspan(as_index(first_[parent]), as_index(counts_[parent]));
     if (sort_column_ >= 0) sort_rows(children);
     for (std::size_t i = 0; i < children.size(); ++i)
-      places_[at(children[i])] = static_cast<int>(i);
+      places_[as_index(children[i])] = static_cast<int>(i);
   }
 }
 
@@ -87,7 +89,7 @@ void TableModel::sort_rows(std::span<int> rows) const {
     });
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = keyed[i].second;
   };
-  if (columns()[at(sort_column_)].unit == Unit::text) {
+  if (columns()[as_index(sort_column_)].unit == Unit::text) {
     std::vector<std::pair<QString, int>> keyed;
     for (const int row : rows) keyed.emplace_back(text(row, sort_column_), row);
     arrange_by(keyed, natural_less);
@@ -149,11 +151,11 @@ TableModel::Totals TableModel::totals_of(std::span<const int> rows) const {
 
 TableModel::Totals TableModel::totals(std::span<const int> rows) const {
   std::vector<char> given(parents_.size(), 0);
-  for (const int row : rows) given[at(row)] = 1;
+  for (const int row : rows) given[as_index(row)] = 1;
   std::vector<int> tops;
   for (const int row : rows) {
-    int above = parents_[at(row)];
-    while (above >= 0 && given[at(above)] == 0) above = parents_[at(above)];
+    int above = parents_[as_index(row)];
+    while (above >= 0 && given[as_index(above)] == 0) above = parents_[as_index(above)];
     if (above < 0) tops.push_back(row);
   }
   return totals_of(tops);
@@ -161,7 +163,7 @@ TableModel::Totals TableModel::totals(std::span<const int> rows) const {
 
 void TableModel::add_matches(int parent, std::vector<int>& rows) const {
   for (const int row : shown(parent)) {
-    if (matches_[at(row)] != 0)
+    if (matches_[as_index(row)] != 0)
       rows.push_back(row);
     else
       add_matches(row, rows);
@@ -186,12 +188,12 @@ QString TableModel::totals_text(const Totals& totals) const {
 }
 
 QString TableModel::exported(int row, int column) const {
-  const Column& c = columns()[at(column)];
+  const Column& c = columns()[as_index(column)];
   return c.unit == Unit::text ? text(row, column) : raw_text(c, number(row, column));
 }
 
 QString TableModel::exported_title(int column) const {
-  return raw_title(columns()[at(column)]);
+  return raw_title(columns()[as_index(column)]);
 }
 
 QString TableModel::tsv(std::span<const int> rows) const {
@@ -209,13 +211,13 @@ QString TableModel::tsv(std::span<const int> rows) const {
 QModelIndex TableModel::index(int row, int column, const QModelIndex& parent) const {
   if (row < 0 || column < 0 || column >= columnCount() || parent.column() > 0) return {};
   const auto rows = shown(parent.isValid() ? row_at(parent) : -1);
-  if (at(row) >= rows.size()) return {};
-  return createIndex(row, column, static_cast<quintptr>(rows[at(row)]));
+  if (as_index(row) >= rows.size()) return {};
+  return createIndex(row, column, static_cast<quintptr>(rows[as_index(row)]));
 }
 
 QModelIndex TableModel::parent(const QModelIndex& index) const {
   if (!index.isValid()) return {};
-  return index_of(parents_[at(row_at(index))]);
+  return index_of(parents_[as_index(row_at(index))]);
 }
 
 int TableModel::rowCount(const QModelIndex& parent) const {
@@ -232,7 +234,7 @@ bool TableModel::hasChildren(const QModelIndex& parent) const {
 }
 
 QString TableModel::tooltip(int row, int column) const {
-  const Column& c = columns()[at(column)];
+  const Column& c = columns()[as_index(column)];
   QStringList lines;
   if (c.unit == Unit::text)
     lines << text(row, column);
@@ -246,7 +248,7 @@ QString TableModel::tooltip(int row, int column) const {
 QVariant TableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const int row = row_at(index), column = index.column();
-  const Column& c = columns()[at(column)];
+  const Column& c = columns()[as_index(column)];
   switch (role) {
     case Qt::DisplayRole:
       return c.unit == Unit::text ? text(row, column) : number_text(c, number(row, column));
@@ -276,7 +278,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
-  const Column& c = columns()[at(section)];
+  const Column& c = columns()[as_index(section)];
   switch (role) {
     case Qt::DisplayRole:
       return c.title;

@@ -13,6 +13,7 @@
 #include "views/session/text/number_text.h"
 #include "views/tables/call_histogram.h"
 #include "views/tables/table_export.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/elided_label.h"
 #include "views/widgets/range_chip.h"
@@ -20,7 +21,6 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 6;
 constexpr int kRangeDelayMs = 40;
 constexpr int kMinTable = 66;  // the header, a row and a scroll bar, in pixels
 
@@ -36,10 +36,10 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
   rows_ = new QVBoxLayout(this);
-  rows_->setContentsMargins(0, kMargin, 0, kMargin);
-  rows_->setSpacing(kMargin);
+  rows_->setContentsMargins(0, kNarrowMargin, 0, kNarrowMargin);
+  rows_->setSpacing(kNarrowMargin);
   controls_ = new QHBoxLayout;
-  controls_->setContentsMargins(kMargin, 0, kMargin, 0);
+  controls_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   filter_ = new QLineEdit(this);
   filter_->setObjectName(QStringLiteral("filter"));
   filter_->setPlaceholderText(filter_hint);
@@ -50,7 +50,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   rows_->addLayout(controls_);
   headline_ = new QLabel(this);
   headline_->setWordWrap(true);
-  headline_->setContentsMargins(kMargin, 0, kMargin, 0);
+  headline_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   headline_->hide();
   rows_->addWidget(headline_);
@@ -68,7 +68,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   overlay->addWidget(empty_);
   footer_ = new ElidedLabel(this);
   footer_->setObjectName(QStringLiteral("footer"));
-  footer_->setContentsMargins(kMargin, 0, kMargin, 0);
+  footer_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   mute(footer_);
   rows_->addWidget(footer_);
 
@@ -93,7 +93,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
 
 void TablePane::follow_range() {
   auto* row = new QHBoxLayout;
-  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  row->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   row->addWidget(new RangeChip(document_, this));
   row->addStretch(1);
   rows_->insertLayout(1, row);

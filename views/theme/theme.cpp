@@ -146,7 +146,7 @@ const Theme& Theme::of(const QPalette& palette) {
   return palette.color(QPalette::Window).lightness() < 128 ? dark_theme() : light_theme();
 }
 
-QColor mixed(const QColor& a, const QColor& b, double share_of_b) {
+QColor blended(const QColor& a, const QColor& b, double share_of_b) {
   const auto mix = [&](int x, int y) {
     return static_cast<int>(std::lround(x * (1 - share_of_b) + y * share_of_b));
   };
@@ -173,11 +173,11 @@ Qt::BrushStyle Theme::hatch(MemoryCategory category) {
 }
 
 QColor Theme::pale(const QColor& color) const {
-  return mixed(color, bed, dark ? 0.62 : 0.66);
+  return blended(color, bed, dark ? 0.62 : 0.66);
 }
 
 QColor Theme::half(const QColor& color) const {
-  return mixed(color, bed, 0.45);
+  return blended(color, bed, 0.45);
 }
 
 QColor Theme::text_on(const QColor& background) {
@@ -192,7 +192,7 @@ QPalette Theme::palette() const {
   p.setColor(QPalette::Window, window);
   p.setColor(QPalette::WindowText, text);
   p.setColor(QPalette::Base, surface);
-  p.setColor(QPalette::AlternateBase, mixed(surface, window, 0.6));
+  p.setColor(QPalette::AlternateBase, blended(surface, window, 0.6));
   p.setColor(QPalette::Text, text);
   p.setColor(QPalette::PlaceholderText, muted_text);
   p.setColor(QPalette::Button, raised);
@@ -204,14 +204,14 @@ QPalette Theme::palette() const {
   p.setColor(QPalette::HighlightedText, accent_text);
   p.setColor(QPalette::Link, accent);
   p.setColor(QPalette::LinkVisited, accent);
-  p.setColor(QPalette::Light, mixed(raised, text, dark ? 0.15 : 0.0));
-  p.setColor(QPalette::Midlight, mixed(raised, border, 0.5));
+  p.setColor(QPalette::Light, blended(raised, text, dark ? 0.15 : 0.0));
+  p.setColor(QPalette::Midlight, blended(raised, border, 0.5));
   p.setColor(QPalette::Mid, border);
-  p.setColor(QPalette::Dark, mixed(border, text, 0.3));
-  p.setColor(QPalette::Shadow, dark ? QColor(0, 0, 0) : mixed(border, text, 0.6));
+  p.setColor(QPalette::Dark, blended(border, text, 0.3));
+  p.setColor(QPalette::Shadow, dark ? QColor(0, 0, 0) : blended(border, text, 0.6));
   for (const QPalette::ColorRole role :
        {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
-    p.setColor(QPalette::Disabled, role, mixed(muted_text, window, 0.4));
+    p.setColor(QPalette::Disabled, role, blended(muted_text, window, 0.4));
   return p;
 }
 

@@ -49,7 +49,7 @@ struct Theme {
 };
 
 // A color between two others: `a` if the share is 0, `b` if it is 1.
-QColor mixed(const QColor& a, const QColor& b, double share_of_b);
+QColor blended(const QColor& a, const QColor& b, double share_of_b);
 
 // Translated labels.
 QString category_label(MemoryCategory category);

@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kSwatch = 10, kLineSwatch = 16, kPadding = 6, kGap = 14;
+constexpr int kSwatch = 10, kLineSwatch = 16, kItemPadding = 6, kItemGap = 14;
 
 int swatch_width(const LegendEntry& entry) {
   return entry.swatch == LegendEntry::Swatch::line ? kLineSwatch : kSwatch;
@@ -18,7 +18,7 @@ QString count_of(std::size_t entries) {
 }  // namespace
 
 int LegendRows::width_of(const LegendEntry& entry, const QFontMetrics& metrics) const {
-  return swatch_width(entry) + kPadding +
+  return swatch_width(entry) + kItemPadding +
          std::max(metrics.horizontalAdvance(entry.text), metrics.horizontalAdvance(entry.longest));
 }
 
@@ -30,11 +30,11 @@ std::vector<LegendRows::Place> LegendRows::places(const QFontMetrics& metrics, i
     const int needed = width_of(entries_[i], metrics);
     const bool is_last_row = next.row + 1 == max_rows_;
     const bool is_last = i + 1 == entries_.size();
-    const int space = width - next.x - (is_last_row && !is_last ? kGap + count_width : 0);
+    const int space = width - next.x - (is_last_row && !is_last ? kItemGap + count_width : 0);
     if (needed > space && is_last_row) break;
     if (needed > space && next.x > 0) next = {0, next.row + 1};
     places.push_back(next);
-    next.x += needed + kGap;
+    next.x += needed + kItemGap;
   }
   return places;
 }
@@ -62,9 +62,9 @@ void LegendRows::paint(QPainter& painter, const QRect& area, const Theme& theme)
                     width_of(entry, metrics), kRowHeight);
     paint_swatch(painter, entry, row, theme);
     painter.setPen(theme.text);
-    painter.drawText(row.adjusted(swatch_width(entry) + kPadding, 0, 0, 0),
+    painter.drawText(row.adjusted(swatch_width(entry) + kItemPadding, 0, 0, 0),
                      Qt::AlignLeft | Qt::AlignVCenter, entry.text);
-    end = {shown[i].x + row.width() + kGap, shown[i].row};
+    end = {shown[i].x + row.width() + kItemGap, shown[i].row};
   }
   if (shown.size() == entries_.size()) return;
   painter.setPen(theme.muted_text);

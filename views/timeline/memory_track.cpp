@@ -83,14 +83,6 @@ struct Ink {
   }
 };
 
-QRgb blended(const QColor& below, const QColor& above, double share) {
-  const auto mix = [&](int a, int b) {
-    return static_cast<int>(std::lround(a * (1 - share) + b * share));
-  };
-  return qRgb(mix(below.red(), above.red()), mix(below.green(), above.green()),
-              mix(below.blue(), above.blue()));
-}
-
 }  // namespace
 
 // Writes the curve into an image row by row: painting rectangles would cost several operations per
@@ -111,7 +103,7 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   for (std::size_t c = 0; c < kMemoryCategories; ++c) {
     const auto category = static_cast<MemoryCategory>(c);
     const QColor color = theme_.category(category);
-    inks[c] = {color.rgb(), blended(color, Theme::text_on(color), 0.22),
+    inks[c] = {color.rgb(), blended(color, Theme::text_on(color), 0.22).rgb(),
                hatched ? Theme::hatch(category) : Qt::NoBrush};
   }
 

@@ -1,6 +1,5 @@
 #include "views/timeline/move_strip.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,18 +7,15 @@
 #include "views/session/edit/metrics.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kLine = 18, kMinRow = 12, kMaxRow = 30, kGap = 3;
-constexpr int kWantedHeight = 4 * kLine + 2 * kMaxRow + 4 * kGap;
+constexpr int kLine = 18, kMinRow = 12, kMaxRow = 30, kRowGap = 3;
+constexpr int kWantedHeight = 4 * kLine + 2 * kMaxRow + 4 * kRowGap;
 constexpr double kShareOfMemory = 0.62;
-constexpr int kMinHeight = 3 * kLine + 2 * kMinRow + 4 * kGap;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("MoveStrip", text);
-}
+constexpr int kMinHeight = 3 * kLine + 2 * kMinRow + 4 * kRowGap;
 
 QString in_brackets(const QString& difference) {
   return difference == QStringLiteral("=") ? QString() : QStringLiteral(" (%1)").arg(difference);
@@ -96,9 +92,9 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   // In a low strip, notes on other ranks take precedence over the constraints.
   const bool has_ends = !has_notes || strip.height() >= kMinHeight + kLine;
   const int lines = has_notes && has_ends ? 4 : 3;
-  const int rows = strip.height() - lines * kLine - 4 * kGap;
+  const int rows = strip.height() - lines * kLine - 4 * kRowGap;
   const int height = std::clamp(rows / 2, kMinRow, kMaxRow);
-  int y = strip.top() + kGap;
+  int y = strip.top() + kRowGap;
   const auto line = [&](int h) {
     const QRect r(layout_.left(), y, layout_.width(), h);
     y += h;
@@ -115,9 +111,9 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   painter.setFont(plain);
   const QRect labels = line(kLine);
   const QRect exposed = line(height);
-  y += kGap;
+  y += kRowGap;
   const QRect peak = line(height);
-  y += kGap;
+  y += kRowGap;
   paint_row(painter, {exposed, tr("exposed"), &Figures::exposed_ns, theme_.warning,
                       [](std::int64_t value) { return time_text(value); }});
   paint_row(painter, {peak, tr("peak"), &Figures::peak_bytes, theme_.color(ColorRole::amount),

@@ -13,7 +13,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr double kZoomStep = 1.6;
+constexpr double kButtonZoom = 1.6;
 constexpr int kMaxLabel = 260;
 
 }  // namespace
@@ -79,9 +79,9 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   row->addWidget(range_);
   row->addSpacing(10);
   connect(add_bar_button(*this, QStringLiteral("\u2212"), tr("Zoom out (S)")),
-          &QToolButton::clicked, &timeline_, [this] { timeline_.zoom(1 / kZoomStep); });
+          &QToolButton::clicked, &timeline_, [this] { timeline_.zoom(1 / kButtonZoom); });
   connect(add_bar_button(*this, QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked,
-          &timeline_, [this] { timeline_.zoom(kZoomStep); });
+          &timeline_, [this] { timeline_.zoom(kButtonZoom); });
   connect(add_bar_button(*this, tr("Peak"), tr("Go to the peak (P)")), &QToolButton::clicked,
           &timeline_, &TimelineView::show_peak);
   connect(add_bar_button(*this, tr("Fit"), tr("Show the whole step (F)")), &QToolButton::clicked,

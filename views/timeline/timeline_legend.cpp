@@ -1,21 +1,16 @@
 #include "views/timeline/timeline_legend.h"
 
-#include <QCoreApplication>
 #include <limits>
 
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/timeline/plan_track.h"
 
 namespace jointer::views {
 namespace {
-
-constexpr int kMargin = 4;  // above and below
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("TimelineLegend", text);
-}
 
 LegendEntry entry_of(const QString& label, const QString& bytes, const QColor& color,
                      LegendEntry::Swatch swatch, Qt::BrushStyle hatch = Qt::NoBrush) {
@@ -72,8 +67,7 @@ TimelineLegend::TimelineLegend(const TimelineScene& scene)
 
 int TimelineLegend::height(int width) const {
   const QFontMetrics metrics(small_font(scene_.font));
-  return rows_.rows(metrics, TimelineLayout::axis_width(width)) * LegendRows::kRowHeight +
-         2 * kMargin;
+  return rows_.rows(metrics, TimelineLayout::axis_width(width)) * LegendRows::kRowHeight + kMargin;
 }
 
 QStringList TimelineLegend::left_out() const {
@@ -83,8 +77,9 @@ QStringList TimelineLegend::left_out() const {
 void TimelineLegend::paint(QPainter& painter) const {
   painter.save();
   painter.setFont(small_font(scene_.font));
-  rows_.paint(painter, scene_.layout.legend.adjusted(0, kMargin, 0, -kMargin), scene_.theme);
-  const QRect gutter(8, scene_.layout.legend.top() + kMargin, scene_.layout.gutter - 16,
+  rows_.paint(painter, scene_.layout.legend.adjusted(0, kMargin / 2, 0, -kMargin / 2),
+              scene_.theme);
+  const QRect gutter(8, scene_.layout.legend.top() + kMargin / 2, scene_.layout.gutter - 16,
                      LegendRows::kRowHeight);
   painter.setPen(scene_.theme.muted_text);
   painter.drawText(gutter, Qt::AlignLeft | Qt::AlignVCenter,

@@ -1,6 +1,5 @@
 #include "views/timeline/timeline_text.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 #include "views/timeline/lane_legend.h"
 #include "views/timeline/plan_overlay.h"
 #include "views/timeline/timeline_legend.h"
@@ -16,10 +16,6 @@
 
 namespace jointer::views {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Timeline", text);
-}
 
 // Text for nodes folded into a few pixels; totals are exact, however many there are.
 QStringList folded_lines(const TimelineContent& content, const Lane& lane, const LaneRun& run) {

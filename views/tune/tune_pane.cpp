@@ -15,12 +15,13 @@
 #include "views/session/edit/metrics.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/spacing.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 8, kUsualSeconds = 30, kMaxSeconds = 86'400;
+constexpr int kUsualSeconds = 30, kMaxSeconds = 86'400;
 constexpr int kUsualEvaluations = 200;
 
 // How much step time and peak would increase without this step.
@@ -81,7 +82,7 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
 
 void TunePane::make_controls() {
   auto* controls = new QWidget(this);
-  auto* row = new FlowLayout(controls, kSpacing, 4);
+  auto* row = new FlowLayout(controls, kMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
   // A label wraps together with its control.
   const auto add = [&](const QString& label, QWidget* control, const QString& tip) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -15,7 +16,6 @@ namespace {
 
 constexpr int kBars = 52, kMinBars = 12, kMinBar = 2;  // heights in pixels
 constexpr int kGap = 3;                                // between bars and labels
-constexpr int kMargin = 6;
 
 }  // namespace
 
@@ -45,7 +45,8 @@ void HistogramPlot::show_bins(std::vector<ValueBin> bins,
 
 QRect HistogramPlot::plot() const {
   const int labels = sizeHint().height() - kBars;
-  return {kMargin, 0, std::max(width() - 2 * kMargin, 1), std::max(height() - labels, 1)};
+  return {kNarrowMargin, 0, std::max(width() - 2 * kNarrowMargin, 1),
+          std::max(height() - labels, 1)};
 }
 
 QRect HistogramPlot::column(std::size_t bin) const {

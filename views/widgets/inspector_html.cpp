@@ -3,14 +3,11 @@
 #include <QCoreApplication>
 
 #include "views/session/text/node_text.h"
+#include "views/session/text/tr.h"
 #include "views/widgets/source_excerpt.h"
 
 namespace jointer::views {
 namespace {
-
-QString words(const char* text) {
-  return QCoreApplication::translate("InspectorPage", text);
-}
 
 QString link(const QString& target, const QString& text) {
   return QStringLiteral("<a href=\"%1\">%2</a>").arg(target, text.toHtmlEscaped());
@@ -29,7 +26,7 @@ QString value_html(const InspectorRow& row, const Graph& graph, int section, int
     links << code(link(QStringLiteral("node:%1").arg(node.value()), to_qstring(graph.name(node))));
   if (!row.all_links.empty())
     links << link(QStringLiteral("nodes:%1.%2").arg(section).arg(index),
-                  words("all %1").arg(row.all_links.size()));
+                  tr("all %1").arg(row.all_links.size()));
   if (!links.isEmpty()) parts << links.join(QStringLiteral(", "));
   return parts.join(u' ');
 }
@@ -131,7 +128,7 @@ QString inspector_html(const InspectorContent& content, const Graph& graph, cons
     html += QStringLiteral("</table>");
   }
   if (!content.stack.empty()) {
-    html += QStringLiteral("<h3>%1</h3>").arg(words("Source, innermost first"));
+    html += QStringLiteral("<h3>%1</h3>").arg(tr("Source, innermost first"));
     for (std::size_t i = 0; i < content.stack.size(); ++i)
       html += frame_html(content.stack[i], roots, i < 3);
   }
@@ -141,9 +138,9 @@ QString inspector_html(const InspectorContent& content, const Graph& graph, cons
 QString inspector_hint(const Theme& theme) {
   return QStringLiteral("<p style=\"color: %1\">%2</p>")
       .arg(theme.muted_text.name(),
-           words("Nothing selected. Click a node in the timeline or a row of a table, or search "
-                 "with <b>/</b> to see its details here.<br><br>Drag across the timeline, "
-                 "or select several rows, to see totals."));
+           tr("Nothing selected. Click a node in the timeline or a row of a table, or search "
+              "with <b>/</b> to see its details here.<br><br>Drag across the timeline, "
+              "or select several rows, to see totals."));
 }
 
 }  // namespace jointer::views

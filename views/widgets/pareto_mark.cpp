@@ -1,17 +1,12 @@
 #include "views/widgets/pareto_mark.h"
 
-#include <QCoreApplication>
 #include <QLocale>
 #include <QPainterPath>
 
+#include "views/session/text/tr.h"
+
 namespace jointer::views {
 namespace {
-
-constexpr double kRadius = 4;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("ParetoPlot", text);
-}
 
 void paint_diamond(QPainter& painter, QPointF at, double radius) {
   QPainterPath path(at + QPointF(0, -radius));
@@ -86,7 +81,7 @@ QColor color_of(ParetoKind kind, const Theme& theme) {
 
 void paint_symbol(QPainter& painter, ParetoKind kind, QPointF at, bool is_current,
                   const Theme& theme) {
-  const double r = kRadius + (is_current ? 1.5 : 0);
+  const double r = kMarkRadius + (is_current ? 1.5 : 0);
   const QColor color = color_of(kind, theme);
   const bool is_hollow = kind == ParetoKind::budget || kind == ParetoKind::start;
   painter.setPen(is_hollow    ? QPen(color, is_current ? 2 : 1)

@@ -9,6 +9,8 @@
 
 namespace jointer::views {
 
+inline constexpr int kMarkRadius = 4;  // pixels
+
 // The kind of a point in the plot.
 enum class ParetoKind : std::uint8_t {
   curve,            // found by a search

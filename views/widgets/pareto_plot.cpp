@@ -20,7 +20,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kLeft = 64, kBottom = 34, kTop = 10, kRight = 14;
-constexpr int kReach = 12, kRadius = 4, kLabelHeight = 16;
+constexpr int kReach = 12, kLabelHeight = 16;
 constexpr double kRoom = 0.06;
 constexpr double kTickPixels = 70;
 constexpr int kTickRoom = 32;  // half of a label
@@ -298,7 +298,8 @@ QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
   const QPointF at = s.place(marks_[index]);
   for (std::size_t i = 0; i < marks_.size(); ++i) {
     const QPointF other = s.place(marks_[i]);
-    if (!has_label(marks_[i].kind) || std::hypot(other.x() - at.x(), other.y() - at.y()) > kRadius)
+    if (!has_label(marks_[i].kind) ||
+        std::hypot(other.x() - at.x(), other.y() - at.y()) > kMarkRadius)
       continue;
     if (i < index) return {};
     names << marks_[i].name;
@@ -344,15 +345,16 @@ QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF si
     for (const QRectF& other : labels) count += other.intersects(label) ? 10 : 0;
     for (std::size_t i = 0; i < marks_.size(); ++i) {
       const QPointF place = s.place(marks_[i]);
-      const QRectF mark(place - QPointF(kRadius, kRadius), QSizeF(2 * kRadius, 2 * kRadius));
-      if (std::hypot(place.x() - at.x(), place.y() - at.y()) > kRadius)
+      const QRectF mark(place - QPointF(kMarkRadius, kMarkRadius),
+                        QSizeF(2 * kMarkRadius, 2 * kMarkRadius));
+      if (std::hypot(place.x() - at.x(), place.y() - at.y()) > kMarkRadius)
         count += mark.intersects(label) ? 5 : 0;
     }
     for (const QPolygonF& line : lines)
       for (qsizetype i = 1; i < line.size(); ++i) count += crosses(line[i - 1], line[i], label);
     return count;
   };
-  const double gap = kRadius + 5;
+  const double gap = kMarkRadius + 5;
   const double right = at.x() + gap, left = at.x() - gap - size.width();
   const double over = at.y() - gap - size.height(), under = at.y() + gap;
   const double middle = at.x() - size.width() / 2, level = at.y() - size.height() / 2;
@@ -376,7 +378,8 @@ void ParetoPlot::paint_legend(QPainter& painter) const {
   const std::vector<QRect> places = legend_places(kinds);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const QRectF place = places[i];
-    paint_symbol(painter, kinds[i], {place.left() + kRadius + 1, place.center().y()}, false, theme);
+    paint_symbol(painter, kinds[i], {place.left() + kMarkRadius + 1, place.center().y()}, false,
+                 theme);
     painter.setPen(theme.muted_text);
     painter.drawText(place.adjusted(kSwatch, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
                      legend_text(kinds[i]));

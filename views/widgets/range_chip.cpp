@@ -3,15 +3,10 @@
 #include <QPainter>
 
 #include "views/session/text/range_text.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
-namespace {
-
-constexpr int kMargin = 8;
-
-}  // namespace
-
 RangeChip::RangeChip(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
   setObjectName(QStringLiteral("range"));

@@ -1,17 +1,10 @@
 #include "views/widgets/rung_mark.h"
 
-#include <QCoreApplication>
 #include <array>
 
+#include "views/session/text/tr.h"
+
 namespace jointer::views {
-namespace {
-
-QString words(const char* text) {
-  return QCoreApplication::translate("Ladder", text);
-}
-
-}  // namespace
-
 QColor rung_color(const Theme& theme, RungState state) {
   switch (state) {
     case RungState::save:
@@ -45,13 +38,13 @@ QString rung_letter(RungState state) {
 QString rung_word(RungState state) {
   switch (state) {
     case RungState::save:
-      return words("save");
+      return tr("save");
     case RungState::recompute:
-      return words("recompute");
+      return tr("recompute");
     case RungState::offload:
-      return words("offload");
+      return tr("offload");
     case RungState::automatic:
-      return words("automatic");
+      return tr("automatic");
   }
   return {};
 }

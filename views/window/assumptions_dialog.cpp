@@ -11,14 +11,9 @@
 #include <QVBoxLayout>
 
 #include "core/graph/group_argument.h"
+#include "views/theme/spacing.h"
 
 namespace jointer::views {
-namespace {
-
-constexpr int kRowHeight = 22;
-
-}  // namespace
-
 AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
     : QDialog(parent), document_(document) {
   setWindowTitle(tr("Assumed sizes"));
@@ -46,7 +41,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   table->setModel(proxy);
   table->setRootIsDecorated(false);
   table->setUniformRowHeights(true);
-  table->setStyleSheet(QStringLiteral("QTreeView::item { height: %1px; }").arg(kRowHeight));
+  table->setStyleSheet(QStringLiteral("QTreeView::item { height: %1px; }").arg(kTableRowHeight));
   table->setSortingEnabled(true);
   table->sortByColumn(-1, Qt::AscendingOrder);
   table->setEditTriggers(QAbstractItemView::AllEditTriggers);

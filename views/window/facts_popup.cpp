@@ -10,6 +10,7 @@
 
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -25,8 +26,7 @@ qsizetype count(const Graph& graph, Fact::Kind kind) {
 }
 
 QString plural_text(qsizetype n, const char* one, const char* many) {
-  return QStringLiteral("%1 %2").arg(n).arg(
-      QCoreApplication::translate("Facts", n == 1 ? one : many));
+  return QStringLiteral("%1 %2").arg(n).arg(tr(n == 1 ? one : many));
 }
 
 QString heading(Fact::Kind kind) {

@@ -1,18 +1,14 @@
 #include "views/window/first_answers.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("FirstAnswers", text);
-}
 
 QString name_of(const Graph& graph, NodeId node) {
   return to_qstring(graph.name(node));

@@ -6,13 +6,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/theme/spacing.h"
+
 namespace jointer::views {
-namespace {
-
-constexpr int kRowHeight = 22;
-
-}  // namespace
-
 GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& entries,
                            QWidget* parent)
     : QDialog(parent) {
@@ -26,7 +22,7 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
   int joint = -1;
   for (const GraphEntry& entry : entries) {
     auto* item = new QListWidgetItem(QString::fromStdString(describe(entry)), list_);
-    item->setSizeHint({0, kRowHeight});
+    item->setSizeHint({0, kTableRowHeight});
     if (joint < 0 && entry.kind == CaptureKind::joint) joint = list_->row(item);
   }
   // Most users choose the joint graph.

@@ -29,14 +29,14 @@ struct ApplyCommand {
   std::optional<std::size_t> max_skipped;
 };
 
-struct Answer {
+struct ApplyAnswer {
   std::string name;
   Recipe recipe;
   Replay replay;
   Figures before, after;
 };
 
-Json to_json(const Answer& a) {
+Json to_json(const ApplyAnswer& a) {
   Json json;
   json["name"] = a.name;
   json["recipe"] = a.recipe.name;
@@ -56,7 +56,7 @@ Json to_json(const Answer& a) {
   return json;
 }
 
-void print_tables(const Answer& a) {
+void print_tables(const ApplyAnswer& a) {
   using enum Table::Align;
   fmt::print("{}\n", a.name);
   Table edits({{"edit", left}, {"by", left}, {"changes", right}});
@@ -100,11 +100,11 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   if (!recipe) return input_error("{}: {}", path, recipe.error().message);
   JOINTER_TRY(Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
-  Answer answer{.name = std::string(graph.title()),
-                .recipe = std::move(*recipe),
-                .replay = {},
-                .before = figures_of(graph, *estimator, options.optimizer),
-                .after = {}};
+  ApplyAnswer answer{.name = std::string(graph.title()),
+                     .recipe = std::move(*recipe),
+                     .replay = {},
+                     .before = figures_of(graph, *estimator, options.optimizer),
+                     .after = {}};
   auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,

@@ -25,7 +25,7 @@ namespace {
 
 using enum Table::Align;
 
-struct Answer {
+struct PassesAnswer {
   std::string name, pipeline;
   PipelineRun run;
   Figures before, after;
@@ -68,7 +68,7 @@ Json to_json(const StepResult& step, const PassTable& table) {
   return json;
 }
 
-Json to_json(const Answer& a, bool with_decisions) {
+Json to_json(const PassesAnswer& a, bool with_decisions) {
   Json json;
   json["name"] = a.name;
   json["pipeline"] = a.pipeline;
@@ -121,7 +121,7 @@ void add_warnings(const PipelineRun& run, std::vector<std::string>& notes) {
 }
 
 // Prints the tables that passes report.
-void print_tables(const Answer& a) {
+void print_tables(const PassesAnswer& a) {
   for (const StepResult& step : a.run.steps)
     for (const PassTable& each : step.tables) {
       std::vector<Table::Column> columns{{"", left}};
@@ -143,7 +143,7 @@ std::string count(std::size_t n) {
   return format_count(static_cast<std::int64_t>(n));
 }
 
-void print_steps(const Answer& a) {
+void print_steps(const PassesAnswer& a) {
   Table steps({{"pass", left},
                {"time", right},
                {"moved", right},
@@ -166,7 +166,7 @@ void print_steps(const Answer& a) {
     if (is_unchanged(s)) fmt::print("{} changed nothing: {}\n", pass_of(s), why_unchanged(s));
 }
 
-void print_decisions(const Answer& a) {
+void print_decisions(const PassesAnswer& a) {
   std::set<std::string_view> passes;
   for (const StepResult& step : a.run.steps)
     for (const Decision& each : step.decisions) passes.insert(each.pass);
@@ -315,13 +315,13 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
   const Graph& after = end_of(run, graph);
   std::vector<std::string> notes = numerics_notes(run, passes);
   add_warnings(run, notes);
-  const Answer answer{.name = std::string(graph.title()),
-                      .pipeline = to_text(pipeline),
-                      .run = std::move(run),
-                      .before = figures_of(graph, *estimator, options.optimizer),
-                      .after = figures_of(after, *estimator, options.optimizer),
-                      .limit = limit,
-                      .notes = std::move(notes)};
+  const PassesAnswer answer{.name = std::string(graph.title()),
+                            .pipeline = to_text(pipeline),
+                            .run = std::move(run),
+                            .before = figures_of(graph, *estimator, options.optimizer),
+                            .after = figures_of(after, *estimator, options.optimizer),
+                            .limit = limit,
+                            .notes = std::move(notes)};
   if (!answer.is_met())
     fmt::print(stderr, "jointer: the peak, {}, exceeds the budget of {}\n",
                format_bytes(answer.after.peak_bytes), format_bytes(*limit));

@@ -31,7 +31,7 @@ struct DiffCommand {
   bool ignores_names = false, json = false;
 };
 
-struct Answer {
+struct DiffAnswer {
   const Graph& a;
   const Graph& b;
   NodeMatch match;
@@ -41,16 +41,16 @@ struct Answer {
   std::optional<Result<PlanComparison>> plan;
 };
 
-NodeId in_a(const Answer& answer, NodeId id) {
+NodeId in_a(const DiffAnswer& answer, NodeId id) {
   return answer.match.in_before(id);
 }
 
-std::vector<DetailDifference> detail_differences(const Answer& answer, NodeId id) {
+std::vector<DetailDifference> detail_differences(const DiffAnswer& answer, NodeId id) {
   return NodeComparer(answer.a, answer.b, &answer.match).detail_differences(in_a(answer, id), id);
 }
 
 // The nodes of B whose counterparts in A have different names.
-std::vector<NodeId> renamed(const Answer& answer) {
+std::vector<NodeId> renamed(const DiffAnswer& answer) {
   std::vector<NodeId> found;
   for (const NodeId id : answer.b.order())
     if (const NodeId was = in_a(answer, id); was && answer.a.name(was) != answer.b.name(id))
@@ -59,7 +59,7 @@ std::vector<NodeId> renamed(const Answer& answer) {
 }
 
 // True if the two calls and their results have the same text and thus differ only in details.
-bool differs_in_details(const Answer& answer, NodeId id) {
+bool differs_in_details(const DiffAnswer& answer, NodeId id) {
   const NodeId was = in_a(answer, id);
   const std::string before = canonical_call(answer.a, was), after = canonical_call(answer.b, id);
   if (before == after) return true;
@@ -98,7 +98,7 @@ Json tag_json(const Node& node) {
 }
 
 // True if the graphs differ only in the way that the ranks of one program do.
-bool is_other_rank(const Answer& answer) {
+bool is_other_rank(const DiffAnswer& answer) {
   const Graph &a = answer.a, &b = answer.b;
   if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;
   for (std::size_t i = 0; i < a.part_count(); ++i)
@@ -106,7 +106,7 @@ bool is_other_rank(const Answer& answer) {
   return true;
 }
 
-Json to_json(const Answer& answer) {
+Json to_json(const DiffAnswer& answer) {
   const GraphDifference& d = answer.difference;
   Json json;
   json["equal"] = d.empty();
@@ -148,7 +148,7 @@ Json to_json(const Answer& answer) {
 
 class Printer {
  public:
-  Printer(const Answer& answer, std::size_t top) : answer_(answer), top_(top) {}
+  Printer(const DiffAnswer& answer, std::size_t top) : answer_(answer), top_(top) {}
 
   void print() {
     using enum Table::Align;
@@ -236,7 +236,7 @@ class Printer {
     fmt::print("\n");
   }
 
-  const Answer& answer_;
+  const DiffAnswer& answer_;
   std::size_t top_;
 };
 
@@ -291,13 +291,13 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
       options.ignores_names ? NodeMatch::by_structure(a, b) : NodeMatch::by_name(a, b);
   GraphDifference found = compare_graphs(a, b, match);
   auto plan = compare_plans_of(options, a, b, found);
-  const Answer answer{.a = a,
-                      .b = b,
-                      .match = std::move(match),
-                      .difference = std::move(found),
-                      .before = figures_of(a, *estimator, options.optimizer),
-                      .after = figures_of(b, *estimator, options.optimizer),
-                      .plan = std::move(plan)};
+  const DiffAnswer answer{.a = a,
+                          .b = b,
+                          .match = std::move(match),
+                          .difference = std::move(found),
+                          .before = figures_of(a, *estimator, options.optimizer),
+                          .after = figures_of(b, *estimator, options.optimizer),
+                          .plan = std::move(plan)};
   if (!options.recipe.empty()) {
     JOINTER_TRY(Edit edit, difference(a, b));
     const Recipe recipe = make_recipe(a, b, {std::move(edit)}, std::string(b.title()));

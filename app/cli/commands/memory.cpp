@@ -28,7 +28,7 @@ struct MemoryCommand {
   bool torch_compatible = false, profile = false, json = false;
 };
 
-struct Answer {
+struct MemoryAnswer {
   const Graph& graph;
   MemoryTimeline timeline;
   ReservedProfile reserved;
@@ -37,7 +37,7 @@ struct Answer {
   std::optional<TrainingRun> loop;
 };
 
-std::string peak_node(const Answer& a) {
+std::string peak_node(const MemoryAnswer& a) {
   const NodeId node = a.timeline.node_at(a.timeline.peak_index());
   return node ? std::string(a.graph.name(node)) : std::string();
 }
@@ -64,7 +64,7 @@ Json to_json(const MemorySnapshot& s, bool profile) {
   return json;
 }
 
-Json to_json(const Answer& a, const MemoryCommand& options) {
+Json to_json(const MemoryAnswer& a, const MemoryCommand& options) {
   const MemoryTimeline& t = a.timeline;
   Json json;
   json["name"] = a.graph.title();
@@ -94,7 +94,7 @@ Json to_json(const Answer& a, const MemoryCommand& options) {
   return json;
 }
 
-void print_tables(const Answer& a, const MemoryCommand& options) {
+void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
   using enum Table::Align;
   const MemoryTimeline& t = a.timeline;
   const std::string node = peak_node(a);
@@ -169,8 +169,8 @@ Result<int> run(const MemoryCommand& options) {
   if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;
   MemoryTimeline timeline(graph, memory);
   ReservedProfile reserved = simulate_reserved(timeline, graph.main_device());
-  Answer answer{graph,        std::move(timeline), std::move(reserved), ModuleTree(graph),
-                std::nullopt, std::nullopt};
+  MemoryAnswer answer{graph,        std::move(timeline), std::move(reserved), ModuleTree(graph),
+                      std::nullopt, std::nullopt};
   if (options.loop.steps > 0) {
     JOINTER_TRY(answer.loop, options.loop.run(graph, options.optimizer));
   }

@@ -45,7 +45,7 @@ std::vector<GroupTimes> times_by_stream(const Graph& /*graph*/, const Simulation
   return times;
 }
 
-struct Answer {
+struct OverlapAnswer {
   const Graph& graph;
   const Estimator& estimator;
   std::string description;
@@ -55,7 +55,7 @@ struct Answer {
   Throughput throughput;
 };
 
-Json to_json(const Answer& a) {
+Json to_json(const OverlapAnswer& a) {
   const Simulation& s = a.simulation;
   const auto optional = [](const std::optional<double>& value) {
     return value ? Json(*value) : Json();
@@ -98,7 +98,7 @@ Json to_json(const Answer& a) {
   return json;
 }
 
-void print_tables(const Answer& a, std::size_t top) {
+void print_tables(const OverlapAnswer& a, std::size_t top) {
   using enum Table::Align;
   const Simulation& s = a.simulation;
   fmt::print("{}\n", a.graph.title());
@@ -160,7 +160,7 @@ Result<int> run(const OverlapCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  Answer answer{
+  OverlapAnswer answer{
       .graph = graph,
       .estimator = *estimator,
       .description = estimator->description_of(costs),

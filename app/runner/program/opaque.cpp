@@ -5,7 +5,7 @@
 namespace jointer::runner {
 namespace {
 
-Result<c10::IValue> group_name(const Graph& graph, StringId detail) {
+Result<c10::IValue> group_of_detail(const Graph& graph, StringId detail) {
   const std::string_view name = graph.text(detail);
   bool is_known = false;
   for (std::size_t g = 0; g < graph.group_count(); ++g)
@@ -25,11 +25,11 @@ std::string_view opaque_type(const Graph& graph, const Value& value) {
 }
 
 Result<c10::IValue> group_name(const Graph& graph, const Value& value) {
-  return group_name(graph, value.detail());
+  return group_of_detail(graph, value.detail());
 }
 
 Result<c10::IValue> group_name(const Graph& graph, const Argument& argument) {
-  return group_name(graph, argument.detail());
+  return group_of_detail(graph, argument.detail());
 }
 
 }  // namespace jointer::runner

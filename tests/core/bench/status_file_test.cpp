@@ -13,7 +13,7 @@ namespace jointer::test {
 namespace {
 
 TEST(StatusFile, TheReaderSeesWhatTheWriterWrites) {
-  const auto folder = TemporaryFolder::make("jointer-test-");
+  const auto folder = jointer::TemporaryFolder::make("jointer-test-");
   ASSERT_TRUE(folder);
   const auto reader = StatusReader::make(folder->path("status"));
   ASSERT_TRUE(reader) << reader.error().message;
@@ -36,7 +36,7 @@ TEST(StatusFile, TheReaderSeesWhatTheWriterWrites) {
 
 // A rank in another language writes the same bytes.
 TEST(StatusFile, PositionsOfAnotherGraphAreNotPublished) {
-  const auto folder = TemporaryFolder::make("jointer-test-");
+  const auto folder = jointer::TemporaryFolder::make("jointer-test-");
   ASSERT_TRUE(folder);
   const auto reader = StatusReader::make(folder->path("status"));
   auto writer = StatusWriter::open(folder->path("status"));
@@ -54,7 +54,7 @@ TEST(StatusFile, PositionsOfAnotherGraphAreNotPublished) {
 }
 
 TEST(StatusFile, IsFourIntegers) {
-  const auto folder = TemporaryFolder::make("jointer-test-");
+  const auto folder = jointer::TemporaryFolder::make("jointer-test-");
   ASSERT_TRUE(folder);
   const std::string path = folder->path("status");
   const auto reader = StatusReader::make(path);
@@ -67,7 +67,7 @@ TEST(StatusFile, IsFourIntegers) {
 }
 
 TEST(StatusFile, RefusesOtherFiles) {
-  const auto folder = TemporaryFolder::make("jointer-test-");
+  const auto folder = jointer::TemporaryFolder::make("jointer-test-");
   ASSERT_TRUE(folder);
   std::ofstream(folder->path("short")) << "short";
   std::ofstream(folder->path("zeros")) << std::string(32, '\0');

@@ -27,7 +27,7 @@ Json& node_in(Json& document, std::string_view name) {
   throw std::runtime_error("there is no node " + std::string(name));
 }
 
-Graph read(const Json& document) {
+Graph read_document(const Json& document) {
   auto graph = read_native("test", PaddedBytes(document.dump()));
   if (!graph) throw std::runtime_error(graph.error().message);
   return *std::move(graph);
@@ -42,9 +42,9 @@ constexpr const char* kSmall = R"(
 
 TEST(NativeKeys, SchemasDescribeOperators) {
   Json document = document_of(kSmall);
-  EXPECT_THAT(read(document).facts().back().text, HasSubstr("without a schema"));
+  EXPECT_THAT(read_document(document).facts().back().text, HasSubstr("without a schema"));
   document["schemas"] = {{"mine.scale_.default", "(Tensor(a!) self, float by) -> Tensor(a!)"}};
-  const Graph graph = read(document);
+  const Graph graph = read_document(document);
   const OperatorInfo& op = graph.op(node(graph, "y"));
   EXPECT_TRUE(op.mutates());
   ASSERT_EQ(op.arguments.size(), 2U);
@@ -69,7 +69,7 @@ TEST(NativeKeys, TheSequenceNumberIsOptional) {
   Json document = document_of(kSmall);
   node_in(document, "y")["seq_nr"] = 18446744073709551615ULL;
   node_in(document, "z")["seq_nr"] = 7;
-  const Graph graph = read(document);
+  const Graph graph = read_document(document);
   EXPECT_FALSE(node(graph, "y").has(Node::has_seq_nr));
   EXPECT_EQ(node(graph, "z").seq_nr, 7);
   for (const Json& bad : {Json(1.5), Json("3"), Json(true)}) {
@@ -94,7 +94,7 @@ TEST(NativeKeys, SymbolsOfFloatsAreNotSizes) {
                                     {node_in(document, "x")["val"],
                                      {{"symint", "zf16"}, {"hint", 1e-05}},
                                      {{"symfloat", "eps"}, {"hint", 0.5}}}}};
-  const Graph graph = read(document);
+  const Graph graph = read_document(document);
   ASSERT_EQ(graph.symbols().size(), 1U);
   EXPECT_EQ(graph.symbols().front().name, "s0");
   EXPECT_EQ(graph.args(node(graph, "y"))[1].kind, Argument::Kind::raw);
@@ -120,13 +120,13 @@ TEST(NativeKeys, AProcessGroupMayBeAValue) {
   node_in(document, "mesh")["val"] = group;
   node_in(document, "a")["args"][2] = {{"n", "mesh"}};
   node_in(document, "b")["args"][2] = group;
-  const Graph graph = read(document);
+  const Graph graph = read_document(document);
   for (const char* name : {"a", "b"}) {
     ASSERT_TRUE(node(graph, name).group) << name;
     EXPECT_EQ(graph.group_size(node(graph, name)), 4) << name;
   }
   node_in(document, "mesh")["val"] = {{"opaque", "DeviceMesh"}, {"repr", "tp"}};
-  EXPECT_FALSE(node(read(document), "a").group);
+  EXPECT_FALSE(node(read_document(document), "a").group);
 }
 
 TEST(NativeKeys, TheTwinOfAGroupHasItsRanks) {

@@ -15,7 +15,7 @@
 namespace jointer::test {
 namespace {
 
-Graph read(const std::string& text) {
+Graph read_capture(const std::string& text) {
   auto graph = read_native("written", PaddedBytes(text));
   if (!graph) RC_FAIL(graph.error().message);
   return *std::move(graph);
@@ -26,7 +26,7 @@ RC_GTEST_PROP(NativeProperty, GraphsRoundTrip, (std::uint64_t seed, bool pair)) 
   const Graph graph = random_graph(seed, {.calls = calls, .pair = pair});
   const std::string text = write_native(graph);
   RC_ASSERT(nlohmann::json::accept(text));
-  const Graph again = read(text);
+  const Graph again = read_capture(text);
   RC_ASSERT(graph_hash(again) == graph_hash(graph));
   RC_ASSERT(write_native(again) == text);
   RC_ASSERT(again.node_count() == graph.node_count());
@@ -47,7 +47,7 @@ RC_GTEST_PROP(NativeProperty, AssumptionsAreWritten, (std::uint64_t seed)) {
   Graph graph = random_graph(seed);
   const auto rows = *rc::gen::inRange<std::int64_t>(0, 10'000);
   RC_ASSERT(graph.assume({.fallback = {}, .named = {{"s0", rows}}}).has_value());
-  const Graph again = read(write_native(graph));
+  const Graph again = read_capture(write_native(graph));
   RC_ASSERT(again.symbols().front().value == rows);
   RC_ASSERT(std::ranges::equal(MemoryTimeline(graph).profile(), MemoryTimeline(again).profile()));
   RC_ASSERT(graph_hash(again) == graph_hash(graph));
@@ -63,7 +63,8 @@ RC_GTEST_PROP(NativeProperty, HalvesOfAPairMakeTheSamePair, (std::uint64_t seed)
   RC_ASSERT(append_native(pair, "bw", PaddedBytes(backward)).has_value());
   RC_ASSERT(complete(pair).has_value());
   RC_ASSERT(graph_hash(pair) == graph_hash(graph));
-  RC_ASSERT(graph_hash(read(forward)) + "+" + graph_hash(read(backward)) == graph_hash(graph));
+  RC_ASSERT(graph_hash(read_capture(forward)) + "+" + graph_hash(read_capture(backward)) ==
+            graph_hash(graph));
 }
 
 }  // namespace

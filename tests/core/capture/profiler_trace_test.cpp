@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // A trace as torch.profiler writes it: one process, times in microseconds.
 class Trace {
@@ -39,8 +39,9 @@ class Trace {
     return add("user_annotation", name, tid, ts, dur, {{"External id", ++external_}});
   }
   // A call's External id counts up from 1.
-  Trace& op(const char* name, double ts, double dur, const Json& dims = nullptr, int tid = 10) {
-    Json args{{"External id", ++external_}, {"Record function id", 0}};
+  Trace& op(const char* name, double ts, double dur, const OrderedJson& dims = nullptr,
+            int tid = 10) {
+    OrderedJson args{{"External id", ++external_}, {"Record function id", 0}};
     if (!dims.is_null()) args["Input Dims"] = dims;
     args["Ev Idx"] = external_;
     return add("cpu_op", name, tid, ts, dur, std::move(args));
@@ -51,22 +52,22 @@ class Trace {
   }
   Trace& kernel(const char* name, double ts, double dur, int correlation, int external = 0,
                 const char* category = "kernel", int stream = 7) {
-    Json args{{"device", 0}, {"stream", stream}, {"correlation", correlation}};
+    OrderedJson args{{"device", 0}, {"stream", stream}, {"correlation", correlation}};
     if (external != 0) args["External id"] = external;
     return add(category, name, stream, ts, dur, std::move(args), 0);
   }
   [[nodiscard]] std::string text() const {
-    Json json{{"schemaVersion", 1},
-              {"deviceProperties", devices_},
-              {"displayTimeUnit", "ms"},
-              {"baseTimeNanoseconds", 1790857026000000000},
-              {"traceEvents", events_}};
+    OrderedJson json{{"schemaVersion", 1},
+                     {"deviceProperties", devices_},
+                     {"displayTimeUnit", "ms"},
+                     {"baseTimeNanoseconds", 1790857026000000000},
+                     {"traceEvents", events_}};
     return json.dump();
   }
 
  private:
   Trace& add(const char* category, const std::string& name, int tid, double ts, double dur,
-             Json args, int pid = 4242) {
+             OrderedJson args, int pid = 4242) {
     events_.push_back({{"ph", "X"},
                        {"cat", category},
                        {"name", name},
@@ -78,7 +79,7 @@ class Trace {
     return *this;
   }
 
-  Json devices_ = Json::array(), events_ = Json::array();
+  OrderedJson devices_ = OrderedJson::array(), events_ = OrderedJson::array();
   int external_ = 0;
 };
 
@@ -121,8 +122,8 @@ TEST(ProfilerTrace, CpuCallsAreNodes) {
                              Trace()
                                  .op("aten::mm", 100.5, 10, {{8, 16}, {16, 4}})
                                  .op("aten::resolve_conj", 101, 1, {{8, 16}})
-                                 .op("aten::view", 111, 1, {{8, 4}, Json::array()})
-                                 .op("aten::add", 113, 5.25, {{8, 4}, {4}, Json::array()})
+                                 .op("aten::view", 111, 1, {{8, 4}, OrderedJson::array()})
+                                 .op("aten::add", 113, 5.25, {{8, 4}, {4}, OrderedJson::array()})
                                  .op("aten::relu", 120, 7, {{8, 4}})
                                  .op("aten::clamp_min", 121, 5, {{8, 4}}),
                              {.device = "my CPU"});
@@ -189,12 +190,12 @@ TEST(ProfilerTrace, ACollectiveIsItsNcclKernel) {
     const double t = 1000.0 * pass;
     const int id = 6 * pass, correlation = 10 * pass;
     trace.step(pass, t, 900)
-        .op("_c10d_functional::all_reduce", t + 1, 40, {{8, 4}, Json::array()})  // id + 1
-        .op("aten::clone", t + 2, 5, {{8, 4}})                                   // id + 2
-        .op("record_param_comms", t + 10, 20)                                    // id + 3
-        .op("aten::relu", t + 50, 5, {{8, 4}})                                   // id + 4
-        .op("_c10d_functional::wait_tensor", t + 60, 5, {{8, 4}})                // id + 5
-        .op("aten::add", t + 70, 5, {{8, 4}, {8, 4}})                            // id + 6
+        .op("_c10d_functional::all_reduce", t + 1, 40, {{8, 4}, OrderedJson::array()})  // id + 1
+        .op("aten::clone", t + 2, 5, {{8, 4}})                                          // id + 2
+        .op("record_param_comms", t + 10, 20)                                           // id + 3
+        .op("aten::relu", t + 50, 5, {{8, 4}})                                          // id + 4
+        .op("_c10d_functional::wait_tensor", t + 60, 5, {{8, 4}})                       // id + 5
+        .op("aten::add", t + 70, 5, {{8, 4}, {8, 4}})                                   // id + 6
         .kernel("Memcpy DtoD (Device -> Device)", t + 5, 3, correlation + 1, id + 2, "gpu_memcpy")
         // Rank 0 waits for the other ranks: longer in some steps.
         .kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", t + 15,
@@ -215,14 +216,15 @@ TEST(ProfilerTrace, ACollectiveIsItsNcclKernel) {
 
 TEST(ProfilerTrace, EagerNamesOfCollectivesAreKnown) {
   const Graph graph = collectives();
-  const TraceMatch m = match(graph, Trace()
-                                        .gpu()
-                                        .op("c10d::allreduce_", 1, 40, {{{8, 4}}, Json::array()})
-                                        .op("aten::relu", 50, 5, {{8, 4}})
-                                        .op("aten::add", 70, 5, {{8, 4}, {8, 4}})
-                                        .kernel("ncclDevKernel_AllReduce", 10, 30, 1, 1)
-                                        .kernel("relu", 50, 2, 2, 2)
-                                        .kernel("add", 60, 2, 3, 3));
+  const TraceMatch m =
+      match(graph, Trace()
+                       .gpu()
+                       .op("c10d::allreduce_", 1, 40, {{{8, 4}}, OrderedJson::array()})
+                       .op("aten::relu", 50, 5, {{8, 4}})
+                       .op("aten::add", 70, 5, {{8, 4}, {8, 4}})
+                       .kernel("ncclDevKernel_AllReduce", 10, 30, 1, 1)
+                       .kernel("relu", 50, 2, 2, 2)
+                       .kernel("add", 60, 2, 3, 3));
   EXPECT_THAT(lanes(graph, m), ElementsAre("ar 0-30 30", "r 40-42 2", "out 50-52 2"));
   EXPECT_THAT(m.measurement.notes,
               ElementsAre("1 of 4 nodes matches no call: _c10d_functional::wait_tensor (1)"));
@@ -322,12 +324,13 @@ TEST(ProfilerTrace, KeywordsAndListsFollowTheSchema) {
     p: f32[6,3] = aten.index_put(m, [i], s)
     return [p]
   )");
-  const TraceMatch m =
-      match(graph, Trace()
-                       .op("aten::cat", 0, 10, {{{2, 3}, {4, 3}}, Json::array()})
-                       .op("aten::mul", 20, 5, {{6, 3}, Json::array()})
-                       // Lists of optional tensors are not recorded.
-                       .op("aten::index_put", 30, 5, {{6, 3}, Json::array(), Json::array()}));
+  const TraceMatch m = match(
+      graph,
+      Trace()
+          .op("aten::cat", 0, 10, {{{2, 3}, {4, 3}}, OrderedJson::array()})
+          .op("aten::mul", 20, 5, {{6, 3}, OrderedJson::array()})
+          // Lists of optional tensors are not recorded.
+          .op("aten::index_put", 30, 5, {{6, 3}, OrderedJson::array(), OrderedJson::array()}));
   EXPECT_EQ(m.matched, 3U);
   EXPECT_FALSE(read(graph, Trace().op("aten::cat", 0, 1, {{{2, 3, 4, 3}}}).text()).has_value())
       << "the boundaries between shapes matter";

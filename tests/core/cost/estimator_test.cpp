@@ -67,7 +67,7 @@ TEST(Devices, TheCpuHasTheCoresOfThisMachine) {
   EXPECT_EQ(here.name, same.name + " (this machine)");
   EXPECT_EQ(device("CPU").name, here.name);
   // A description in a file keeps the cores that it states.
-  const TemporaryFolder folder = *TemporaryFolder::make("jointer-device-");
+  const jointer::TemporaryFolder folder = *jointer::TemporaryFolder::make("jointer-device-");
   const auto text = read_bytes(source_path("resources/devices/cpu.json"));
   ASSERT_TRUE(text && write_bytes(folder.path("mine.json"), text->view()));
   const DeviceDescription stated = device(folder.path("mine.json"));

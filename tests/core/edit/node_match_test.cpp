@@ -5,6 +5,7 @@
 
 #include "core/edit/difference.h"
 #include "core/graph/literal.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -16,12 +17,6 @@ Graph graph_of(std::string_view text) {
   auto graph = parse_literal(text);
   if (!graph) throw std::runtime_error(graph.error().message);
   return *std::move(graph);
-}
-
-std::vector<std::string> names(const Graph& graph, const std::vector<NodeId>& nodes) {
-  std::vector<std::string> found;
-  for (const NodeId id : nodes) found.emplace_back(graph.name(id));
-  return found;
 }
 
 // Two graphs, and their difference by structure.

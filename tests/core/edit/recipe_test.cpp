@@ -202,7 +202,7 @@ TEST(Recipe, KeepsAnEditWithoutChanges) {
 
 // A rank of a vocab-parallel embedding. It subtracts the rank's first index, and its group has a
 // rank-specific name.
-Graph rank(int index, std::string_view op = "sub") {
+Graph embedding_rank(int index, std::string_view op = "sub") {
   return parse(fmt::format(R"(
     group tp{0}: 0 1
     x: f32[4,8] = input
@@ -216,7 +216,7 @@ Graph rank(int index, std::string_view op = "sub") {
 }
 
 TEST(Replay, ACopyHasTheConstantsOfARank) {
-  const Graph first = rank(0);
+  const Graph first = embedding_rank(0);
   Graph wanted = first;
   const std::vector<Change> changes{
       insert_of(R"({"name":"again","copy":"b","inputs":{"a":"x"},"like":"b",
@@ -232,7 +232,7 @@ TEST(Replay, ACopyHasTheConstantsOfARank) {
     EXPECT_THAT(text, HasSubstr(R"("copy": "b")"));
     const auto read = read_recipe(text);
     ASSERT_TRUE(read) << read.error().message;
-    Graph same = first, other = rank(1);
+    Graph same = first, other = embedding_rank(1);
     ASSERT_TRUE(replay(same, *read));
     EXPECT_EQ(graph_hash(same), graph_hash(wanted));
     ASSERT_TRUE(replay(other, *read));
@@ -242,14 +242,14 @@ TEST(Replay, ACopyHasTheConstantsOfARank) {
 }
 
 TEST(Replay, LenientSkipsACopyOfAnotherOperator) {
-  const Graph first = rank(0);
+  const Graph first = embedding_rank(0);
   const InsertNode insert = insert_of(R"({"name":"again","copy":"b","like":"b",
         "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
                                       "c");
   const Recipe made =
       recipe_of(first, {{.title = "copy", .by = {}, .changes = {insert}, .notes = {}}});
   EXPECT_EQ(made.expects.at("b"), "aten.sub.Tensor(%a,0) -> float32[4,8]");
-  Graph other = rank(0, "mul");
+  Graph other = embedding_rank(0, "mul");
   const auto done = replay(other, made, true);
   ASSERT_TRUE(done) << done.error().message;
   ASSERT_THAT(done->skipped, SizeIs(1));
@@ -292,7 +292,7 @@ TEST(Recipe, OnlyInputsAndCopiesNeedVersionTwo) {
 }
 
 TEST(Replay, InputsLeaveTheConstantsOfARank) {
-  const Graph first = rank(0);
+  const Graph first = embedding_rank(0);
   Graph wanted = first;
   const std::vector<Change> changes{
       insert_of(R"({"name":"copy","target":"aten.clone.default","args":[{"n":"a"}],"like":"a",
@@ -313,7 +313,7 @@ TEST(Replay, InputsLeaveTheConstantsOfARank) {
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(write_edit(read->edits.front()), write_edit(each));
     for (const bool lenient : {false, true}) {
-      Graph other = rank(1);
+      Graph other = embedding_rank(1);
       const auto done = replay(other, *read, lenient);
       ASSERT_TRUE(done) << done.error().message;
       EXPECT_THAT(done->skipped, IsEmpty());

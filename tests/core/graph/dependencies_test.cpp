@@ -171,7 +171,7 @@ TEST(Dependencies, ASizeIsComputedBeforeItsUse) {
   EXPECT_THAT(before(graph, "used"), ElementsAre("data made"));
 }
 
-Graph read(std::string_view nodes) {
+Graph read_nodes(std::string_view nodes) {
   const PaddedBytes bytes(
       fmt::format(R"({{"format":"jointer-capture","version":1,"kind":"joint","storages":[16,16,16],
         "symbols":{{"vars":{{"u0":{{"min":null,"max":null,"hint":null}}}}}},"nodes":[{}]}})",
@@ -189,22 +189,22 @@ std::string tensor(std::string_view size, int storage) {
 
 TEST(Dependencies, SizesAreUsedAfterTheirCheck) {
   const Graph graph =
-      read(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) + R"(},
+      read_nodes(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) + R"(},
       {"name":"item","op":"call_function","target":"aten._local_scalar_dense.default",
        "args":[{"n":"x"}],"val":{"symint":"u0","hint":null}},
       {"name":"before","op":"call_function","target":"aten.ones.default","args":[[{"n":"item"}]],
-       "val":)" +
-           tensor(R"({"sym":"u0"})", 1) + R"(},
+       "val":)" + tensor(R"({"sym":"u0"})", 1) +
+                 R"(},
       {"name":"ge","op":"call_function","target":"_operator.ge","args":[{"n":"item"},0],
        "val":{"symint":"u0 >= 0","hint":null}},
       {"name":"check","op":"call_function","target":"aten._assert_scalar.default",
        "args":[{"n":"ge"},"u0 >= 0"]},
       {"name":"after","op":"call_function","target":"aten.ones.default","args":[[{"n":"item"}]],
-       "val":)" +
-           tensor(R"({"sym":"u0"})", 2) + R"(},
+       "val":)" + tensor(R"({"sym":"u0"})", 2) +
+                 R"(},
       {"name":"apart","op":"call_function","target":"aten.relu.default","args":[{"n":"x"}],
-       "val":)" +
-           tensor("4", 0) + R"(},
+       "val":)" + tensor("4", 0) +
+                 R"(},
       {"name":"output","op":"output","target":"output","args":[[{"n":"before"},{"n":"after"}]]})");
   EXPECT_THAT(before(graph, "before"), ElementsAre("data item"));
   EXPECT_THAT(before(graph, "check"), ElementsAre("data ge"));
@@ -214,14 +214,14 @@ TEST(Dependencies, SizesAreUsedAfterTheirCheck) {
 
 TEST(Dependencies, ACustomOperatorWritesAsTheCaptureStates) {
   const auto graph = [](std::string_view alias) {
-    return read(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) + R"(},
+    return read_nodes(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) +
+                      R"(},
       {"name":"read","op":"call_function","target":"aten.relu.default","args":[{"n":"x"}],
-       "val":)" +
-                tensor("4", 1) +
-                R"(},
+       "val":)" + tensor("4", 1) +
+                      R"(},
       {"name":"custom","op":"call_function","target":"mine.fill.default","args":[{"n":"x"}],
        "schema_alias":)" +
-                std::string(alias) + R"(,"val":)" + tensor("4", 2) + R"(},
+                      std::string(alias) + R"(,"val":)" + tensor("4", 2) + R"(},
       {"name":"output","op":"output","target":"output","args":[[{"n":"read"}]]})");
   };
   EXPECT_THAT(before(graph("[[0,true]]"), "custom"), ElementsAre("data x", "write read"));
@@ -230,13 +230,13 @@ TEST(Dependencies, ACustomOperatorWritesAsTheCaptureStates) {
 
 TEST(Dependencies, ATritonKernelThatMutatesWritesToItsArguments) {
   const auto graph = [](std::string_view target) {
-    return read(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) + R"(},
+    return read_nodes(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) +
+                      R"(},
       {"name":"read","op":"call_function","target":"aten.relu.default","args":[{"n":"x"}],
-       "val":)" +
-                tensor("4", 1) +
-                R"(},
+       "val":)" + tensor("4", 1) +
+                      R"(},
       {"name":"triton","op":"call_function","target":")" +
-                std::string(target) + R"(","args":[],
+                      std::string(target) + R"(","args":[],
        "kwargs":{"kernel_idx":0,"kwargs":{"dict":{"out_ptr":{"n":"x"}}}}},
       {"name":"output","op":"output","target":"output","args":[[{"n":"read"}]]})");
   };

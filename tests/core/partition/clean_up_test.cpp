@@ -7,16 +7,10 @@
 #include "core/partition/common_subexpressions.h"
 #include "core/partition/dead_code.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
-
-std::vector<std::string> calls(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
-  return names;
-}
 
 using testing::ElementsAre;
 
@@ -37,7 +31,7 @@ TEST(DeadCode, RemovesUnusedCalls) {
   eliminate_dead_code(graph);
   ASSERT_TRUE(graph.finish());
   EXPECT_TRUE(validate(graph));
-  EXPECT_THAT(calls(graph), ElementsAre("y", "ar", "wt", "written"))
+  EXPECT_THAT(calls_of(graph), ElementsAre("y", "ar", "wt", "written"))
       << "waits and writes have effects, random calls have none here";
   EXPECT_TRUE(graph.find("unused")) << "inputs are kept";
 }
@@ -64,7 +58,7 @@ TEST(CommonSubexpressions, KeepTheFirstOfEqualCalls) {
     out: f32[4] = aten.add.Tensor(g, h)
     return [out]
   )");
-  EXPECT_THAT(calls(graph), ElementsAre("a", "c", "d", "e", "g", "h", "out"))
+  EXPECT_THAT(calls_of(graph), ElementsAre("a", "c", "d", "e", "g", "h", "out"))
       << "2 and 2.0 are different; f reads the duplicate of what e reads";
   EXPECT_THAT(graph.inputs(graph.find("g")), ElementsAre(graph.find("e")));
 }
@@ -84,7 +78,7 @@ TEST(CommonSubexpressions, NestedArgumentsAndKeywordsCount) {
     out: f32[8] = aten.add.Tensor(all, e)
     return [out]
   )");
-  EXPECT_THAT(calls(graph), ElementsAre("a", "b", "d", "e", "ab", "cd", "all", "out"));
+  EXPECT_THAT(calls_of(graph), ElementsAre("a", "b", "d", "e", "ab", "cd", "all", "out"));
 }
 
 TEST(CommonSubexpressions, KeepSomeCallsSeparate) {
@@ -100,7 +94,7 @@ TEST(CommonSubexpressions, KeepSomeCallsSeparate) {
     t: f32[4] = aten.add.Tensor(s, z)
     return [o1, v, t]
   )");
-  EXPECT_THAT(calls(graph), ElementsAre("r1", "r2", "o1", "o2", "v", "z", "s", "t"))
+  EXPECT_THAT(calls_of(graph), ElementsAre("r1", "r2", "o1", "o2", "v", "z", "s", "t"))
       << "random calls, and results of the graph or views of them";
 }
 
@@ -117,7 +111,7 @@ TEST(CommonSubexpressions, AreNotSharedAcrossAWrite) {
     out: f32[4] = aten.sub.Tensor(ab, cd)
     return [out, w]
   )");
-  EXPECT_THAT(calls(graph), ElementsAre("a", "w", "c", "ab", "cd", "out"));
+  EXPECT_THAT(calls_of(graph), ElementsAre("a", "w", "c", "ab", "cd", "out"));
 }
 
 TEST(CommonSubexpressions, ViewsOfARemovedCallBecomeViewsOfTheKeptOne) {
@@ -130,7 +124,7 @@ TEST(CommonSubexpressions, ViewsOfARemovedCallBecomeViewsOfTheKeptOne) {
     out: f32[4,4] = aten.mm(a, u)
     return [out]
   )");
-  EXPECT_THAT(calls(graph), ElementsAre("a", "t", "u", "out"));
+  EXPECT_THAT(calls_of(graph), ElementsAre("a", "t", "u", "out"));
   EXPECT_EQ(storage_of(graph, "t"), storage_of(graph, "a"));
   EXPECT_EQ(storage_of(graph, "u"), storage_of(graph, "a"));
 }
@@ -147,7 +141,7 @@ TEST(CommonSubexpressions, AViewOfARemovedCallMayBeKept) {
     out: f32[4,4] = aten.mm(t, u)
     return [out]
   )");
-  EXPECT_THAT(calls(graph), ElementsAre("a", "t", "out"));
+  EXPECT_THAT(calls_of(graph), ElementsAre("a", "t", "out"));
   EXPECT_EQ(storage_of(graph, "t"), storage_of(graph, "a"));
 }
 
@@ -171,7 +165,7 @@ TEST(CommonSubexpressions, AViewOfARemovedWaitBecomesAViewOfTheKeptOne) {
   ASSERT_NE(number_of("a"), number_of("b"));
   graph.part(PartId(0)).torch_version = "2.11.0";  // later versions merge no waits
   merge_common_subexpressions(graph);
-  EXPECT_THAT(calls(graph), ElementsAre("s", "a", "t", "out"));
+  EXPECT_THAT(calls_of(graph), ElementsAre("s", "a", "t", "out"));
   EXPECT_EQ(number_of("t"), number_of("a"));
 }
 
@@ -197,7 +191,7 @@ std::vector<std::string> merged_by(std::string_view torch, std::string_view text
   Graph graph = parse(text);
   graph.part(PartId(0)).torch_version = torch;
   merge_common_subexpressions(graph);
-  return calls(graph);
+  return calls_of(graph);
 }
 
 TEST(CommonSubexpressions, ForwardAndBackwardAreSeparateSinceTorch214) {
@@ -226,9 +220,9 @@ TEST(CommonSubexpressions, StreamsAreSeparateSinceTorch214) {
     graph.node(graph.find("c")).custom = graph.intern(R"({"stream": 0, "note": "default"})");
     merge_common_subexpressions(graph);
     if (std::string_view(torch) == "2.13.0")
-      EXPECT_THAT(calls(graph), ElementsAre("a", "ab", "out"));
+      EXPECT_THAT(calls_of(graph), ElementsAre("a", "ab", "out"));
     else
-      EXPECT_THAT(calls(graph), ElementsAre("a", "b", "ab", "out")) << "c runs where a does";
+      EXPECT_THAT(calls_of(graph), ElementsAre("a", "b", "ab", "out")) << "c runs where a does";
   }
 }
 

@@ -27,7 +27,7 @@ Graph emitted(const Graph& joint, Partitioner partitioner = Partitioner::min_cut
   return *std::move(pair);
 }
 
-std::vector<std::string> names(const Graph& graph, PartId part) {
+std::vector<std::string> names_of_part(const Graph& graph, PartId part) {
   std::vector<std::string> found;
   for (const NodeId id : graph.order())
     if (graph.node(id).part == part) found.emplace_back(graph.name(id));
@@ -57,9 +57,9 @@ constexpr const char* kTwoLayers = R"(
 
 TEST(EmitPair, RecomputesRightBeforeTheUse) {
   const Graph pair = emitted(parse(kTwoLayers));
-  EXPECT_THAT(names(pair, kForward),
+  EXPECT_THAT(names_of_part(pair, kForward),
               ElementsAre("w1", "w2", "x", "mm1", "a1", "mm2", "a2", "y", "output"));
-  EXPECT_THAT(names(pair, kBackward),
+  EXPECT_THAT(names_of_part(pair, kBackward),
               ElementsAre("mm1", "mm2", "dy", "a2", "m2", "g2", "a1", "t2", "gw2", "g1", "output"));
 }
 
@@ -97,7 +97,7 @@ TEST(EmitPair, DefaultKeepsTheOrderIfNothingIsTagged) {
     return [y, g]
   )"),
                              Partitioner::default_partition);
-  EXPECT_THAT(names(pair, kBackward), ElementsAre("y", "dy", "early", "g", "output"));
+  EXPECT_THAT(names_of_part(pair, kBackward), ElementsAre("y", "dy", "early", "g", "output"));
 }
 
 TEST(EmitPair, ElementsOfTuplesFollowTheirTuple) {
@@ -112,7 +112,7 @@ TEST(EmitPair, ElementsOfTuplesFollowTheirTuple) {
     g: f32[8,8] = aten.neg(dy)  {backward}
     return [y, g]
   )"));
-  EXPECT_THAT(names(pair, kForward), ElementsAre("x", "s", "a", "b", "r", "y", "output"));
+  EXPECT_THAT(names_of_part(pair, kForward), ElementsAre("x", "s", "a", "b", "r", "y", "output"));
 }
 
 TEST(EmitPair, RefusesAnIncompletePlan) {
@@ -139,10 +139,11 @@ constexpr const char* kDropout = R"(
 
 TEST(EmitPair, RandomCallsUseGeneratorsOnCuda) {
   const Graph pair = emitted(parse(fmt::format(kDropout, "cuda:0")));
-  EXPECT_THAT(names(pair, kForward),
+  EXPECT_THAT(names_of_part(pair, kForward),
               ElementsAre("x", "fwd_rng_state_0", "graphsafe_run_with_rng_state", "y", "output"));
-  EXPECT_THAT(names(pair, kBackward), ElementsAre("x", "dy", "bwd_rng_state_0",
-                                                  "graphsafe_run_with_rng_state", "g", "output"));
+  EXPECT_THAT(
+      names_of_part(pair, kBackward),
+      ElementsAre("x", "dy", "bwd_rng_state_0", "graphsafe_run_with_rng_state", "g", "output"));
   const Node& call = pair.node(pair.find(kBackward, "graphsafe_run_with_rng_state"));
   EXPECT_EQ(call.origin, pair.find(kForward, "graphsafe_run_with_rng_state"));
   EXPECT_EQ(canonical_call(pair, pair.find(kForward, "graphsafe_run_with_rng_state"))
@@ -152,9 +153,9 @@ TEST(EmitPair, RandomCallsUseGeneratorsOnCuda) {
 
 TEST(EmitPair, RandomCallsSaveTheirStateElsewhere) {
   const Graph pair = emitted(parse(fmt::format(kDropout, "cpu")));
-  EXPECT_THAT(names(pair, kForward),
+  EXPECT_THAT(names_of_part(pair, kForward),
               ElementsAre("x", "run_and_save_rng_state", "getitem", "getitem_1", "y", "output"));
-  EXPECT_THAT(names(pair, kBackward),
+  EXPECT_THAT(names_of_part(pair, kBackward),
               ElementsAre("x", "rng_state_output_0", "dy", "run_with_rng_state", "g", "output"));
   EXPECT_EQ(pair.node(pair.find(kBackward, "rng_state_output_0")).partner,
             pair.find(kForward, "getitem"));
@@ -222,7 +223,7 @@ TEST_P(CapturedPairs, EqualTheEmittedPairs) {
   ASSERT_TRUE(wanted) << wanted.error().message;
   const Graph pair = emitted(*joint, GetParam().partitioner);
   for (const PartId part : {kForward, kBackward}) {
-    ASSERT_EQ(names(pair, part), names(*wanted, part)) << "names and order";
+    ASSERT_EQ(names_of_part(pair, part), names_of_part(*wanted, part)) << "names and order";
     EXPECT_EQ(pair.part(part).name, wanted->part(part).name);
     EXPECT_EQ(pair.part(part).outputs.size(), wanted->part(part).outputs.size());
   }

@@ -17,6 +17,7 @@
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
 #include "core/schedule/simulation.h"
+#include "tests/support/names.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/symbolic_run.h"
 
@@ -51,12 +52,6 @@ SavePlan some_plan(const Partition& partition, Partitioner partitioner, std::mt1
   return plan;
 }
 
-std::vector<std::string> names(const Graph& graph, const std::vector<NodeId>& nodes) {
-  std::vector<std::string> found;
-  for (const NodeId id : nodes) found.emplace_back(graph.name(id));
-  return found;
-}
-
 bool draws(const Graph& pair) {
   return std::ranges::any_of(pair.order(), [&](NodeId id) {
     return pair.target(pair.node(id)).find("rng_state") != std::string_view::npos;
@@ -64,7 +59,7 @@ bool draws(const Graph& pair) {
 }
 
 // The names of both halves' calls, in order.
-std::vector<std::string> calls(const Graph& pair) {
+std::vector<std::string> calls_with_parts(const Graph& pair) {
   std::vector<std::string> found;
   for (const NodeId id : pair.order())
     if (pair.node(id).kind == NodeKind::call)
@@ -128,7 +123,7 @@ RC_GTEST_PROP(JoinPairProperty, ThePlanMakesTheSamePair, (std::uint64_t seed, bo
     RC_ASSERT(names(joined->joint, joined->plan.saved_symbols) ==
               names(made->partition.joint, made->plan.saved_symbols));
   }
-  if (calls(*again) != calls(pair)) return;  // see below
+  if (calls_with_parts(*again) != calls_with_parts(pair)) return;  // see below
   RC_ASSERT(figures_of(*again) == figures_of(pair));
   if (!draws(pair)) RC_ASSERT(graph_hash(*again) == graph_hash(pair));
 }
@@ -145,7 +140,7 @@ TEST(JoinPairProperty, MostPairsKeepTheirOrder) {
     const auto again = emit_pair(joined->joint, joined->plan, made->partitioner);
     ASSERT_TRUE(again) << again.error().message;
     ++all;
-    if (calls(*again) == calls(made->pair)) ++same;
+    if (calls_with_parts(*again) == calls_with_parts(made->pair)) ++same;
   }
   EXPECT_GT(all, 100);
   EXPECT_GT(same * 10, all * 7) << same << " of " << all;

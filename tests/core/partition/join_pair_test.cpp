@@ -10,6 +10,7 @@
 #include "core/partition/partition.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/symbolic_run.h"
 
@@ -47,12 +48,6 @@ std::string refusal(const Graph& pair) {
   if (made) return {};
   EXPECT_EQ(made.error().kind, Error::Kind::usage);
   return made.error().message;
-}
-
-std::vector<std::string> names(const Graph& graph, std::span<const NodeId> ids) {
-  std::vector<std::string> found;
-  for (const NodeId id : ids) found.emplace_back(graph.name(id));
-  return found;
 }
 
 // A pair of two literals.

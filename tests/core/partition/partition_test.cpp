@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -23,12 +24,6 @@ Partition partitioned(const Graph& graph, const PartitionOptions& options = {}) 
 
 Partition partitioned(std::string_view text, const PartitionOptions& options = {}) {
   return partitioned(parse(text), options);
-}
-
-std::vector<std::string> names(const Graph& graph, const std::vector<NodeId>& ids) {
-  std::vector<std::string> found;
-  for (const NodeId id : ids) found.emplace_back(graph.name(id));
-  return found;
 }
 
 std::vector<std::string> saved(const Partition& done) {

@@ -91,7 +91,7 @@ struct Saved {
   std::unique_ptr<PlanWhatIf> what_if;
 };
 
-std::vector<std::string> names(const ChangeList& list) {
+std::vector<std::string> change_names(const ChangeList& list) {
   std::vector<std::string> all;
   for (const ListedChange& each : list.changes)
     all.push_back(fmt::format("{} {}", each.move.name, to_string(each.move.to)));
@@ -104,7 +104,7 @@ PlanTarget by(MoveUnit unit, std::optional<std::size_t> at_most = {}) {
 
 TEST(PlanTarget, TheFewestTensorsAreChanged) {
   const Saved s(kTwoLayers);
-  EXPECT_THAT(names(s.free(8192)), ElementsAre("c recompute"));
+  EXPECT_THAT(change_names(s.free(8192)), ElementsAre("c recompute"));
   const ChangeList two = s.free(8193);
   EXPECT_EQ(two.changes.size(), 2U);
   EXPECT_TRUE(two.is_reached);
@@ -126,16 +126,20 @@ TEST(PlanTarget, EachLineHasTheFiguresAfterIt) {
 
 TEST(PlanTarget, OfEqualLengthsTheShorterStepIsTaken) {
   const PlanTarget recomputing{.moves = {.offload = false}};
-  EXPECT_THAT(names(Saved(kTwoLayers, "a0").free(4096, recomputing)), ElementsAre("c recompute"));
-  EXPECT_THAT(names(Saved(kTwoLayers, "c").free(4096, recomputing)), ElementsAre("a0 recompute"));
+  EXPECT_THAT(change_names(Saved(kTwoLayers, "a0").free(4096, recomputing)),
+              ElementsAre("c recompute"));
+  EXPECT_THAT(change_names(Saved(kTwoLayers, "c").free(4096, recomputing)),
+              ElementsAre("a0 recompute"));
 }
 
 TEST(PlanTarget, ConditionsExcludeOffloadAndRecomputation) {
   const Saved s(kTwoLayers);
-  EXPECT_THAT(names(s.free(4096, {.moves = {.recompute = false}})), ElementsAre("a0 offload"));
+  EXPECT_THAT(change_names(s.free(4096, {.moves = {.recompute = false}})),
+              ElementsAre("a0 offload"));
   EXPECT_THAT(s.why_not(8192, {.moves = {.recompute = false}}),
               HasSubstr("Freeing 8.00 KiB is impossible"));
-  EXPECT_THAT(names(s.free(8192, {.moves = {.offload = false}})), ElementsAre("c recompute"));
+  EXPECT_THAT(change_names(s.free(8192, {.moves = {.offload = false}})),
+              ElementsAre("c recompute"));
 }
 
 TEST(PlanTarget, AMetTargetNeedsNoChange) {
@@ -149,8 +153,9 @@ TEST(PlanTarget, TheSameTensorChangesInAllLayers) {
   const Saved s(kTwoLayers);
   const ChangeList list = s.free(20'000, by(MoveUnit::all_layers));
   ASSERT_EQ(list.changes.size(), 3U);
-  EXPECT_THAT(names(list), testing::UnorderedElementsAre(StartsWith("c "), StartsWith("aten.sin"),
-                                                         StartsWith("aten.cos")));
+  EXPECT_THAT(change_names(list),
+              testing::UnorderedElementsAre(StartsWith("c "), StartsWith("aten.sin"),
+                                            StartsWith("aten.cos")));
   for (const ListedChange& each : list.changes)
     if (each.move.name == "aten.sin.default") {
       EXPECT_EQ(each.move.module, "layers.*.attention");

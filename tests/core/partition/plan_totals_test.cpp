@@ -54,7 +54,7 @@ class PlanTotalsTest : public testing::Test {
   std::unique_ptr<PlanWhatIf> what_if_;
 };
 
-constexpr std::int64_t kBytes = 128 * 4 * 4;
+constexpr std::int64_t kSavedBytes = 128 * 4 * 4;
 
 TEST_F(PlanTotalsTest, ACallThatSeveralValuesNeedCountsOnce) {
   EXPECT_EQ(sum({}, {"b"}).recompute_ns, 2000);
@@ -65,13 +65,13 @@ TEST_F(PlanTotalsTest, ACallThatSeveralValuesNeedCountsOnce) {
 }
 
 TEST_F(PlanTotalsTest, AStorageOfSeveralValuesCountsOnce) {
-  EXPECT_EQ(sum({}, {"b"}).bytes, kBytes);
-  EXPECT_EQ(sum({}, {"v"}).bytes, kBytes);
-  EXPECT_EQ(sum({}, {"b", "v"}).bytes, kBytes);
+  EXPECT_EQ(sum({}, {"b"}).bytes, kSavedBytes);
+  EXPECT_EQ(sum({}, {"v"}).bytes, kSavedBytes);
+  EXPECT_EQ(sum({}, {"b", "v"}).bytes, kSavedBytes);
   // The storage of saved values belongs to the first of them.
-  EXPECT_EQ(sum({"b", "v"}, {"b", "v"}).bytes, kBytes);
+  EXPECT_EQ(sum({"b", "v"}, {"b", "v"}).bytes, kSavedBytes);
   EXPECT_EQ(sum({"b", "v"}, {"v"}).bytes, 0);
-  EXPECT_EQ(sum({"b", "v"}, {"b", "c", "v"}).bytes, 2 * kBytes);
+  EXPECT_EQ(sum({"b", "v"}, {"b", "c", "v"}).bytes, 2 * kSavedBytes);
 }
 
 // A candidate alone has its own numbers; all saved ones have the plan's bytes; and no sum exceeds

@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const char* const kGraph = R"(
+const char* const kRunGraph = R"(
   group fsdp: 0 1
   w: f32[512,512] = parameter
   x: f32[512,512] = input
@@ -68,7 +68,7 @@ class PipelineRunTest : public testing::Test {
     return done.value_or(PipelineRun());
   }
 
-  const Graph graph_ = parse(kGraph);
+  const Graph graph_ = parse(kRunGraph);
   const std::string hash_ = graph_hash(graph_);
   PassContext::Options options_;
 };

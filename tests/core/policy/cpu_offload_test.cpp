@@ -9,6 +9,7 @@
 #include "core/policy/remat.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Three layers; each keeps a product for its backward, which runs from the last to the first.
-constexpr std::string_view kStep = R"(
+constexpr std::string_view kOffloadStep = R"(
   kind train_step
   x: f32[64,64] = input
   a: f32[64,64] = aten.sin(x)  {layers.0 MUST_CPU_OFFLOAD}
@@ -36,12 +37,6 @@ constexpr std::string_view kStep = R"(
   l: f32[64,64] = aten.mul.Tensor(k, a)  {backward layers.0}
   return [f, l]
 )";
-
-std::vector<std::string> names(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order()) names.emplace_back(graph.name(id));
-  return names;
-}
 
 Graph offloaded(std::string_view text, const CpuOffloadOptions& options = {},
                 Edit* made = nullptr) {
@@ -120,7 +115,7 @@ TEST(CpuOffload, ACopyBackStartsBeforeItsWait) {
 
 TEST(CpuOffload, CopiesDuringTheNextLayer) {
   Edit edit;
-  const Graph graph = offloaded(kStep, {}, &edit);
+  const Graph graph = offloaded(kOffloadStep, {}, &edit);
   EXPECT_EQ(edit.title, "Offload 1 result, 16.0 KiB");
   EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "b", "c", "d",
                                         "wait_tensor_default", "e", "f", "h", "i", "reload_default",
@@ -141,18 +136,18 @@ TEST(CpuOffload, CopiesDuringTheNextLayer) {
 
 TEST(CpuOffload, DefersAndPrefetchesAsConfigured) {
   EXPECT_THAT(
-      names(offloaded(kStep, {.defer_layers = 0, .prefetch_layers = 0})),
+      names(offloaded(kOffloadStep, {.defer_layers = 0, .prefetch_layers = 0})),
       ElementsAre("x", "a", "offload_default", "b", "wait_tensor_default", "c", "d", "e", "f", "h",
                   "i", "j", "reload_default", "wait_tensor_default_1", "k", "l", "output"));
   EXPECT_THAT(
-      names(offloaded(kStep, {.defer_layers = 9, .prefetch_layers = 9})),
+      names(offloaded(kOffloadStep, {.defer_layers = 9, .prefetch_layers = 9})),
       ElementsAre("x", "a", "offload_default", "b", "c", "d", "e", "f", "wait_tensor_default",
                   "reload_default", "h", "i", "j", "wait_tensor_default_1", "k", "l", "output"));
-  EXPECT_FALSE(apply_cpu_offload(parse(kStep), {.defer_layers = -1}));
+  EXPECT_FALSE(apply_cpu_offload(parse(kOffloadStep), {.defer_layers = -1}));
 }
 
 TEST(CpuOffload, UsesTheOperatorsOfTheGraphsTorch) {
-  Graph graph = parse(kStep);
+  Graph graph = parse(kOffloadStep);
   graph.part(PartId(0)).torch_version = "2.11.0+cu128";
   ASSERT_TRUE(apply(graph, *apply_cpu_offload(graph)));
   EXPECT_EQ(graph.args(node(graph, "wait_tensor_default")).size(), 2U);

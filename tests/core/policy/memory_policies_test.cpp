@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Two layers and a head; `r0` is the result of the first layer that the second reads.
-constexpr std::string_view kModel = R"(
+constexpr std::string_view kPolicyModel = R"(
   group fsdp: 0 1
   p: f32[32,64] = parameter
   w: f32[64,64] = parameter
@@ -45,7 +45,7 @@ constexpr std::string_view kModel = R"(
 
 Graph tagged(std::string_view preset, const std::vector<std::string>& save_ops = {},
              std::int64_t offload_bytes = std::int64_t{1} << 40, bool reshard = true) {
-  Graph graph = parse(kModel);
+  Graph graph = parse(kPolicyModel);
   const auto edit =
       tag_with_memory_policy(graph, std::string(preset), save_ops, offload_bytes, reshard);
   if (!edit) throw std::runtime_error(edit.error().message);
@@ -132,7 +132,7 @@ TEST(MemoryPolicies, SymbolicIntegersAreSavedAndFloatsAreNot) {
 }
 
 TEST(MemoryPolicies, RefuseInvalidArguments) {
-  const Graph graph = parse(kModel);
+  const Graph graph = parse(kPolicyModel);
   EXPECT_THAT(tag_with_memory_policy(graph, "none").error().message, HasSubstr("no memory policy"));
   EXPECT_THAT(tag_with_memory_policy(graph, "eager", {"aten.mm"}).error().message,
               HasSubstr("only to the policy `full`"));

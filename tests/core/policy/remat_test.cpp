@@ -16,6 +16,7 @@
 #include "core/open/open.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/reference.h"
@@ -29,7 +30,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::string_view kStep = R"(
+constexpr std::string_view kRematStep = R"(
   kind train_step
   w: f32[8,8] = parameter
   x: f32[8,8] = input
@@ -46,12 +47,6 @@ constexpr std::string_view kStep = R"(
   k: f32[4,8] = aten.mul.Tensor(h, p0)  {backward}
   return [l, one, g, k]
 )";
-
-std::vector<std::string> names(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order()) names.emplace_back(graph.name(id));
-  return names;
-}
 
 Graph rematerialized(std::string_view text, Edit* made = nullptr) {
   Graph graph = parse(text);
@@ -126,7 +121,7 @@ TEST(Remat, WritersToKeptMemoryAreKept) {
 
 TEST(Remat, CopiesPrecedeTheirFirstReader) {
   Edit edit;
-  const Graph graph = rematerialized(kStep, &edit);
+  const Graph graph = rematerialized(kRematStep, &edit);
   // `s` is also read by the loss, so it stays; its views and parts are removed.
   EXPECT_THAT(names(graph),
               ElementsAre("w", "x", "a", "s", "l", "one", "s_recomputed", "v_recomputed", "g",
@@ -179,7 +174,7 @@ TEST(Remat, ViewsOfACopyShareItsMemory) {
 }
 
 TEST(Remat, IsIdempotent) {
-  Graph graph = rematerialized(kStep);
+  Graph graph = rematerialized(kRematStep);
   const auto again = selective_activation_remat(graph);
   ASSERT_TRUE(again);
   EXPECT_THAT(again->changes, IsEmpty());

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Three layers; the loss's own backward, before that of the layers, reads `c`.
-constexpr std::string_view kStep = R"(
+constexpr std::string_view kValuesStep = R"(
   kind train_step
   x: f32[64,64] = input
   a: f32[64,64] = aten.sin(x)  {layers.0}
@@ -67,7 +67,7 @@ std::vector<std::string> told(const Graph& graph) {
 }
 
 TEST(StepValues, AreReadByTheBackwardWithoutTags) {
-  EXPECT_THAT(told(parse(kStep)),
+  EXPECT_THAT(told(parse(kValuesStep)),
               ElementsAre("b save: the backward reads it, and nothing tags it",
                           "c save: the backward reads it, and nothing tags it",
                           "v save: the backward reads it, and nothing tags it",
@@ -75,9 +75,9 @@ TEST(StepValues, AreReadByTheBackwardWithoutTags) {
 }
 
 TEST(StepValues, ReportTheEffectOfATag) {
-  const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
-                                     {"c", MemoryPolicy::prefer_recompute},
-                                     {"d", MemoryPolicy::must_save}});
+  const Graph graph = tagged(kValuesStep, {{"b", MemoryPolicy::must_recompute},
+                                           {"c", MemoryPolicy::prefer_recompute},
+                                           {"d", MemoryPolicy::must_save}});
   EXPECT_THAT(told(graph),
               ElementsAre("a save: a recomputed call reads it, and nothing tags it",
                           "b recompute: tagged MUST_RECOMPUTE",
@@ -90,19 +90,19 @@ TEST(StepValues, ReportTheEffectOfATag) {
 TEST(StepValues, ReportWhatCannotLeaveTheDevice) {
   // The backward reads `v`, a view of `b`, which is repeated on the reload; and `a` only to
   // recompute `b`.
-  EXPECT_EQ(told(tagged(kStep, {{"b", MemoryPolicy::must_cpu_offload}}))[0],
+  EXPECT_EQ(told(tagged(kValuesStep, {{"b", MemoryPolicy::must_cpu_offload}}))[0],
             "b offload: tagged MUST_CPU_OFFLOAD");
-  EXPECT_THAT(told(tagged(kStep, {{"a", MemoryPolicy::must_cpu_offload},
-                                  {"b", MemoryPolicy::must_recompute}}))[0],
+  EXPECT_THAT(told(tagged(kValuesStep, {{"a", MemoryPolicy::must_cpu_offload},
+                                        {"b", MemoryPolicy::must_recompute}}))[0],
               HasSubstr("a save: tagged MUST_CPU_OFFLOAD, and it stays on the device: only"));
-  EXPECT_THAT(told(tagged(kStep, {{"d", MemoryPolicy::must_cpu_offload}})).back(),
+  EXPECT_THAT(told(tagged(kValuesStep, {{"d", MemoryPolicy::must_cpu_offload}})).back(),
               "d offload: tagged MUST_CPU_OFFLOAD");
 }
 
 TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
-  Graph step = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
-                              {"v", MemoryPolicy::must_recompute},
-                              {"d", MemoryPolicy::must_cpu_offload}});
+  Graph step = tagged(kValuesStep, {{"b", MemoryPolicy::must_recompute},
+                                    {"v", MemoryPolicy::must_recompute},
+                                    {"d", MemoryPolicy::must_cpu_offload}});
   ASSERT_TRUE(apply_step_tags(step));
   const std::vector<std::string> again = told(step);
   const auto has = [&](const std::string& begin) {
@@ -117,7 +117,7 @@ TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
 
 // A call that moves memory is not a value, so it is neither saved nor recomputed.
 TEST(StepValues, ExcludeCopiesToTheHost) {
-  Graph step = tagged(kStep, {{"d", MemoryPolicy::must_cpu_offload}});
+  Graph step = tagged(kValuesStep, {{"d", MemoryPolicy::must_cpu_offload}});
   ASSERT_TRUE(apply_step_tags(step));
   const PlanFigures figures = kept_figures(step, kept_of(step));
   EXPECT_EQ(figures.recomputed, 0U);
@@ -127,9 +127,9 @@ TEST(StepValues, ExcludeCopiesToTheHost) {
 }
 
 TEST(StepTagsEdit, EqualsTheEditsInSequence) {
-  const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
-                                     {"v", MemoryPolicy::must_recompute},
-                                     {"d", MemoryPolicy::must_cpu_offload}});
+  const Graph graph = tagged(kValuesStep, {{"b", MemoryPolicy::must_recompute},
+                                           {"v", MemoryPolicy::must_recompute},
+                                           {"d", MemoryPolicy::must_cpu_offload}});
   Graph one = graph, other = graph;
   ASSERT_EQ(apply_step_tags(one)->size(), 2U);
   const auto edit = step_tags_edit(graph);

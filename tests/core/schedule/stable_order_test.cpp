@@ -24,7 +24,7 @@ constexpr std::string_view kFour = R"(
   return [c, d]
 )";
 
-std::vector<std::string> names(const Graph& graph, const std::vector<NodeId>& order) {
+std::vector<std::string> call_names(const Graph& graph, const std::vector<NodeId>& order) {
   std::vector<std::string> found;
   for (const NodeId id : order)
     if (graph.node(id).kind == NodeKind::call) found.emplace_back(graph.name(id));
@@ -51,7 +51,7 @@ TEST(StableOrder, AnEdgeFromAnInputChangesNothing) {
   const std::vector<OrderEdge> edges{{id("b"), id("d")}};
   const auto with_edge = stable_order(graph, dependencies, wanted, edges);
   ASSERT_TRUE(plain && with_edge);
-  EXPECT_THAT(names(graph, *plain), ElementsAre("c", "e", "b", "d", "a"));
+  EXPECT_THAT(call_names(graph, *plain), ElementsAre("c", "e", "b", "d", "a"));
   EXPECT_EQ(*with_edge, *plain);
 }
 
@@ -59,7 +59,7 @@ TEST(StableOrder, KeepsAValidOrder) {
   const Graph graph = parse(kFour);
   const auto order = stable_order(graph, Dependencies(graph), graph.order());
   ASSERT_TRUE(order);
-  EXPECT_THAT(names(graph, *order), ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(call_names(graph, *order), ElementsAre("a", "b", "c", "d"));
 }
 
 TEST(StableOrder, PutsNodesAfterTheirDependencies) {
@@ -68,7 +68,7 @@ TEST(StableOrder, PutsNodesAfterTheirDependencies) {
                                    graph.find("b"), graph.find("a"), graph.order().back()};
   const auto order = stable_order(graph, Dependencies(graph), wanted);
   ASSERT_TRUE(order);
-  EXPECT_THAT(names(graph, *order), ElementsAre("b", "d", "a", "c"));
+  EXPECT_THAT(call_names(graph, *order), ElementsAre("b", "d", "a", "c"));
 }
 
 TEST(StableOrder, RespectsExtraEdges) {
@@ -76,7 +76,7 @@ TEST(StableOrder, RespectsExtraEdges) {
   const OrderEdge edge{.before = graph.find("d"), .after = graph.find("c")};
   const auto order = stable_order(graph, Dependencies(graph), graph.order(), std::span(&edge, 1));
   ASSERT_TRUE(order);
-  EXPECT_THAT(names(graph, *order), ElementsAre("a", "b", "d", "c"));
+  EXPECT_THAT(call_names(graph, *order), ElementsAre("a", "b", "d", "c"));
 }
 
 TEST(StableOrder, NamesACycle) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
@@ -29,13 +30,6 @@ JournalState start() {
   state.workspace.capture.hash = "abc";
   state.workspace.history.add(step(0, "zero"));
   return state;
-}
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 void write(const std::string& path, const std::string& text) {

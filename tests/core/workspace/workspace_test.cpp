@@ -9,6 +9,7 @@
 
 #include "core/base/bytes.h"
 #include "core/bench/request.h"
+#include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
@@ -50,13 +51,6 @@ Workspace example() {
   result.ranks.resize(1);
   workspace.benchmarks.push_back(result);
   return workspace;
-}
-
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 TEST(Workspace, RoundTrips) {

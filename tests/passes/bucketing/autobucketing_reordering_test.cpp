@@ -3,6 +3,7 @@
 
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -25,17 +26,13 @@ constexpr std::string_view kLayers = R"(
   return [z]
 )";
 
-bool before(const Graph& graph, std::string_view a, std::string_view b) {
-  return graph.position(graph.find(a)) < graph.position(graph.find(b));
-}
-
 TEST(Autobucketing, GathersDuringCompute) {
   const StepResult step =
       run_pass(parse(kLayers), "autobucketing_reordering{collective_bucketing=false}");
   const Graph& graph = *step.graph;
   // ag_p, wt_p, ag_q, y, wt_q, z
-  EXPECT_TRUE(before(graph, "ag_q", "y"));
-  EXPECT_TRUE(before(graph, "y", "wt_q"));
+  EXPECT_TRUE(is_before(graph, "ag_q", "y"));
+  EXPECT_TRUE(is_before(graph, "y", "wt_q"));
   EXPECT_LT(step.after.figures.exposed_ns, step.before.figures.exposed_ns);
   EXPECT_THAT(reason_of(step, "ag_q", "overlapped"), HasSubstr("overlaps with y"));
   EXPECT_THAT(reason_of(step, "ag_p", "exposed"), HasSubstr("nothing overlaps with it"));
@@ -58,8 +55,8 @@ TEST(Autobucketing, GathersDuringASavedCollective) {
   )"),
                                    "autobucketing_reordering{torch_compatible=true}");
   const Graph& graph = *step.graph;
-  EXPECT_TRUE(before(graph, "ag_q", "wt_rs"));
-  EXPECT_TRUE(before(graph, "rs", "ag_q"));
+  EXPECT_TRUE(is_before(graph, "ag_q", "wt_rs"));
+  EXPECT_TRUE(is_before(graph, "rs", "ag_q"));
 }
 
 // The result of the first product is freed before the second one's parameter is gathered.

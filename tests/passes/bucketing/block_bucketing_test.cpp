@@ -5,6 +5,7 @@
 #include "passes/bucketing/module_plan.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -53,10 +54,6 @@ std::vector<std::string> starts(const Graph& graph, CollectiveKind kind) {
   return names;
 }
 
-bool before(const Graph& graph, std::string_view a, std::string_view b) {
-  return graph.position(graph.find(a)) < graph.position(graph.find(b));
-}
-
 // As torch 2.11 captured it.
 Graph old_model() {
   Graph graph = parse(kModel);
@@ -77,8 +74,8 @@ TEST(BlockBucketing, OneBucketPerBlockKindAndGroup) {
   EXPECT_THAT(reason_of(step, "ag_e", "alone"), HasSubstr("tok_embeddings"));
   EXPECT_THAT(reason_of(step, "ar", "alone"), HasSubstr("layers.0"));
   // layers.0 starts before the first wait, layers.1 runs during layers.0.
-  EXPECT_TRUE(before(graph, "all_gather_into_tensor_out_1", "wait_tensor"));
-  EXPECT_TRUE(before(graph, "all_gather_into_tensor_out_2", "i"));
+  EXPECT_TRUE(is_before(graph, "all_gather_into_tensor_out_1", "wait_tensor"));
+  EXPECT_TRUE(is_before(graph, "all_gather_into_tensor_out_2", "i"));
 }
 
 TEST(BlockBucketing, ReduceScattersAsAList) {
@@ -120,8 +117,9 @@ TEST(BlockBucketing, OneBucketPerBlockKindAndGroupInOlderTorch) {
 TEST(BlockBucketing, GathersOneBlockAheadInOlderTorch) {
   const StepResult step = run_pass(old_model(), "transformer_block_bucketing");
   const Graph& graph = *step.graph;
-  EXPECT_TRUE(before(graph, "all_gather_into_tensor", "wt_e"));  // layers.0 before the first wait
-  EXPECT_TRUE(before(graph, "all_gather_into_tensor_1", "i"));   // layers.1 during layers.0
+  EXPECT_TRUE(
+      is_before(graph, "all_gather_into_tensor", "wt_e"));         // layers.0 before the first wait
+  EXPECT_TRUE(is_before(graph, "all_gather_into_tensor_1", "i"));  // layers.1 during layers.0
 }
 
 TEST(BlockBucketing, AcceptsAPlan) {

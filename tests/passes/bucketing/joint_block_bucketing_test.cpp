@@ -8,6 +8,7 @@
 #include "passes/bucketing/module_plan.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -70,10 +71,6 @@ std::vector<std::string> read_by(const Graph& graph, std::string_view name) {
   return names;
 }
 
-bool before(const Graph& graph, std::string_view a, std::string_view b) {
-  return graph.position(graph.find(a)) < graph.position(graph.find(b));
-}
-
 TEST(JointBlockBucketing, PacksAndCastsTheParametersOfABlock) {
   const StepResult step = run_pass(parse(kStep), kPass);
   const Graph& graph = *step.graph;
@@ -103,14 +100,14 @@ TEST(JointBlockBucketing, RunsDuringThePreviousBlock) {
   const StepResult step = run_pass(parse(kStep), kPass);
   const Graph& graph = *step.graph;
   // The second block is gathered while the first one computes.
-  EXPECT_TRUE(before(graph, "all_gather_into_tensor_out_1", "i"));
+  EXPECT_TRUE(is_before(graph, "all_gather_into_tensor_out_1", "i"));
   // Gradients of the second block are reduced while those of the first one are computed.
   const auto starts = calls_of(graph, "_c10d_functional.reduce_scatter_tensor.default");
   ASSERT_EQ(starts.size(), 2U);
   const NodeId first = graph.find(starts[0]);
   for (const NodeId id : graph.order())
     if (graph.is_wait(graph.node(id)) && graph.inputs(id).front() == first) {
-      EXPECT_TRUE(before(graph, starts[1], graph.name(id)));
+      EXPECT_TRUE(is_before(graph, starts[1], graph.name(id)));
     }
   EXPECT_THAT(reason_of(step, "all_gather_into_tensor_out_1", "prefetched"), HasSubstr("before"));
 }

@@ -15,7 +15,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr std::string_view kText = R"(
+constexpr std::string_view kCheckedText = R"(
   group tp: 0 1
   x: f32[4,4] = input
   a: f32[4,4] = aten.relu(x)
@@ -45,7 +45,7 @@ class SpmdCheckPass : public testing::Test {
 };
 
 std::string text_with(std::string_view from, std::string_view to) {
-  std::string text(kText);
+  std::string text(kCheckedText);
   return text.replace(text.find(from), from.size(), to);
 }
 
@@ -57,14 +57,14 @@ std::string any_reason(const StepResult& step, std::string_view action) {
 }
 
 TEST_F(SpmdCheckPass, FindsTheSameCalls) {
-  for (const std::int64_t rank : {0, 1, 2}) write(rank, std::string(kText));
-  const StepResult step = run_pass(rank_graph(std::string(kText), 0), pass_text());
+  for (const std::int64_t rank : {0, 1, 2}) write(rank, std::string(kCheckedText));
+  const StepResult step = run_pass(rank_graph(std::string(kCheckedText), 0), pass_text());
   EXPECT_THAT(any_reason(step, "checked"), HasSubstr("3 calls are the same on 2 other ranks"));
 }
 
 TEST_F(SpmdCheckPass, NamesTheFirstCallsThatDiffer) {
   write(1, text_with("aten.relu", "aten.sin"));
-  const StepResult step = run_pass(rank_graph(std::string(kText), 0), pass_text());
+  const StepResult step = run_pass(rank_graph(std::string(kCheckedText), 0), pass_text());
   EXPECT_THAT(reason_of(step, "a", "differs"),
               AllOf(HasSubstr("Call 0: rank 0 runs aten.relu.default"),
                     HasSubstr("rank 1 runs aten.sin.default")));
@@ -74,28 +74,30 @@ TEST_F(SpmdCheckPass, NamesTheFirstCallsThatDiffer) {
 TEST_F(SpmdCheckPass, ComparesSizesAndCounts) {
   std::string other = text_with("  return", "  more: f32[4,4] = aten.relu(w)\n  return");
   write(1, std::move(other));
-  EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), pass_text()), "differs"),
-              HasSubstr("rank 0 runs 3 calls and rank 1 runs 4."));
-  std::string wide(kText);
+  EXPECT_THAT(
+      any_reason(run_pass(rank_graph(std::string(kCheckedText), 0), pass_text()), "differs"),
+      HasSubstr("rank 0 runs 3 calls and rank 1 runs 4."));
+  std::string wide(kCheckedText);
   for (std::size_t at = 0; (at = wide.find("[4,4]", at)) != std::string::npos;)
     wide.replace(at, 5, "[4,8]");
   write(1, std::move(wide));
-  EXPECT_THAT(reason_of(run_pass(rank_graph(std::string(kText), 0), pass_text()), "a", "differs"),
-              AllOf(HasSubstr("float32[4,4]"), HasSubstr("float32[4,8]")));
+  EXPECT_THAT(
+      reason_of(run_pass(rank_graph(std::string(kCheckedText), 0), pass_text()), "a", "differs"),
+      AllOf(HasSubstr("float32[4,4]"), HasSubstr("float32[4,8]")));
 }
 
 TEST_F(SpmdCheckPass, RefusesIfConfigured) {
   write(1, text_with("aten.relu", "aten.sin"));
-  EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), pass_text(",mismatch=error")),
+  EXPECT_THROW(run_pass(rank_graph(std::string(kCheckedText), 0), pass_text(",mismatch=error")),
                std::runtime_error);
-  write(1, std::string(kText));
-  EXPECT_NO_THROW(run_pass(rank_graph(std::string(kText), 0), pass_text(",mismatch=error")));
+  write(1, std::string(kCheckedText));
+  EXPECT_NO_THROW(run_pass(rank_graph(std::string(kCheckedText), 0), pass_text(",mismatch=error")));
 }
 
 TEST_F(SpmdCheckPass, ReportsThatThereIsNothingToCompareWith) {
-  EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), "spmd_check"), "kept"),
+  EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kCheckedText), 0), "spmd_check"), "kept"),
               HasSubstr("no capture of another rank"));
-  EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), pass_text()), std::runtime_error);
+  EXPECT_THROW(run_pass(rank_graph(std::string(kCheckedText), 0), pass_text()), std::runtime_error);
 }
 
 }  // namespace

@@ -8,19 +8,13 @@
 #include "tests/passes/ep_overlap/expert_step.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<std::string> calls(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
-  return names;
-}
 
 std::vector<std::string> inputs_of(const Graph& graph, std::string_view name) {
   std::vector<std::string> names;
@@ -43,16 +37,11 @@ Graph after(const Graph& graph, std::string_view pipeline) {
   return *run_pass(graph, pipeline).graph;
 }
 
-std::string refusal(const Graph& graph, std::string_view pipeline) {
-  const auto run = run_pipeline(graph, *parse_pipeline(pipeline), built_in_passes(), {});
-  return run && run->error ? run->error->message : std::string();
-}
-
 TEST(EpOverlapChunk, DuplicatesAModuleInBothDirections) {
   const StepResult step = run_pass(traced(), "ep_overlap_chunk");
   const Graph& graph = *step.graph;
   EXPECT_THAT(
-      calls(graph),
+      calls_of(graph),
       ElementsAre("sym_size_int", "floordiv", "split_with_sizes_default", "getitem", "getitem_1",
                   "d_chunk0", "d_chunk1", "v_chunk0", "v_chunk1", "m_chunk0", "m_chunk1",
                   "m_chunk0_chunk_materialized", "s", "l", "gs", "sym_size_int_1", "floordiv_1",

@@ -3,6 +3,7 @@
 
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -58,22 +59,11 @@ Graph chunked(std::string_view text = kChunks, bool is_backward = false) {
   return graph;
 }
 
-std::vector<std::string> calls(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
-  return names;
-}
-
-std::string refusal(const Graph& graph, std::string_view pipeline) {
-  const auto run = run_pipeline(graph, *parse_pipeline(pipeline), built_in_passes(), {});
-  return run && run->error ? run->error->message : std::string();
-}
-
 TEST(EpOverlapSchedule, ComputeOfOneChunkOverlapsExchangesOfTheOther) {
   const StepResult step = run_pass(chunked(), "ep_overlap_schedule");
-  EXPECT_THAT(calls(*step.graph), ElementsAre("f0", "f1", "d0", "d1", "s0", "s1", "w0", "e0", "c0",
-                                              "w1", "e1", "c1", "v0", "o0", "v1", "o1", "y"));
+  EXPECT_THAT(calls_of(*step.graph),
+              ElementsAre("f0", "f1", "d0", "d1", "s0", "s1", "w0", "e0", "c0", "w1", "e1", "c1",
+                          "v0", "o0", "v1", "o1", "y"));
   EXPECT_THAT(reason_of(step, "s0", "scheduled"), HasSubstr("Ready during dispatch 1"));
   EXPECT_THAT(reason_of(step, "d1", "scheduled"), HasSubstr("chunk 1"));
   EXPECT_THAT(reason_of(step, "e1", "scheduled"),
@@ -82,15 +72,17 @@ TEST(EpOverlapSchedule, ComputeOfOneChunkOverlapsExchangesOfTheOther) {
 
 TEST(EpOverlapSchedule, TheBackwardStartsWithChunkOne) {
   const StepResult step = run_pass(chunked(kChunks, true), "ep_overlap_schedule");
-  EXPECT_THAT(calls(*step.graph), ElementsAre("f1", "f0", "d1", "d0", "s1", "s0", "w1", "e1", "c1",
-                                              "w0", "e0", "c0", "v1", "o1", "v0", "o0", "y"));
+  EXPECT_THAT(calls_of(*step.graph),
+              ElementsAre("f1", "f0", "d1", "d0", "s1", "s0", "w1", "e1", "c1", "w0", "e0", "c0",
+                          "v1", "o1", "v0", "o0", "y"));
 }
 
 TEST(EpOverlapSchedule, WithoutPairsEachChunkSendsWhenItIsReady) {
   const StepResult step =
       run_pass(chunked(), "ep_overlap_schedule{pair_first_token_exchange=false}");
-  EXPECT_THAT(calls(*step.graph), ElementsAre("f0", "d0", "f1", "d1", "s0", "s1", "w0", "e0", "c0",
-                                              "w1", "e1", "c1", "v0", "o0", "v1", "o1", "y"));
+  EXPECT_THAT(calls_of(*step.graph),
+              ElementsAre("f0", "d0", "f1", "d1", "s0", "s1", "w0", "e0", "c0", "w1", "e1", "c1",
+                          "v0", "o0", "v1", "o1", "y"));
 }
 
 TEST(EpOverlapSchedule, LooksThroughNodesOutsideTheChunks) {
@@ -98,7 +90,7 @@ TEST(EpOverlapSchedule, LooksThroughNodesOutsideTheChunks) {
   // The exchange of chunk 1 needs `f1` through a node that belongs to no chunk.
   mark(graph, "f1", "{}");
   const StepResult step = run_pass(graph, "ep_overlap_schedule");
-  const auto order = calls(*step.graph);
+  const auto order = calls_of(*step.graph);
   EXPECT_LT(std::ranges::find(order, "f1"), std::ranges::find(order, "d1"));
   EXPECT_TRUE(reason_of(step, "f1", "scheduled").empty());
 }
@@ -155,7 +147,7 @@ TEST(EpOverlapSchedule, OnlyTheLastCopyOfTokenCountsBlocks) {
                      R"("chunked_region_is_backward":false}})",
                      name.back()));
   const StepResult step = run_pass(graph, "ep_overlap_schedule");
-  const auto order = calls(*step.graph);
+  const auto order = calls_of(*step.graph);
   EXPECT_THAT(std::vector(order.begin(), order.begin() + 6),
               ElementsAre("f0", "f1", "p0", "q0", "p1", "q1"));
   const auto is_asynchronous = [&](std::string_view name) {

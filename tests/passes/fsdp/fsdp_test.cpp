@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
 #include "tests/support/run_pass.h"
 #include "tests/support/symbolic_run.h"
@@ -10,12 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string refusal(const Graph& graph, std::string_view pipeline) {
-  const auto done = run_pipeline(graph, *parse_pipeline(pipeline), built_in_passes(), {});
-  if (!done) return done.error().message;
-  return done->error ? done->error->message : std::string();
-}
 
 constexpr const char* kRemove = "remove_fsdp2_unsharded_param_graph_input_usage";
 

@@ -34,7 +34,7 @@ constexpr std::string_view kStage = R"(
   return [y, wr, gb, gx]
 )";
 
-std::vector<std::string> names(const Graph& graph, PartId part, NodeKind kind) {
+std::vector<std::string> names_of_part(const Graph& graph, PartId part, NodeKind kind) {
   std::vector<std::string> found;
   for (const NodeId id : graph.order())
     if (graph.node(id).part == part && graph.node(id).kind == kind)
@@ -49,12 +49,6 @@ std::vector<std::string> outputs(const Graph& graph, PartId part) {
   return found;
 }
 
-std::string refusal(const Graph& graph, std::string_view pipeline) {
-  const auto run = run_pipeline(graph, *parse_pipeline(pipeline), built_in_passes(), {});
-  if (!run) return run.error().message;
-  return run->error ? run->error->message : std::string();
-}
-
 constexpr PartId kFirst{0}, kSecond{1};
 
 Graph partitioned(std::string_view text = kStage) {
@@ -65,10 +59,10 @@ TEST(PartitionJointGraph, SavesWhatTheBackwardReads) {
   const StepResult step = run_pass(parse(kStage), "partition_joint_graph{forward_outputs=1}");
   const Graph& pair = *step.graph;
   ASSERT_TRUE(pair.is_pair());
-  EXPECT_THAT(names(pair, kFirst, NodeKind::placeholder), ElementsAre("w", "b", "x"));
+  EXPECT_THAT(names_of_part(pair, kFirst, NodeKind::placeholder), ElementsAre("w", "b", "x"));
   EXPECT_THAT(outputs(pair, kFirst), ElementsAre("y", "x", "wt"));
-  EXPECT_THAT(names(pair, kSecond, NodeKind::placeholder), ElementsAre("x", "wt", "dy"));
-  EXPECT_THAT(names(pair, kSecond, NodeKind::call),
+  EXPECT_THAT(names_of_part(pair, kSecond, NodeKind::placeholder), ElementsAre("x", "wt", "dy"));
+  EXPECT_THAT(names_of_part(pair, kSecond, NodeKind::call),
               ElementsAre("gx", "tx", "gw", "rs", "wr", "gb"));
   EXPECT_THAT(outputs(pair, kSecond), ElementsAre("wr", "gb", "gx"));
   EXPECT_THAT(reason_of(step, "wt", "saved"), HasSubstr("gx of the backward reads it"));
@@ -89,7 +83,7 @@ TEST(PartitionJointGraph, KeepsWritesOfTheForward) {
                                "partition_joint_graph{forward_outputs=1}")
                           .graph;
   EXPECT_THAT(outputs(pair, kFirst), ElementsAre("y", "x", "made", "add", "fill"));
-  EXPECT_THAT(names(pair, kSecond, NodeKind::placeholder), ElementsAre("x", "made", "dy"));
+  EXPECT_THAT(names_of_part(pair, kSecond, NodeKind::placeholder), ElementsAre("x", "made", "dy"));
 }
 
 TEST(PartitionJointGraph, SavesElementsInsteadOfATuple) {
@@ -126,7 +120,7 @@ TEST(PartitionJointGraph, RefusesAForwardThatNeedsTheBackward) {
 TEST(SplitDiDwGraph, InputsComeFirstAndParametersUseTheirResults) {
   const Graph pair = partitioned();
   const Graph di = *run_pass(pair, "split_di_dw_graph{parameter_gradients=2}").graph;
-  EXPECT_THAT(names(di, kFirst, NodeKind::placeholder), ElementsAre("x", "wt", "dy"));
+  EXPECT_THAT(names_of_part(di, kFirst, NodeKind::placeholder), ElementsAre("x", "wt", "dy"));
   EXPECT_EQ(outputs(di, kFirst).front(), "gx");
   const StepResult step =
       run_pass(pair, "split_di_dw_graph{keep=\"backward_weight\",parameter_gradients=2}");
@@ -135,7 +129,7 @@ TEST(SplitDiDwGraph, InputsComeFirstAndParametersUseTheirResults) {
   // The results of dI that follow its gradients are the inputs of dW.
   auto handed_on = outputs(di, kFirst);
   handed_on.erase(handed_on.begin());
-  EXPECT_EQ(names(dw, kFirst, NodeKind::placeholder), handed_on);
+  EXPECT_EQ(names_of_part(dw, kFirst, NodeKind::placeholder), handed_on);
   EXPECT_TRUE(validate(dw) && validate(di));
 }
 
@@ -161,13 +155,13 @@ TEST(SplitForwardFsdpCollectives, UnshardGathers) {
   const Graph pair = partitioned();
   const StepResult step =
       run_pass(pair, "split_forward_fsdp_collectives{keep=\"unshard\",parameters=2}");
-  EXPECT_THAT(names(*step.graph, kFirst, NodeKind::placeholder), ElementsAre("w", "b"));
-  EXPECT_THAT(names(*step.graph, kFirst, NodeKind::call), ElementsAre("ag", "wt"));
+  EXPECT_THAT(names_of_part(*step.graph, kFirst, NodeKind::placeholder), ElementsAre("w", "b"));
+  EXPECT_THAT(names_of_part(*step.graph, kFirst, NodeKind::call), ElementsAre("ag", "wt"));
   EXPECT_THAT(outputs(*step.graph, kFirst), ElementsAre("wt", "b"));
   EXPECT_THAT(reason_of(step, "w", "unsharded"), HasSubstr("returns wt"));
   const Graph forward = *run_pass(pair, "split_forward_fsdp_collectives{parameters=2}").graph;
-  EXPECT_THAT(names(forward, kFirst, NodeKind::placeholder), ElementsAre("wt", "b", "x"));
-  EXPECT_THAT(names(forward, kFirst, NodeKind::call), ElementsAre("t", "mm", "y"));
+  EXPECT_THAT(names_of_part(forward, kFirst, NodeKind::placeholder), ElementsAre("wt", "b", "x"));
+  EXPECT_THAT(names_of_part(forward, kFirst, NodeKind::call), ElementsAre("t", "mm", "y"));
   EXPECT_THAT(outputs(forward, kFirst), ElementsAre("y", "x", "wt"));
 }
 
@@ -175,11 +169,11 @@ TEST(SplitBackwardFsdpCollectives, ReduceGradReduces) {
   const Graph pair = partitioned();
   const Graph backward =
       *run_pass(pair, "split_backward_fsdp_collectives{parameter_gradients=2}").graph;
-  EXPECT_THAT(names(backward, kFirst, NodeKind::call), ElementsAre("gx", "tx", "gw", "gb"));
+  EXPECT_THAT(names_of_part(backward, kFirst, NodeKind::call), ElementsAre("gx", "tx", "gw", "gb"));
   EXPECT_THAT(outputs(backward, kFirst), ElementsAre("gw", "gb", "gx"));
   const StepResult step =
       run_pass(pair, "split_backward_fsdp_collectives{keep=\"reduce_grad\",parameter_gradients=2}");
-  EXPECT_THAT(names(*step.graph, kFirst, NodeKind::placeholder), ElementsAre("gw", "gb"));
+  EXPECT_THAT(names_of_part(*step.graph, kFirst, NodeKind::placeholder), ElementsAre("gw", "gb"));
   EXPECT_THAT(outputs(*step.graph, kFirst), ElementsAre("wr", "gb"));
   EXPECT_THAT(reason_of(step, "backward:wr", "reduced"), HasSubstr("computes it from gw"));
 }
@@ -188,9 +182,9 @@ TEST(MultiplexFwBwGraph, TheBackwardComesFirst) {
   const Graph pair = partitioned();
   const Graph both = *run_pass(pair, "multiplex_fw_bw_graph").graph;
   EXPECT_FALSE(both.is_pair());
-  EXPECT_THAT(names(both, kFirst, NodeKind::placeholder),
+  EXPECT_THAT(names_of_part(both, kFirst, NodeKind::placeholder),
               ElementsAre("bw_x", "bw_wt", "bw_dy", "w", "b", "x"));
-  EXPECT_THAT(names(both, kFirst, NodeKind::call),
+  EXPECT_THAT(names_of_part(both, kFirst, NodeKind::call),
               ElementsAre("gx", "tx", "gw", "rs", "wr", "gb", "ag", "wt", "t", "mm", "y"));
   EXPECT_THAT(outputs(both, kFirst), ElementsAre("wr", "gb", "gx", "y", "x", "wt"));
   EXPECT_EQ(both.node(both.find("gw")).phase, Phase::backward);

@@ -9,7 +9,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<std::string> names(const Pipeline& pipeline) {
+std::vector<std::string> step_names(const Pipeline& pipeline) {
   std::vector<std::string> found;
   for (const PipelineStep& step : pipeline) found.push_back(step.pass);
   return found;
@@ -24,7 +24,7 @@ Pipeline pipeline(std::string_view flags) {
 }
 
 TEST(GraphTrainerFlags, Default) {
-  EXPECT_THAT(names(pipeline("")),
+  EXPECT_THAT(step_names(pipeline("")),
               testing::ElementsAre("eliminate_dead_code", "canonicalize_graph",
                                    "deduplicate_fsdp_unshard_chains", "tag_with_memory_policy",
                                    "apply_cpu_offload", "selective_activation_remat",

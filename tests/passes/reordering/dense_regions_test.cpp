@@ -3,6 +3,7 @@
 
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -41,24 +42,20 @@ constexpr std::string_view kStep = R"(
   return [j, g_x, out_a, out_b]
 )";
 
-bool before(const Graph& graph, std::string_view a, std::string_view b) {
-  return graph.position(graph.find(a)) < graph.position(graph.find(b));
-}
-
 TEST(DenseRegions, GathersDuringAttentionNotDuringExperts) {
   const StepResult step = run_pass(parse(kStep), std::string(kPass) + "{strict=true}");
   const Graph& graph = *step.graph;
-  EXPECT_TRUE(before(graph, "ag_b", "i"));  // the attention of layers.0, not its experts
-  EXPECT_TRUE(before(graph, "wt_a", "ag_b"));
-  EXPECT_TRUE(before(graph, "ag_a2", "g_i"));  // during the backward of layers.1
+  EXPECT_TRUE(is_before(graph, "ag_b", "i"));  // the attention of layers.0, not its experts
+  EXPECT_TRUE(is_before(graph, "wt_a", "ag_b"));
+  EXPECT_TRUE(is_before(graph, "ag_a2", "g_i"));  // during the backward of layers.1
   EXPECT_THAT(reason_of(step, "ag_b", "moved"), HasSubstr("forward of layers.0"));
 }
 
 TEST(DenseRegions, ReducesDuringAttentionAndWaitsAtTheEnd) {
   const StepResult step = run_pass(parse(kStep), kPass);
   const Graph& graph = *step.graph;
-  EXPECT_TRUE(before(graph, "rs_b", "g_x"));
-  EXPECT_TRUE(before(graph, "rs_a", "out_b"));
+  EXPECT_TRUE(is_before(graph, "rs_b", "g_x"));
+  EXPECT_TRUE(is_before(graph, "rs_a", "out_b"));
   EXPECT_THAT(reason_of(step, "out_b", "sunk"), HasSubstr("end"));
 }
 

@@ -6,6 +6,7 @@
 #include "core/graph/canonical.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/random_graph.h"
 
 namespace jointer::test {
@@ -29,16 +30,12 @@ constexpr std::string_view kLayers = R"(
   return [z]
 )";
 
-bool before(const Graph& graph, std::string_view a, std::string_view b) {
-  return graph.position(graph.find(a)) < graph.position(graph.find(b));
-}
-
 TEST(PlaceCollectives, StartsDuringComputeAndMovesInputsAlong) {
   const StepResult step = run_pass(parse(kLayers), "place_collectives{peak_memory_budget=1}");
   const Graph& graph = *step.graph;
-  EXPECT_TRUE(before(graph, "ag_q", "y"));
-  EXPECT_TRUE(before(graph, "cast", "ag_q"));
-  EXPECT_TRUE(before(graph, "ag_p", "ag_q")) << "the collectives keep their order";
+  EXPECT_TRUE(is_before(graph, "ag_q", "y"));
+  EXPECT_TRUE(is_before(graph, "cast", "ag_q"));
+  EXPECT_TRUE(is_before(graph, "ag_p", "ag_q")) << "the collectives keep their order";
   EXPECT_LT(step.after.figures.step_ns, step.before.figures.step_ns);
   EXPECT_THAT(reason_of(step, "ag_q", "moved"), HasSubstr("the step takes"));
   ASSERT_FALSE(step.edits.empty());

@@ -3,6 +3,7 @@
 
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
+#include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
 #include "tests/support/run_pass.h"
 #include "tests/support/symbolic_run.h"
@@ -35,12 +36,6 @@ constexpr const char* kJoint = R"(
   dw: f32[64,64] = aten.mm(xt, da)           {backward}
   return [s, dw, dv]
 )";
-
-std::string refusal(const Graph& graph, std::string_view pipeline) {
-  const auto done = run_pipeline(graph, *parse_pipeline(pipeline), built_in_passes(), {});
-  if (!done) return done.error().message;
-  return done->error ? done->error->message : std::string();
-}
 
 TEST(ApplySac, TagsByListAndByPosition) {
   const StepResult step = run_pipeline_text(parse(kJoint), "apply_sac").at(0);

@@ -1,16 +1,12 @@
 #include "views/pipeline/report/report_summary.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("StepReport", text);
-}
 
 std::int64_t whole(std::size_t count) {
   return static_cast<std::int64_t>(count);

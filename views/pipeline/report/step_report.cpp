@@ -11,6 +11,7 @@
 #include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
+#include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/bar_button.h"
 #include "views/widgets/elided_label.h"
@@ -18,7 +19,6 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8;
 constexpr int kMinWithTable = 480;
 constexpr int kMaxFigures = 560;  // in pixels; wider rows are hard to read
 const QString kDot = QStringLiteral(" · ");

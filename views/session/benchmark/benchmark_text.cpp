@@ -2,18 +2,14 @@
 
 #include <fmt/core.h>
 
-#include <QCoreApplication>
 #include <cmath>
 
 #include "core/base/units.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
-
-QString words(const char* text) {
-  return QCoreApplication::translate("Benchmark", text);
-}
 
 // In Python's notation: "3e-05".
 QString scientific(double number) {
@@ -27,24 +23,24 @@ QString when_text(const BenchmarkResult& result) {
 }
 
 QString ranks_text(const BenchmarkResult& result) {
-  if (result.request.solo) return words("rank %1 only").arg(*result.request.solo);
+  if (result.request.solo) return tr("rank %1 only").arg(*result.request.solo);
   return QString::number(result.ranks.size());
 }
 
 QString verified_text(const std::optional<RankVerified>& verified) {
   if (!verified) return {};
-  if (verified->bitwise) return words("bitwise equal");
+  if (verified->bitwise) return tr("bitwise equal");
   if (verified->equal)
-    return words("equal within %1 (largest difference %2)")
+    return tr("equal within %1 (largest difference %2)")
         .arg(scientific(verified->bound), scientific(verified->max_abs_diff));
   const QString output = QString::fromStdString(verified->output);
   return output.isEmpty()
-             ? words("differs by %1").arg(scientific(verified->max_abs_diff))
-             : words("differs by %1 in %2").arg(scientific(verified->max_abs_diff), output);
+             ? tr("differs by %1").arg(scientific(verified->max_abs_diff))
+             : tr("differs by %1 in %2").arg(scientific(verified->max_abs_diff), output);
 }
 
 QString status_text(const BenchmarkResult& result) {
-  return result.succeeded() ? words("done") : QString::fromStdString(result.failure());
+  return result.succeeded() ? tr("done") : QString::fromStdString(result.failure());
 }
 
 std::string measurement_label(const BenchmarkResult& result, const RankResult& rank) {

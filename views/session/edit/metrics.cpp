@@ -1,18 +1,14 @@
 #include "views/session/edit/metrics.h"
 
-#include <QCoreApplication>
 #include <QLocale>
 #include <QStringList>
 #include <cmath>
 
 #include "views/session/text/number_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Metrics", text);
-}
 
 // U+2212 is as wide as a plus sign, so columns of differences align.
 QString signed_text(std::int64_t difference, const QString& magnitude) {

@@ -1,12 +1,12 @@
 #include "views/session/open/open_requests.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <array>
 #include <utility>
 
 #include "core/open/readers.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
@@ -53,8 +53,7 @@ QString graph_file_filter() {
   for (const GraphReader* reader : graph_readers())
     patterns +=
         QString::fromUtf8(reader->pattern.data(), static_cast<qsizetype>(reader->pattern.size()));
-  return QCoreApplication::translate("OpenRequests", "Graphs (%1);;All files (*)")
-      .arg(patterns.join(u' '));
+  return tr("Graphs (%1);;All files (*)").arg(patterns.join(u' '));
 }
 
 }  // namespace jointer::views

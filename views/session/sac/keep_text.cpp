@@ -1,26 +1,18 @@
 #include "views/session/sac/keep_text.h"
 
-#include <QCoreApplication>
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
-namespace {
-
-QString words(const char* text) {
-  return QCoreApplication::translate("Sac", text);
-}
-
-}  // namespace
-
 QString keep_word(Keep keep) {
   switch (keep) {
     case Keep::save:
-      return words("save");
+      return tr("save");
     case Keep::recompute:
-      return words("recompute");
+      return tr("recompute");
     case Keep::offload:
       break;
   }
-  return words("offload");
+  return tr("offload");
 }
 
 }  // namespace jointer::views

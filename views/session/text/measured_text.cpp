@@ -1,19 +1,14 @@
 #include "views/session/text/measured_text.h"
 
-#include <QCoreApplication>
-
 #include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
+#include "views/session/text/tr.h"
 
 namespace jointer::views {
 namespace {
 
-QString words(const char* text) {
-  return QCoreApplication::translate("Measured", text);
-}
-
 QString comparison_text(const QString& measured, const QString& estimated, const QString& ratio) {
-  const QString both = words("measured %1 · estimated %2").arg(measured, estimated);
+  const QString both = tr("measured %1 · estimated %2").arg(measured, estimated);
   return ratio.isEmpty() ? both : both + QStringLiteral(" (%1)").arg(ratio);
 }
 
@@ -39,7 +34,7 @@ QString measured_bytes_text(std::int64_t measured, std::int64_t estimated) {
 QString measurement_text(const Measurement& measurement) {
   const QString label = QString::fromStdString(measurement.label);
   if (measurement.device.empty()) return label;
-  return words("%1, on %2").arg(label, QString::fromStdString(measurement.device));
+  return tr("%1, on %2").arg(label, QString::fromStdString(measurement.device));
 }
 
 std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node) {
@@ -66,8 +61,8 @@ std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block) 
 QString block_text(const MeasuredBlock& block) {
   const QString name = QString::fromStdString(block.name);
   return block.nodes.size() == 1
-             ? words("compiled %1, 1 node").arg(name)
-             : words("compiled %1, %2 nodes").arg(name, count_text(block.nodes.size()));
+             ? tr("compiled %1, 1 node").arg(name)
+             : tr("compiled %1, %2 nodes").arg(name, count_text(block.nodes.size()));
 }
 
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,
@@ -77,15 +72,15 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
   if (const MeasuredBlock* block = measured.block_of(node))
     return lines
            << block_text(*block)
-           << words("by itself: %1").arg(times_text(block->own_ns, estimated_ns(snapshot, *block)))
-           << words("in the profiled step, ran %1 (%2)")
+           << tr("by itself: %1").arg(times_text(block->own_ns, estimated_ns(snapshot, *block)))
+           << tr("in the profiled step, ran %1 (%2)")
                   .arg(time_range_text(block->start_ns, block->end_ns), label)
-           << words("at most %1 allocated").arg(bytes_text(block->peak_bytes))
-           << words("compiled: nodes were not timed individually");
+           << tr("at most %1 allocated").arg(bytes_text(block->peak_bytes))
+           << tr("compiled: nodes were not timed individually");
   const MeasuredNode* m = measured.find(node);
   if (m == nullptr) return {};
   lines << times_text(measured_ns(snapshot, *m), estimated_ns(snapshot, node));
-  lines << words("ran %1 (%2)").arg(time_range_text(m->start_ns, m->end_ns), label);
+  lines << tr("ran %1 (%2)").arg(time_range_text(m->start_ns, m->end_ns), label);
   return lines;
 }
 

@@ -10,16 +10,17 @@
 namespace jointer::views {
 namespace {
 
-using Unit = PassTable::Unit;
+using CellUnit = PassTable::Unit;
 
 PassTableModel::TablePtr table_of(std::vector<PassTable::Row> rows) {
-  return std::make_shared<const PassTable>(PassTable{.title = "Collectives",
-                                                     .columns = {{"group", Unit::text},
-                                                                 {"improvement", Unit::nanoseconds},
-                                                                 {"moves", Unit::count},
-                                                                 {"memory", Unit::bytes},
-                                                                 {"score", Unit::number}},
-                                                     .rows = std::move(rows)});
+  return std::make_shared<const PassTable>(
+      PassTable{.title = "Collectives",
+                .columns = {{"group", CellUnit::text},
+                            {"improvement", CellUnit::nanoseconds},
+                            {"moves", CellUnit::count},
+                            {"memory", CellUnit::bytes},
+                            {"score", CellUnit::number}},
+                .rows = std::move(rows)});
 }
 
 class PassTableModelTest : public ::testing::Test {

@@ -11,7 +11,7 @@ namespace jointer::views {
 // Groups nodes the way people think of a model: a tree of modules, with each parameter in the
 // module that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers` itself has
 // nodes. In a graph without modules the places are source lines: the innermost frame of each stack.
-struct Place {
+struct ModuleLocation {
   std::string name;  // relative to the parent: "attention", "layers.0", "model.py:574"
   std::string path;  // "layers.0.attention"; for a source line, file and line
   std::string type;  // class name; for a source line, its code
@@ -19,13 +19,13 @@ struct Place {
   int number = -1;  // index in a list: 0 for layers.0
 };
 
-class Places {
+class ModuleLocations {
  public:
-  Places() = default;
-  Places(const Graph& graph, const ModuleTree& modules);
+  ModuleLocations() = default;
+  ModuleLocations(const Graph& graph, const ModuleTree& modules);
 
   // Parents precede their children; numbered siblings are sorted by number.
-  [[nodiscard]] const std::vector<Place>& all() const { return places_; }
+  [[nodiscard]] const std::vector<ModuleLocation>& all() const { return places_; }
   [[nodiscard]] int of(NodeId node) const { return by_node_[node.index()]; }
   // The outermost ancestor of a place, or the place itself.
   [[nodiscard]] int top(int place) const;
@@ -34,9 +34,9 @@ class Places {
  private:
   void add_modules(const Graph& graph, const ModuleTree& modules);
   void add_source_lines(const Graph& graph);
-  [[nodiscard]] int add(Place place);
+  [[nodiscard]] int add(ModuleLocation place);
 
-  std::vector<Place> places_;
+  std::vector<ModuleLocation> places_;
   std::vector<int> by_node_;
   bool are_source_lines_ = false;
 };

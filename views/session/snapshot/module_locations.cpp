@@ -1,4 +1,4 @@
-#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/module_locations.h"
 
 #include <algorithm>
 #include <charconv>
@@ -24,7 +24,7 @@ std::string_view file_name(std::string_view path) {
 
 }  // namespace
 
-Places::Places(const Graph& graph, const ModuleTree& modules) {
+ModuleLocations::ModuleLocations(const Graph& graph, const ModuleTree& modules) {
   by_node_.assign(graph.node_count(), -1);
   are_source_lines_ = modules.size() <= 1;
   if (are_source_lines_)
@@ -33,18 +33,18 @@ Places::Places(const Graph& graph, const ModuleTree& modules) {
     add_modules(graph, modules);
 }
 
-int Places::add(Place place) {
+int ModuleLocations::add(ModuleLocation place) {
   places_.push_back(std::move(place));
   return static_cast<int>(places_.size()) - 1;
 }
 
-int Places::top(int place) const {
+int ModuleLocations::top(int place) const {
   while (places_[static_cast<std::size_t>(place)].parent >= 0)
     place = places_[static_cast<std::size_t>(place)].parent;
   return place;
 }
 
-void Places::add_modules(const Graph& graph, const ModuleTree& modules) {
+void ModuleLocations::add_modules(const Graph& graph, const ModuleTree& modules) {
   // Parameter placeholders belong to no submodule, so find the module from the parameter's name
   // (role_target).
   std::unordered_map<std::string_view, ModuleId> by_path;
@@ -107,7 +107,7 @@ void Places::add_modules(const Graph& graph, const ModuleTree& modules) {
     by_node_[id.index()] = place_by_module[module_by_node[id.index()].index()];
 }
 
-void Places::add_source_lines(const Graph& graph) {
+void ModuleLocations::add_source_lines(const Graph& graph) {
   std::unordered_map<std::string, int> by_path;
   std::vector<int> by_stack(graph.stack_count(), -1);
   int without = -1;

@@ -6,10 +6,10 @@
 namespace jointer::views {
 
 // The result rows of a query. Selecting a row that has a node selects the node.
-class QueryTable : public TablePane {
+class ResultTable : public TablePane {
   Q_OBJECT
  public:
-  explicit QueryTable(Document& document, QWidget* parent = nullptr);
+  explicit ResultTable(Document& document, QWidget* parent = nullptr);
 
   [[nodiscard]] const QueryModel& model() const { return *model_; }
   void show_result(QueryResult result, SnapshotPtr snapshot);
@@ -19,7 +19,7 @@ class QueryTable : public TablePane {
   void refresh() override {}
 
  private:
-  QueryTable(Document& document, QueryModel* model, QWidget* parent);
+  ResultTable(Document& document, QueryModel* model, QWidget* parent);
   void show_age();
 
   QueryModel* model_;

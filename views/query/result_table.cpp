@@ -1,11 +1,11 @@
-#include "views/query/query_table.h"
+#include "views/query/result_table.h"
 
 namespace jointer::views {
 
-QueryTable::QueryTable(Document& document, QWidget* parent)
-    : QueryTable(document, new QueryModel, parent) {}
+ResultTable::ResultTable(Document& document, QWidget* parent)
+    : ResultTable(document, new QueryModel, parent) {}
 
-QueryTable::QueryTable(Document& document, QueryModel* model, QWidget* parent)
+ResultTable::ResultTable(Document& document, QueryModel* model, QWidget* parent)
     : TablePane(document, *model, tr("Filter rows"), parent), model_(model) {
   model->setParent(this);
   setAccessibleName(tr("Query"));
@@ -13,10 +13,10 @@ QueryTable::QueryTable(Document& document, QueryModel* model, QWidget* parent)
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
   set_empty_text(tr("Run a query to see its rows here."));
-  connect(&document, &Document::changed, this, &QueryTable::show_age);
+  connect(&document, &Document::changed, this, &ResultTable::show_age);
 }
 
-void QueryTable::show_result(QueryResult result, SnapshotPtr snapshot) {
+void ResultTable::show_result(QueryResult result, SnapshotPtr snapshot) {
   queried_ = snapshot;
   view().sortByColumn(-1, Qt::DescendingOrder);
   model_->set_result(std::move(result), std::move(snapshot));
@@ -25,7 +25,7 @@ void QueryTable::show_result(QueryResult result, SnapshotPtr snapshot) {
   show_age();
 }
 
-void QueryTable::show_age() {
+void ResultTable::show_age() {
   const bool is_old = queried_ && queried_ != document().shared_snapshot();
   set_headline(is_old ? tr("These rows are from an earlier graph. Run the query again.")
                       : QString());

@@ -1,0 +1,21 @@
+# The files of a target can be compiled in batches, which parse headers and instantiate templates once per
+# batch. That saves most of the compiler's time for targets with Qt, LibTorch, CLI11 or GoogleTest, and little
+# for `core` and `passes`, whose time goes into optimization.
+#
+# Names in the anonymous namespaces of a folder must then differ. Changing a file compiles its batch, a few
+# seconds; -DJOINTER_BATCHES=OFF compiles each file by itself.
+option(JOINTER_BATCHES "Compile files in batches" ON)
+
+# jointer_batches(TARGET...) compiles the files of these targets in batches.
+function(jointer_batches)
+  if(NOT JOINTER_BATCHES)
+    return()
+  endif()
+  set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    foreach(target ${ARGN})
+      # GCC takes the files of a batch for headers.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endforeach()
+  endif()
+endfunction()
