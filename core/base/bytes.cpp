@@ -14,6 +14,8 @@
 #include <new>
 #include <vector>
 
+#include "core/base/packed_file.h"
+
 namespace jointer {
 namespace {
 
@@ -23,14 +25,6 @@ constexpr std::size_t kAlwaysAllowed = std::size_t{64} << 20;
 constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - (1 << 20);  // the JSON parser's limit
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-
-constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
-constexpr std::string_view kGzipMagic = "\x1f\x8b";
-
-struct CloseFile {
-  void operator()(std::FILE* f) const { std::fclose(f); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
 
 Result<std::string> read_stream(std::FILE* file, std::string_view name) {
   std::string bytes;

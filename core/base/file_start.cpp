@@ -9,15 +9,10 @@
 #include <memory>
 #include <string_view>
 
+#include "core/base/packed_file.h"
+
 namespace jointer {
 namespace {
-
-constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
-constexpr std::string_view kGzipMagic = "\x1f\x8b";
-
-struct CloseFile {
-  void operator()(std::FILE* f) const { std::fclose(f); }
-};
 
 // `packed` holds the bytes already read from the file.
 Result<std::string> start_of_zstd(std::FILE* file, const std::string& path, std::string packed,
@@ -43,7 +38,7 @@ Result<std::string> start_of_zstd(std::FILE* file, const std::string& path, std:
 Result<std::string> read_start(const std::string& path, std::size_t size) {
   std::string packed(size, '\0'), text(size, '\0');
   {
-    const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+    const File file(std::fopen(path.c_str(), "rb"));
     if (!file) return input_error("{}: {}", path, std::strerror(errno));
     packed.resize(std::fread(packed.data(), 1, packed.size(), file.get()));
     if (std::ferror(file.get()) != 0) return input_error("{}: {}", path, std::strerror(errno));

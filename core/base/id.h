@@ -39,6 +39,9 @@ using StackId = Id<struct StackTag>;
 using ExpressionId = Id<struct ExpressionTag>;
 using OperatorId = Id<struct OperatorIdTag>;
 
+// The parts of a pair.
+inline constexpr PartId kForwardPart{0}, kBackwardPart{1};
+
 }  // namespace jointer
 
 template <class Tag>

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMaxDepth = 16;
+constexpr int kMaxClassDepth = 16;
 
 // Renumbers the storages of a subgraph so that they follow those of the enclosing graph.
 void shift_storages(Json& json, std::size_t by) {
@@ -27,7 +27,8 @@ void shift_storages(Json& json, std::size_t by) {
 
 Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
                   std::size_t owner, std::size_t first_storage, std::size_t& number, int depth) {
-  if (depth > kMaxDepth) text_mistake("classes are nested more than {} levels deep", kMaxDepth);
+  if (depth > kMaxClassDepth)
+    text_mistake("classes are nested more than {} levels deep", kMaxClassDepth);
   const Progress silent;
   Json constants = Json::object();
   for (std::size_t i = owner + 1; i < graphs.size(); ++i) {

@@ -13,15 +13,15 @@
 namespace jointer {
 namespace {
 
-using Kind = PickleValue::Kind;
+using ValueKind = PickleValue::Kind;
 
-struct Failure {
+struct PickleFailure {
   std::string message;
 };
 
 template <class... Args>
-[[noreturn]] void give_up(fmt::format_string<Args...> format, Args&&... args) {
-  throw Failure{fmt::format(format, std::forward<Args>(args)...)};
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw PickleFailure{fmt::format(format, std::forward<Args>(args)...)};
 }
 
 enum Opcode : std::uint8_t {
@@ -111,7 +111,7 @@ class PickleReader {
 
   void read() {
     if (bytes_.size() < 2 || static_cast<std::uint8_t>(bytes_[0]) != proto)
-      give_up("missing header of pickle protocol 2 to 5");
+      refuse("missing header of pickle protocol 2 to 5");
     while (true) {
       opcode_at_ = next_;
       const auto opcode = static_cast<std::uint8_t>(take(1)[0]);
@@ -119,13 +119,13 @@ class PickleReader {
       step(opcode);
     }
     if (stack_.size() != 1 || !marks_.empty())
-      give_up("ends with {} values on the stack instead of 1", stack_.size());
+      refuse("ends with {} values on the stack instead of 1", stack_.size());
     out_.root_ = stack_.back();
   }
 
  private:
   std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - next_) give_up("the data is truncated");
+    if (count > bytes_.size() - next_) refuse("the data is truncated");
     const std::string_view taken = bytes_.substr(next_, static_cast<std::size_t>(count));
     next_ += taken.size();
     return taken;
@@ -142,14 +142,14 @@ class PickleReader {
   void count_memory(std::size_t bytes) {
     memory_ += bytes;
     if (memory_ > Pickle::kMaxMemory)
-      give_up("unpacks to more than {} MiB", Pickle::kMaxMemory >> 20);
+      refuse("unpacks to more than {} MiB", Pickle::kMaxMemory >> 20);
   }
 
   void push(PickleValue value) {
     count_memory(sizeof value);
     stack_.push_back(value);
   }
-  void push_int(std::int64_t value, Kind kind = Kind::integer) {
+  void push_int(std::int64_t value, ValueKind kind = ValueKind::integer) {
     PickleValue v;
     v.kind = kind;
     v.integer = value;
@@ -159,7 +159,7 @@ class PickleReader {
   // A number in two's complement, `width` bytes long. Sizes and addresses fit in 64 bits.
   void push_long(std::uint64_t width) {
     const std::string_view digits = take(width);
-    if (width > 9) give_up("an integer has {} bytes, more than any address", width);
+    if (width > 9) refuse("an integer has {} bytes, more than any address", width);
     std::uint64_t value = 0;
     for (std::size_t i = std::min<std::size_t>(digits.size(), 8); i-- > 0;)
       value = value << 8 | static_cast<std::uint8_t>(digits[i]);
@@ -169,8 +169,8 @@ class PickleReader {
     push_int(static_cast<std::int64_t>(value));
   }
 
-  void push_text(std::uint64_t size, Kind kind) {
-    if (size > 0xffffffffU) give_up("a string of {} bytes is too long", size);
+  void push_text(std::uint64_t size, ValueKind kind) {
+    if (size > 0xffffffffU) refuse("a string of {} bytes is too long", size);
     PickleValue v;
     v.kind = kind;
     v.offset = next_;
@@ -181,7 +181,7 @@ class PickleReader {
 
   PickleValue& top() {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
-    if (stack_.size() <= floor) give_up("pop from an empty stack");
+    if (stack_.size() <= floor) refuse("pop from an empty stack");
     return stack_.back();
   }
   PickleValue pop_value() {
@@ -192,7 +192,7 @@ class PickleReader {
   }
   // Pops the last mark and the values above it.
   std::vector<PickleValue> pop_to_mark() {
-    if (marks_.empty()) give_up("pop to a mark that was not set");
+    if (marks_.empty()) refuse("pop to a mark that was not set");
     const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
     std::vector<PickleValue> values(from, stack_.end());
     stack_.erase(from, stack_.end());
@@ -201,8 +201,8 @@ class PickleReader {
     return values;
   }
 
-  void push_container(Kind kind, std::vector<PickleValue> elements) {
-    if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a dict key has no value");
+  void push_container(ValueKind kind, std::vector<PickleValue> elements) {
+    if (kind == ValueKind::dict && elements.size() % 2 != 0) refuse("a dict key has no value");
     count_memory(sizeof(std::vector<PickleValue>) + elements.size() * sizeof(PickleValue));
     PickleValue v;
     v.kind = kind;
@@ -213,21 +213,22 @@ class PickleReader {
   void push_tuple(std::size_t count) {
     std::vector<PickleValue> elements(count);
     for (std::size_t i = count; i-- > 0;) elements[i] = pop_value();
-    push_container(Kind::tuple, std::move(elements));
+    push_container(ValueKind::tuple, std::move(elements));
   }
   // Adds elements to the list or dict on top of the stack.
-  void extend(Kind kind, const std::vector<PickleValue>& elements) {
+  void extend(ValueKind kind, const std::vector<PickleValue>& elements) {
     const PickleValue& target = top();
     if (target.kind != kind)
-      give_up("elements added to a value that is not a {}", kind == Kind::list ? "list" : "dict");
-    if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a dict key has no value");
+      refuse("elements added to a value that is not a {}",
+             kind == ValueKind::list ? "list" : "dict");
+    if (kind == ValueKind::dict && elements.size() % 2 != 0) refuse("a dict key has no value");
     count_memory(elements.size() * sizeof(PickleValue));
     auto& container = out_.containers_[target.container];
     container.insert(container.end(), elements.begin(), elements.end());
   }
 
   void put(std::uint64_t index) {
-    if (index > memo_.size()) give_up("memo entry {} is set before entry {}", index, memo_.size());
+    if (index > memo_.size()) refuse("memo entry {} is set before entry {}", index, memo_.size());
     if (index == memo_.size()) {
       count_memory(sizeof(PickleValue));
       memo_.push_back(top());
@@ -236,7 +237,7 @@ class PickleReader {
     }
   }
   void get(std::uint64_t index) {
-    if (index >= memo_.size()) give_up("memo entry {} is not set", index);
+    if (index >= memo_.size()) refuse("memo entry {} is not set", index);
     push(memo_[index]);
   }
 
@@ -245,7 +246,7 @@ class PickleReader {
     switch (opcode) {
       case proto:
         if (const auto version = number(1); version < 2 || version > 5)
-          give_up("pickle protocol {} is not supported: expected 2 to 5", version);
+          refuse("pickle protocol {} is not supported: expected 2 to 5", version);
         return;
       case frame:
         take(8);
@@ -280,9 +281,9 @@ class PickleReader {
         break;
     }
     if (const std::string_view code = code_opcode(opcode); !code.empty())
-      give_up("the pickle asks to run code ({}), which is refused: only plain values are read",
-              code);
-    give_up("opcode 0x{:02x} does not create a plain value", opcode);
+      refuse("the pickle asks to run code ({}), which is refused: only plain values are read",
+             code);
+    refuse("opcode 0x{:02x} does not create a plain value", opcode);
   }
 
   bool step_scalar(std::uint8_t opcode) {
@@ -291,10 +292,10 @@ class PickleReader {
         push({});
         return true;
       case new_true:
-        push_int(1, Kind::boolean);
+        push_int(1, ValueKind::boolean);
         return true;
       case new_false:
-        push_int(0, Kind::boolean);
+        push_int(0, ValueKind::boolean);
         return true;
       case binint:
         push_int(static_cast<std::int32_t>(static_cast<std::uint32_t>(number(4))));
@@ -315,31 +316,31 @@ class PickleReader {
         std::uint64_t bits = 0;
         for (const char c : take(8)) bits = bits << 8 | static_cast<std::uint8_t>(c);
         PickleValue v;
-        v.kind = Kind::real;
+        v.kind = ValueKind::real;
         v.real = std::bit_cast<double>(bits);
         push(v);
         return true;
       }
       case short_binstring:
       case short_binunicode:
-        push_text(number(1), Kind::text);
+        push_text(number(1), ValueKind::text);
         return true;
       case binstring:
       case binunicode:
-        push_text(number(4), Kind::text);
+        push_text(number(4), ValueKind::text);
         return true;
       case binunicode8:
-        push_text(number(8), Kind::text);
+        push_text(number(8), ValueKind::text);
         return true;
       case short_binbytes:
-        push_text(number(1), Kind::bytes);
+        push_text(number(1), ValueKind::bytes);
         return true;
       case binbytes:
-        push_text(number(4), Kind::bytes);
+        push_text(number(4), ValueKind::bytes);
         return true;
       case binbytes8:
       case bytearray8:
-        push_text(number(8), Kind::bytes);
+        push_text(number(8), ValueKind::bytes);
         return true;
       default:
         return false;
@@ -349,24 +350,24 @@ class PickleReader {
   bool step_container(std::uint8_t opcode) {
     switch (opcode) {
       case empty_list:
-        push_container(Kind::list, {});
+        push_container(ValueKind::list, {});
         return true;
       case list:
-        push_container(Kind::list, pop_to_mark());
+        push_container(ValueKind::list, pop_to_mark());
         return true;
       case append: {
         const PickleValue value = pop_value();
-        extend(Kind::list, {value});
+        extend(ValueKind::list, {value});
         return true;
       }
       case appends:
-        extend(Kind::list, pop_to_mark());
+        extend(ValueKind::list, pop_to_mark());
         return true;
       case empty_tuple:
-        push_container(Kind::tuple, {});
+        push_container(ValueKind::tuple, {});
         return true;
       case tuple:
-        push_container(Kind::tuple, pop_to_mark());
+        push_container(ValueKind::tuple, pop_to_mark());
         return true;
       case tuple1:
         push_tuple(1);
@@ -378,18 +379,18 @@ class PickleReader {
         push_tuple(3);
         return true;
       case empty_dict:
-        push_container(Kind::dict, {});
+        push_container(ValueKind::dict, {});
         return true;
       case dict:
-        push_container(Kind::dict, pop_to_mark());
+        push_container(ValueKind::dict, pop_to_mark());
         return true;
       case setitem: {
         const PickleValue value = pop_value(), key = pop_value();
-        extend(Kind::dict, {key, value});
+        extend(ValueKind::dict, {key, value});
         return true;
       }
       case setitems:
-        extend(Kind::dict, pop_to_mark());
+        extend(ValueKind::dict, pop_to_mark());
         return true;
       default:
         return false;
@@ -409,7 +410,7 @@ Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {
   PickleReader reader(pickle, bytes);
   try {
     reader.read();
-  } catch (const Failure& failure) {
+  } catch (const PickleFailure& failure) {
     return input_error("{}: not a pickle of plain values: byte {}: {}", name, reader.at(),
                        failure.message);
   } catch (const std::bad_alloc&) {
@@ -419,27 +420,29 @@ Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {
 }
 
 std::span<const PickleValue> Pickle::elements(const PickleValue& value) const {
-  if (value.kind != Kind::list && value.kind != Kind::tuple && value.kind != Kind::dict) return {};
+  if (value.kind != ValueKind::list && value.kind != ValueKind::tuple &&
+      value.kind != ValueKind::dict)
+    return {};
   return containers_[value.container];
 }
 
 std::string_view Pickle::text(const PickleValue& value) const {
-  if (value.kind != Kind::text) return {};
+  if (value.kind != ValueKind::text) return {};
   return bytes_.substr(value.offset, value.size);
 }
 
 const PickleValue* Pickle::find(const PickleValue& value, std::string_view key) const {
-  if (value.kind != Kind::dict) return nullptr;
+  if (value.kind != ValueKind::dict) return nullptr;
   const auto items = elements(value);
   // If a key was set twice, the last value wins.
   for (std::size_t i = items.size(); i >= 2; i -= 2)
-    if (items[i - 2].kind == Kind::text && text(items[i - 2]) == key) return &items[i - 1];
+    if (items[i - 2].kind == ValueKind::text && text(items[i - 2]) == key) return &items[i - 1];
   return nullptr;
 }
 
 std::optional<std::int64_t> Pickle::integer(const PickleValue& dict, std::string_view key) const {
   const PickleValue* value = find(dict, key);
-  if (value == nullptr || value->kind != Kind::integer) return std::nullopt;
+  if (value == nullptr || value->kind != ValueKind::integer) return std::nullopt;
   return value->integer;
 }
 

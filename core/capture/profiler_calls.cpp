@@ -9,7 +9,7 @@
 namespace jointer {
 namespace {
 
-using Kind = ProfilerEvent::Kind;
+using EventKind = ProfilerEvent::Kind;
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 void add_shapes(const Graph& graph, const Argument& argument, ShapeHash& shapes) {
@@ -139,7 +139,8 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
   const auto& events = trace.events;
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < events.size(); ++i)
-    if (events[i].kind != Kind::kernel && events[i].kind != Kind::step) order.push_back(i);
+    if (events[i].kind != EventKind::kernel && events[i].kind != EventKind::step)
+      order.push_back(i);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const ProfilerEvent &x = events[a], &y = events[b];
     if (x.thread != y.thread) return x.thread < y.thread;
@@ -161,9 +162,10 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
       open.pop_back();
     const bool hidden = !open.empty() && open.back().hides;
     std::uint32_t owner = open.empty() ? kNone : open.back().owner;
-    if (owner == kNone && !hidden && event.kind == Kind::op && tokens.knows(event.name)) owner = i;
+    if (owner == kNone && !hidden && event.kind == EventKind::op && tokens.knows(event.name))
+      owner = i;
     owners[i] = owner;
-    const bool hides = hidden || (event.kind == Kind::annotation && owner == kNone &&
+    const bool hides = hidden || (event.kind == EventKind::annotation && owner == kNone &&
                                   trace.names[event.name].starts_with("gloo:"));
     open.push_back({event.thread, event.end_ns(), owner, hides});
   }
@@ -194,9 +196,9 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
   ProfilerCalls result;
   for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
     const ProfilerEvent& event = trace.events[i];
-    if ((event.kind == Kind::op || event.kind == Kind::annotation) && event.external != 0)
+    if ((event.kind == EventKind::op || event.kind == EventKind::annotation) && event.external != 0)
       by_external.emplace(event.external, i);
-    if (event.kind == Kind::runtime && event.correlation != 0)
+    if (event.kind == EventKind::runtime && event.correlation != 0)
       by_correlation.emplace(event.correlation, i);
     if (owners[i] == i)
       result.calls.push_back({.event = i,
@@ -211,7 +213,7 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
   for (std::uint32_t i = 0; i < result.calls.size(); ++i) call_of[result.calls[i].event] = i;
 
   for (const ProfilerEvent& event : trace.events) {
-    if (event.kind != Kind::kernel) continue;
+    if (event.kind != EventKind::kernel) continue;
     result.kernel_ns = saturating_add(result.kernel_ns, event.duration_ns);
     std::uint32_t owner = kNone;
     if (const auto op = by_external.find(event.external); op != by_external.end())
@@ -288,7 +290,7 @@ std::vector<ProfilerPass> find_passes(const ProfilerEvents& events, const Profil
                                       const CallTokens& tokens) {
   std::vector<const ProfilerEvent*> steps;
   for (const ProfilerEvent& event : events.events)
-    if (event.kind == Kind::step) steps.push_back(&event);
+    if (event.kind == EventKind::step) steps.push_back(&event);
   std::stable_sort(steps.begin(), steps.end(), [](const ProfilerEvent* a, const ProfilerEvent* b) {
     return a->start_ns < b->start_ns;
   });

@@ -18,9 +18,9 @@ namespace jointer {
 namespace {
 
 namespace json = simdjson::ondemand;
-using Kind = ProfilerEvent::Kind;
+using EventKind = ProfilerEvent::Kind;
 
-struct Failure {
+struct TraceFailure {
   std::string message;
 };
 
@@ -60,14 +60,14 @@ std::int64_t parse_int(std::string_view token) {
   return value;
 }
 
-std::optional<Kind> kind_of(std::string_view category, std::string_view name) {
-  if (category == "cpu_op") return Kind::op;
+std::optional<EventKind> kind_of(std::string_view category, std::string_view name) {
+  if (category == "cpu_op") return EventKind::op;
   if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset")
-    return Kind::kernel;
+    return EventKind::kernel;
   if (category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime")
-    return Kind::runtime;
+    return EventKind::runtime;
   if (category == "user_annotation")
-    return name.starts_with("ProfilerStep#") ? Kind::step : Kind::annotation;
+    return name.starts_with("ProfilerStep#") ? EventKind::step : EventKind::annotation;
   return std::nullopt;
 }
 
@@ -86,7 +86,7 @@ class Reader {
         read_devices(member.value());
       }
     }
-    if (!found) throw Failure{"`traceEvents` is missing"};
+    if (!found) throw TraceFailure{"`traceEvents` is missing"};
   }
 
  private:
@@ -132,8 +132,8 @@ class Reader {
     event.thread = thread(pid, tid);
     event.start_ns = *start;
     event.duration_ns = *duration;
-    out_.has_shapes = out_.has_shapes || (event.kind == Kind::op && event.shapes != 0);
-    out_.has_kernels = out_.has_kernels || event.kind == Kind::kernel;
+    out_.has_shapes = out_.has_shapes || (event.kind == EventKind::op && event.shapes != 0);
+    out_.has_kernels = out_.has_kernels || event.kind == EventKind::kernel;
     out_.events.push_back(event);
   }
 
@@ -161,7 +161,8 @@ class Reader {
   // Reads a list of sizes, or a list of such lists. A list of tensors is nested one level deeper.
   static void read_shapes(json::value value, ShapeHash& shapes, int depth) {
     constexpr int kDeepest = 8;
-    if (depth > kDeepest) throw Failure{"`Input Dims` is nested deeper than a list of tensors"};
+    if (depth > kDeepest)
+      throw TraceFailure{"`Input Dims` is nested deeper than a list of tensors"};
     shapes.begin();
     for (auto element : value.get_array()) {
       json::value v = element.value();
@@ -218,7 +219,7 @@ Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedB
     Reader(out).read(document);
   } catch (const simdjson::simdjson_error& error) {
     return input_error("{}: not a profiler trace: invalid JSON{}: {}", name, place(), error.what());
-  } catch (const Failure& failure) {
+  } catch (const TraceFailure& failure) {
     return input_error("{}: not a profiler trace: {}", name, failure.message);
   }
   return out;

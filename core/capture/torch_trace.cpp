@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-using Json = nlohmann::json;
+using TraceJson = nlohmann::json;
 
 bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -66,7 +66,7 @@ struct Known {
   std::string_view entry;
   CaptureKind kind;
 };
-constexpr std::array<Known, 5> kKnown{{
+constexpr std::array<Known, 5> kKnownEvents{{
     {"aot_joint_graph", CaptureKind::joint},
     {"aot_forward_graph", CaptureKind::forward},
     {"aot_backward_graph", CaptureKind::backward},
@@ -76,7 +76,7 @@ constexpr std::array<Known, 5> kKnown{{
 
 // The name of an entry: the only key that is not common to all entries or, for an artifact, its
 // `name`.
-std::string name_of(const Json& json) {
+std::string name_of(const TraceJson& json) {
   static constexpr std::array<std::string_view, 9> kCommon{
       "rank",        "frame_id",   "frame_compile_id",     "attempt",
       "has_payload", "compile_id", "compiled_autograd_id", "stack",
@@ -92,24 +92,24 @@ std::string name_of(const Json& json) {
   return {};
 }
 
-std::optional<std::int64_t> number_of(const Json& json, const char* key) {
+std::optional<std::int64_t> number_at(const TraceJson& json, const char* key) {
   const auto it = json.find(key);
   return it != json.end() && it->is_number_integer() ? std::optional(it->get<std::int64_t>())
                                                      : std::nullopt;
 }
 
-std::string compile_of(const Json& json) {
+std::string compile_of(const TraceJson& json) {
   std::string text;
-  if (const auto rank = number_of(json, "rank")) text = fmt::format("rank {}", *rank);
+  if (const auto rank = number_at(json, "rank")) text = fmt::format("rank {}", *rank);
   const auto add = [&](std::string_view part) {
     if (!text.empty()) text += ", ";
     text += part;
   };
-  if (const auto autograd = number_of(json, "compiled_autograd_id"))
+  if (const auto autograd = number_at(json, "compiled_autograd_id"))
     add(fmt::format("compiled autograd {}", *autograd));
-  const auto frame = number_of(json, "frame_id"), compile = number_of(json, "frame_compile_id");
+  const auto frame = number_at(json, "frame_id"), compile = number_at(json, "frame_compile_id");
   if (frame && compile) {
-    const auto attempt = number_of(json, "attempt").value_or(0);
+    const auto attempt = number_at(json, "attempt").value_or(0);
     add(attempt > 0 ? fmt::format("{}/{}_{}", *frame, *compile, attempt)
                     : fmt::format("{}/{}", *frame, *compile));
   }
@@ -175,7 +175,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
     const bool may_be = entry.json.find("graph") != std::string_view::npos ||
                         entry.json.find("\"artifact\"") != std::string_view::npos;
     if (!may_be || !is_fx_text(entry.payload)) return;
-    const Json json = Json::parse(entry.json, nullptr, /*allow_exceptions=*/false);
+    const TraceJson json = TraceJson::parse(entry.json, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) return;
     const std::string name = name_of(json);
     if (!may_be_graph(name)) return;
@@ -185,20 +185,20 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
       ++cut_off;
       return;
     }
-    const auto known =
-        std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.entry == name; });
+    const auto known = std::find_if(kKnownEvents.begin(), kKnownEvents.end(),
+                                    [&](const Known& k) { return k.entry == name; });
     const std::string compile = compile_of(json);
     for (std::size_t i = 0; i < inner->size(); ++i) {
       const FxTextEntry& graph = (*inner)[i];
       std::string title = compile.empty() ? name : fmt::format("{}, {}", compile, name);
       if (inner->size() > 1) title = fmt::format("{}, {}", title, graph.name);
-      CaptureKind kind = known == kKnown.end() ? graph.kind : known->kind;
+      CaptureKind kind = known == kKnownEvents.end() ? graph.kind : known->kind;
       if (name == kTraced || is_around_pass(name)) kind = kind_around_pass(kind, entry.payload);
       graphs.push_back({.name = std::move(title),
                         .entry = name,
                         .compile = compile,
                         .kind = kind,
-                        .rank = number_of(json, "rank"),
+                        .rank = number_at(json, "rank"),
                         .nodes = graph.nodes,
                         .text = entry.payload,
                         .first_number = entry.payload_number,

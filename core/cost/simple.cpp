@@ -12,7 +12,7 @@
 namespace jointer {
 namespace {
 
-std::int64_t to_ns(double milliseconds) {
+std::int64_t ns_of_ms(double milliseconds) {
   return saturating_round(std::min(milliseconds, 1e12) * 1e6);
 }
 
@@ -53,7 +53,7 @@ std::string SimpleEstimator::description() const {
 }
 
 std::int64_t SimpleEstimator::latency_ns(const Graph& graph, NodeId collective) const {
-  return graph.group_size(graph.node(collective)) > 1 ? to_ns(costs_.coll_us / 1e3) : 0;
+  return graph.group_size(graph.node(collective)) > 1 ? ns_of_ms(costs_.coll_us / 1e3) : 0;
 }
 
 NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
@@ -67,7 +67,8 @@ NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
         std::max(first_argument_bytes(graph, node), graph.output_bytes(node));
     cost.lane = NodeCost::Lane::collective;
     if (graph.group_size(node) > 1)
-      cost.ns = to_ns(costs_.coll_us / 1e3 + static_cast<double>(bytes) / (costs_.coll_gbs * 1e6));
+      cost.ns =
+          ns_of_ms(costs_.coll_us / 1e3 + static_cast<double>(bytes) / (costs_.coll_gbs * 1e6));
     return cost;
   }
   if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
@@ -76,17 +77,17 @@ NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
     const double compute_ms = static_cast<double>(fused->flops) / (costs_.tflops * 1e9);
     const double collective_ms =
         costs_.coll_us / 1e3 + static_cast<double>(fused->moved_bytes) / (costs_.coll_gbs * 1e6);
-    cost.ns = to_ns(pipelined_time(compute_ms, collective_ms, fused->ranks));
+    cost.ns = ns_of_ms(pipelined_time(compute_ms, collective_ms, fused->ranks));
     return cost;
   }
   if (is_in_torch_registry(op.packet(), torch_version_of(graph))) {
-    cost.ns =
-        to_ns(static_cast<double>(node_flops(graph, node).torch_registry) / (costs_.tflops * 1e9));
+    cost.ns = ns_of_ms(static_cast<double>(node_flops(graph, node).torch_registry) /
+                       (costs_.tflops * 1e9));
     return cost;
   }
   if (!op.mutates() && returns_inputs(graph, node)) return {};
   const std::int64_t bytes = saturating_add(input_bytes(graph, node), graph.output_bytes(node));
-  cost.ns = to_ns(static_cast<double>(bytes) / (costs_.mem_gbs * 1e6));
+  cost.ns = ns_of_ms(static_cast<double>(bytes) / (costs_.mem_gbs * 1e6));
   return cost;
 }
 

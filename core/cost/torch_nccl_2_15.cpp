@@ -44,7 +44,7 @@ constexpr ByGpu<3> kTreeLL128Channel{
     {{20.0, 20.0, 20.0}, {20.0, 20.0, 20.0}, {36.7, 36.7, 29.0}, {55.6, 31.67, 20.0}}};
 constexpr ByGpu<3> kTreeChannel{
     {{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}, {70.0, 42.8, 24.0}}};
-constexpr std::array<double, 4> kChannels{2, 8, 16, 32};
+constexpr std::array<double, 4> kChannelCounts{2, 8, 16, 32};
 constexpr std::array<double, 4> kInsideNode{120, 240, 370, 720};
 constexpr std::array<double, 4> kBetweenNodes{12, 25, 50, 50};
 
@@ -101,7 +101,7 @@ double link_bandwidth(const Group& group, std::int64_t bytes) {
 // The part of a link's bandwidth that a protocol can use, in GB/s.
 double bus_bandwidth(const Group& group, Algorithm algorithm, Protocol protocol, NcclCall call,
                      double gbps) {
-  const double channels = kChannels[group.gpu];
+  const double channels = kChannelCounts[group.gpu];
   // Between nodes, the CPU limits LL, so the first row applies to every GPU.
   const double max_ll = kMaxLL[group.nodes == 1 ? group.gpu : 0][group.scale];
   const bool is_ring = algorithm == ring;

@@ -5,7 +5,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::array<std::string_view, 2> kNames{"group_name", "group"};
+constexpr std::array<std::string_view, 2> kGroupArguments{"group_name", "group"};
 constexpr std::string_view kStride = "stride:";
 // Ranks that are farther apart than this would run on different machines anyway.
 constexpr std::int64_t kMaxStride = 1 << 20;
@@ -13,11 +13,11 @@ constexpr std::int64_t kMaxStride = 1 << 20;
 }  // namespace
 
 bool names_group(std::string_view argument) {
-  return argument == kNames[0] || argument == kNames[1];
+  return argument == kGroupArguments[0] || argument == kGroupArguments[1];
 }
 
 const Argument* group_argument(const Graph& graph, const Node& call) {
-  for (const std::string_view name : kNames)
+  for (const std::string_view name : kGroupArguments)
     if (const Argument* given = graph.argument(call, name);
         given != nullptr && given->kind == Argument::Kind::string)
       return given;

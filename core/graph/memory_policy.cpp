@@ -6,7 +6,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, MemoryPolicy>, 5> kNames{{
+constexpr std::array<std::pair<std::string_view, MemoryPolicy>, 5> kPolicyNames{{
     {"MUST_SAVE", MemoryPolicy::must_save},
     {"PREFER_SAVE", MemoryPolicy::prefer_save},
     {"PREFER_RECOMPUTE", MemoryPolicy::prefer_recompute},
@@ -17,13 +17,13 @@ constexpr std::array<std::pair<std::string_view, MemoryPolicy>, 5> kNames{{
 }  // namespace
 
 std::string_view to_string(MemoryPolicy policy) {
-  for (const auto& [name, named] : kNames)
+  for (const auto& [name, named] : kPolicyNames)
     if (named == policy) return name;
   return {};
 }
 
 std::optional<MemoryPolicy> parse_memory_policy(std::string_view name) {
-  for (const auto& [known, policy] : kNames)
+  for (const auto& [known, policy] : kPolicyNames)
     if (known == name) return policy;
   return std::nullopt;
 }

@@ -17,6 +17,10 @@ enum class MemoryPolicy : std::uint8_t {
   must_cpu_offload,
 };
 
+constexpr bool is_recomputed(MemoryPolicy policy) {
+  return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
+}
+
 // The name upstream, such as "MUST_SAVE"; empty for none.
 std::string_view to_string(MemoryPolicy policy);
 // nullopt if there is no policy with this name.

@@ -186,30 +186,29 @@ class Adder {
       pair_.storage(storage).device = on;
       return storage;
     };
-    constexpr PartId kForward(0), kBackward(1);
     const auto ref = [](NodeId id) { return Argument::of_node(id); };
 
-    const StorageId on_host = storage_in(kForward, host);
-    slot.offload = add(call(source, kForward, "ao.offload.default", "async_cpu_offload_" + name,
+    const StorageId on_host = storage_in(kForwardPart, host);
+    slot.offload = add(call(source, kForwardPart, "ao.offload.default", "async_cpu_offload_" + name,
                             std::array{ref(value)}),
                        source, host, on_host);
-    slot.waited = add(call(source, kForward, "ao.wait_tensor.default", "cpu_offload_" + name,
+    slot.waited = add(call(source, kForwardPart, "ao.wait_tensor.default", "cpu_offload_" + name,
                            std::array{ref(slot.offload), ref(value)}),
                       source, host, on_host);
     Node given = old;
     given.name = pair_.intern(pair_.name(slot.waited));
     given.target = pair_.intern_operator(pair_.name(slot.waited));
     given.partner = slot.waited;
-    slot.given = add(given, source, host, storage_in(kBackward, host));
+    slot.given = add(given, source, host, storage_in(kBackwardPart, host));
 
     const Node reader = slot.reader ? pair_.node(slot.reader) : Node{};
-    const StorageId on_device = storage_in(kBackward, device);
+    const StorageId on_device = storage_in(kBackwardPart, device);
     const Argument where = Argument::of_text(Argument::Kind::device,
                                              pair_.intern(pair_.text(pair_.device(device).name)));
-    slot.reload = add(call(reader, kBackward, "ao.reload.default", "async_gpu_reload_" + name,
+    slot.reload = add(call(reader, kBackwardPart, "ao.reload.default", "async_gpu_reload_" + name,
                            std::array{ref(slot.given), where}),
                       source, device, on_device);
-    slot.back = add(call(reader, kBackward, "ao.wait_tensor.default", "gpu_reload_" + name,
+    slot.back = add(call(reader, kBackwardPart, "ao.wait_tensor.default", "gpu_reload_" + name,
                          std::array{ref(slot.reload)}),
                     source, device, on_device);
   }

@@ -52,7 +52,6 @@ namespace jointer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr PartId kForward{0}, kBackward{1};
 constexpr std::string_view kMustBeInBackward = "must_be_in_backward";
 
 // The name without the endings that a partitioner adds.
@@ -67,25 +66,26 @@ class PairJoiner {
   explicit PairJoiner(const Graph& pair)
       : pair_(pair),
         matches_(pair),
-        copy_(pair, joint_, CaptureKind::joint, joint_name(pair.part(kForward).name), kForward),
+        copy_(pair, joint_, CaptureKind::joint, joint_name(pair.part(kForwardPart).name),
+              kForwardPart),
         stand_ins_(pair.node_count()) {}
 
   Result<JoinedPair> run() {
     JOINTER_CHECK(matches_.find());
     JOINTER_CHECK(join_tables());
-    for (const PartId half : {kForward, kBackward})
+    for (const PartId half : {kForwardPart, kBackwardPart})
       for (const NodeId id : nodes(half)) {
         if (pair_.node(id).kind == NodeKind::output) outputs_[half.index()] = id;
         const NodeId now = matches_.now(id);
         if (now == id) continue;
         stand_ins_[now.index()].push_back(id);
-        if (pair_.node(id).part == kBackward && pair_.node(id).kind == NodeKind::call &&
+        if (pair_.node(id).part == kBackwardPart && pair_.node(id).kind == NodeKind::call &&
             !matches_.is_dropped(id))
           ++merged_;
       }
     find_dependents();
     choose_names();
-    for (const PartId half : {kForward, kBackward})
+    for (const PartId half : {kForwardPart, kBackwardPart})
       for (const NodeId id : nodes(half))
         if (matches_.is_own(id) && pair_.node(id).kind == NodeKind::placeholder) add(id);
     for (const NodeId id : joined_order(pair_, matches_)) add(id);
@@ -111,7 +111,7 @@ class PairJoiner {
 
   Result<void> join_tables() {
     std::string& kernels = joint_.part(copy_.part()).triton_kernels;
-    const std::string& others = pair_.part(kBackward).triton_kernels;
+    const std::string& others = pair_.part(kBackwardPart).triton_kernels;
     const auto is_empty = [](const std::string& text) { return text.empty() || text == "{}"; };
     if (is_empty(kernels))
       kernels = others.empty() ? kernels : others;
@@ -119,14 +119,14 @@ class PairJoiner {
       return fail(Error::Kind::usage,
                   "each half numbers its own Triton kernels, so the halves cannot be joined; "
                   "capture the joint graph instead");
-    copy_.include(kBackward);
+    copy_.include(kBackwardPart);
     return {};
   }
 
   // The backward's nodes that need a tangent or another input of the backward alone.
   void find_dependents() {
     depends_.assign(pair_.node_count(), false);
-    for (const NodeId id : nodes(kBackward)) {
+    for (const NodeId id : nodes(kBackwardPart)) {
       const auto inputs = pair_.inputs(id);
       depends_[id.index()] = pair_.node(id).kind == NodeKind::placeholder
                                  ? matches_.is_own(id)
@@ -146,7 +146,7 @@ class PairJoiner {
       names_[id.index()] = std::move(name);
     };
     for (const auto& random : matches_.random()) random_.emplace(random.call, &random);
-    const std::vector<NodeId> forward = nodes(kForward);
+    const std::vector<NodeId> forward = nodes(kForwardPart);
     for (const NodeId id : forward)
       if (matches_.is_own(id) && !random_.contains(id)) choose(id, std::string(pair_.name(id)));
     for (const NodeId id : forward)
@@ -155,15 +155,16 @@ class PairJoiner {
             describe_operator(pair_.text(pair_.args(pair_.node(id)).front().text()));
         choose(id, std::string(op.packet().substr(op.packet().find('.') + 1)));
       }
-    for (const NodeId id : nodes(kBackward))
+    for (const NodeId id : nodes(kBackwardPart))
       if (matches_.is_own(id)) choose(id, std::string(pair_.name(id)));
   }
 
   // A constant of the backward gets a different name if the forward's differs.
   [[nodiscard]] std::string constant_name(NodeId id) const {
     const std::string name(pair_.target(pair_.node(id)));
-    return pair_.node(id).part == kBackward && matches_.constants_differ(name) ? "backward_" + name
-                                                                               : name;
+    return pair_.node(id).part == kBackwardPart && matches_.constants_differ(name)
+               ? "backward_" + name
+               : name;
   }
 
   // --- Nodes ---
@@ -219,7 +220,7 @@ class PairJoiner {
   void mark(NodeId id) {
     const Node& from = pair_.node(id);
     Node& n = joint_.node(copy_.copy_of(id));
-    const bool is_backwards = from.part == kBackward && !from.has(Node::recomputed);
+    const bool is_backwards = from.part == kBackwardPart && !from.has(Node::recomputed);
     if (!n.partitioner_tag)
       n.partitioner_tag = joint_.intern(is_backwards ? "is_backward" : "is_forward");
     std::string_view tag = joint_.text(n.partitioner_tag);
@@ -243,7 +244,7 @@ class PairJoiner {
   void add_outputs() {
     std::vector<NodeId> returned;
     Json all = Json::array();
-    const Json of_forward = descriptors(kForward), of_backward = descriptors(kBackward);
+    const Json of_forward = descriptors(kForwardPart), of_backward = descriptors(kBackwardPart);
     const auto add = [&](const OutputEntry& entry, const Json& given, std::size_t index,
                          const char* type) {
       returned.push_back(entry.node ? copy_.copy_of(matches_.now(entry.node)) : NodeId{});
@@ -251,21 +252,21 @@ class PairJoiner {
                         ? given[index]
                         : Json{{"type", type}, {"idx", index}});
     };
-    const auto& forward = pair_.part(kForward).outputs;
+    const auto& forward = pair_.part(kForwardPart).outputs;
     for (std::size_t i = 0; i < matches_.own_outputs(); ++i)
       add(forward[i], of_forward, i, "PlainAOTOutput");
-    const auto& backward = pair_.part(kBackward).outputs;
+    const auto& backward = pair_.part(kBackwardPart).outputs;
     for (std::size_t i = 0; i < backward.size(); ++i)
       add(backward[i], of_backward, i, "GradAOTOutput");
-    copy_.add_output(outputs_[kForward.index()], returned, all.dump());
+    copy_.add_output(outputs_[kForwardPart.index()], returned, all.dump());
   }
 
   // In the order of the forward's outputs.
   void find_plan() {
     std::set<NodeId> received;
-    for (const NodeId id : nodes(kBackward))
+    for (const NodeId id : nodes(kBackwardPart))
       if (const NodeId partner = pair_.node(id).partner) received.insert(partner);
-    const auto& outputs = pair_.part(kForward).outputs;
+    const auto& outputs = pair_.part(kForwardPart).outputs;
     std::set<NodeId> listed;
     for (std::size_t i = matches_.own_outputs(); i < outputs.size(); ++i) {
       const NodeId saved = outputs[i].node;
@@ -323,7 +324,7 @@ Result<JoinedPair> join_with_plan(const Graph& pair) {
     return fail(
         Error::Kind::usage,
         "only a pair can be joined, but {} is a {} graph; open a forward and its backward together",
-        pair.title().empty() ? "this" : pair.title(), to_string(pair.part(kForward).kind));
+        pair.title().empty() ? "this" : pair.title(), to_string(pair.part(kForwardPart).kind));
   return PairJoiner(pair).run();
 }
 

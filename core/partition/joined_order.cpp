@@ -27,15 +27,13 @@
 namespace jointer {
 namespace {
 
-constexpr PartId kForward{0}, kBackward{1};
-
 class Sorter {
  public:
   Sorter(const Graph& pair, const PairMatches& matches) : pair_(pair), matches_(matches) {}
 
   std::vector<NodeId> run() {
     for (const NodeId id : pair_.order())
-      if (is_call(id)) (pair_.node(id).part == kForward ? forward_ : backward_).push_back(id);
+      if (is_call(id)) (pair_.node(id).part == kForwardPart ? forward_ : backward_).push_back(id);
     const std::vector<NodeId> copies = take_copies();
     is_functional_ = !any_writes();
     move_up();
@@ -70,7 +68,7 @@ class Sorter {
     for (std::size_t i = 0; i < forward_.size(); ++i) after[forward_[i].index()] = i + 1;
     for (const NodeId id : pair_.order())
       if (const Node& n = pair_.node(id);
-          n.part == kBackward && n.kind == NodeKind::placeholder && matches_.is_own(id))
+          n.part == kBackwardPart && n.kind == NodeKind::placeholder && matches_.is_own(id))
         after[id.index()] = kFixed;
     moved_.resize(forward_.size() + 1);
     std::vector<NodeId> fixed;
@@ -110,7 +108,7 @@ class Sorter {
     std::size_t next = first;
     for (const NodeId id : pair_.order()) {
       const Node& n = pair_.node(id);
-      if (n.part != kBackward || n.kind == NodeKind::placeholder) continue;
+      if (n.part != kBackwardPart || n.kind == NodeKind::placeholder) continue;
       const NodeId now = matches_.now(id);
       if (own.contains(id)) {
         order.push_back(id);

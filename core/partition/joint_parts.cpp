@@ -32,7 +32,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::string_view kForward = "is_forward", kBackward = "is_backward";
+constexpr std::string_view kForwardTag = "is_forward", kBackwardTag = "is_backward";
 
 // The type of a descriptor, such as "PlainAOTOutput", even if descriptors of tensor subclasses wrap
 // it.
@@ -58,7 +58,7 @@ bool is_forward_output(std::string_view type) {
 NodePlaces::NodePlaces(const Graph& graph) : graph_(graph) {
   any_tags_ = std::ranges::any_of(graph.order(), [&](NodeId id) {
     const Node& node = graph.node(id);
-    return node.kind == NodeKind::call && has_tag(node, kForward);
+    return node.kind == NodeKind::call && has_tag(node, kForwardTag);
   });
   const WriteOrder writes(graph);
   if (!writes.any()) return;
@@ -78,12 +78,12 @@ bool NodePlaces::has_tag(const Node& node, std::string_view tag) const {
 }
 
 bool NodePlaces::is_forward(const Node& node) const {
-  if (any_tags_) return has_tag(node, kForward);
+  if (any_tags_) return has_tag(node, kForwardTag);
   return node.phase == Phase::forward && node.kind != NodeKind::output;
 }
 
 bool NodePlaces::is_backward(const Node& node) const {
-  return any_tags_ ? has_tag(node, kBackward) : node.phase == Phase::backward;
+  return any_tags_ ? has_tag(node, kBackwardTag) : node.phase == Phase::backward;
 }
 
 bool NodePlaces::must_be_forward(const Node& node) const {

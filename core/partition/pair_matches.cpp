@@ -34,7 +34,6 @@
 namespace jointer {
 namespace {
 
-constexpr PartId kForward{0}, kBackward{1};
 constexpr std::string_view kByGenerator = "graphsafe_run_with_rng_state",
                            kSavesState = "run_and_save_rng_state",
                            kWithState = "run_with_rng_state";
@@ -74,7 +73,7 @@ NodeId PairMatches::copied_to_host(NodeId saved) const {
 }
 
 void PairMatches::find_outputs() {
-  const std::vector<OutputEntry>& outputs = pair_.part(kForward).outputs;
+  const std::vector<OutputEntry>& outputs = pair_.part(kForwardPart).outputs;
   const auto first = std::ranges::find(outputs, Role::saved, &OutputEntry::role);
   own_outputs_ = static_cast<std::size_t>(first - outputs.begin());
   if (first != outputs.end()) return;
@@ -92,10 +91,10 @@ Result<void> PairMatches::find_random_calls() {
     if (target(id) == kByGenerator && names_operator(pair_.args(n), 0)) {
       JOINTER_CHECK(add_generator_call(id));
     } else if (target(id) == kSavesState && names_operator(pair_.args(n), 0) &&
-               n.part == kForward) {
+               n.part == kForwardPart) {
       JOINTER_CHECK(add_saved_state(id));
     } else if (target(id) == kWithState && names_operator(pair_.args(n), 1) &&
-               n.part == kBackward) {
+               n.part == kBackwardPart) {
       JOINTER_CHECK(add_with_state(id));
     }
   }
@@ -105,7 +104,7 @@ Result<void> PairMatches::find_random_calls() {
 // The N of fwd_rng_state_N and bwd_rng_state_N; empty for any other node.
 std::string PairMatches::generator_number(NodeId id) const {
   const Node& n = pair_.node(id);
-  const std::string_view start = n.part == kForward ? "fwd_rng_state_" : "bwd_rng_state_";
+  const std::string_view start = n.part == kForwardPart ? "fwd_rng_state_" : "bwd_rng_state_";
   return n.kind == NodeKind::placeholder && target(id).starts_with(start)
              ? std::string(target(id).substr(start.size()))
              : std::string();
@@ -122,7 +121,7 @@ Result<void> PairMatches::add_generator_call(NodeId id) {
   const std::string number = generator ? generator_number(generator) : std::string();
   if (number.empty()) return no_state(id, generator);
   is_dropped_[generator.index()] = true;
-  if (n.part == kForward) {
+  if (n.part == kForwardPart) {
     by_generator_.emplace(number, random_.size());
     random_.push_back({.call = id, .result = id, .again = {}});
     return {};
@@ -178,7 +177,7 @@ Result<void> PairMatches::no_state(NodeId call, NodeId state) const {
       Error::Kind::usage,
       "{} of the {} draws numbers from {}, which belongs to no call of the forward; open the "
       "pair as the partitioner made it",
-      pair_.name(call), pair_.node(call).part == kForward ? "forward" : "backward",
+      pair_.name(call), pair_.node(call).part == kForwardPart ? "forward" : "backward",
       state ? pair_.name(state) : "an unknown state");
 }
 
@@ -201,13 +200,14 @@ Result<void> PairMatches::find_inputs() {
   const NodePlaces places(pair_);
   for (const NodeId id : pair_.order()) {
     const Node& n = pair_.node(id);
-    if (n.part != kBackward || n.kind != NodeKind::placeholder || is_dropped_[id.index()]) continue;
+    if (n.part != kBackwardPart || n.kind != NodeKind::placeholder || is_dropped_[id.index()])
+      continue;
     if (n.partner) {
       stands_for_[id.index()] = n.partner;
       continue;
     }
     // The caller passes some inputs to both halves, such as BackwardState.
-    const NodeId same = pair_.find(kForward, pair_.name(id));
+    const NodeId same = pair_.find(kForwardPart, pair_.name(id));
     if (same && pair_.node(same).kind == NodeKind::placeholder && n.tensor_count == 0)
       stands_for_[id.index()] = same;
     else if (!places.is_tangent(n) && !places.is_backward_seed(n) && n.role != Role::other)
@@ -232,7 +232,7 @@ bool PairMatches::is_plain_copy(NodeId id) const {
 std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
   const Node& n = pair_.node(saved);
   std::vector<NodeId> calls;
-  if (const NodeId copy = ended_transfer(pair_, n); copy && pair_.node(copy).part == kForward)
+  if (const NodeId copy = ended_transfer(pair_, n); copy && pair_.node(copy).part == kForwardPart)
     calls = {copy, saved};
   else if (is_plain_copy(saved) && pair_.device_type(*pair_.single_tensor(n)) == DeviceType::cpu &&
            device_of(saved) != device_of(pair_.inputs(n).front()))
@@ -242,7 +242,7 @@ std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
       return pair_.node(user).kind != NodeKind::output && user != saved;
     });
   });
-  const auto& outputs = pair_.part(kForward).outputs;
+  const auto& outputs = pair_.part(kForwardPart).outputs;
   const bool is_result =
       std::ranges::any_of(std::span(outputs).first(own_outputs_),
                           [&](const OutputEntry& entry) { return entry.node == saved; });
@@ -350,7 +350,7 @@ bool PairMatches::is_overwritten(NodeId first, NodeId again) const {
 // The call of the forward that this call repeats; none if there is no such call.
 NodeId PairMatches::first_of(NodeId id) const {
   const Node& n = pair_.node(id);
-  const NodeId first = pair_.find(kForward, pair_.name(id));
+  const NodeId first = pair_.find(kForwardPart, pair_.name(id));
   if (!first || is_dropped_[first.index()]) return {};
   const Node& other = pair_.node(first);
   const bool is_same = other.kind == n.kind && other.target == n.target &&
@@ -363,7 +363,8 @@ NodeId PairMatches::first_of(NodeId id) const {
 Result<void> PairMatches::merge_recomputed() {
   for (const NodeId id : pair_.order()) {
     const Node& n = pair_.node(id);
-    if (n.part != kBackward || is_dropped_[id.index()] || stands_for_[id.index()] != id) continue;
+    if (n.part != kBackwardPart || is_dropped_[id.index()] || stands_for_[id.index()] != id)
+      continue;
     if (n.kind != NodeKind::call && n.kind != NodeKind::get_attr) continue;
     if (const auto known = random_index_.find(id); known != random_index_.end()) {
       JOINTER_CHECK(merge_random(random_[known->second]));
@@ -400,7 +401,7 @@ bool PairMatches::constants_differ(std::string_view name) const {
     if (found.is_object()) found.erase("storage");
     return found;
   };
-  const auto first = constant(kForward), other = constant(kBackward);
+  const auto first = constant(kForwardPart), other = constant(kBackwardPart);
   return !first.is_null() && !other.is_null() && first != other;
 }
 

@@ -30,12 +30,6 @@ std::string difference(const Figures& from, const Figures& to) {
                      ns > 0 ? "longer" : "shorter");
 }
 
-std::string capitalized(std::string_view word) {
-  std::string text(word);
-  text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return text;
-}
-
 std::string verb(Keep keep) {
   return std::string(to_string(keep));
 }
@@ -151,6 +145,12 @@ std::string_view participle(Keep keep) {
       break;
   }
   return "offloaded";
+}
+
+std::string capitalized(std::string_view word) {
+  std::string text(word);
+  text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text;
 }
 
 std::vector<MarginLine> explain_margin(const Graph& joint, const ValueMargin& margin) {

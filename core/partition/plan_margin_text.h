@@ -23,5 +23,7 @@ MarginLine explain_choices(const SolverChoices& choices, std::optional<double> b
 
 // "saved", "recomputed", "offloaded".
 std::string_view participle(Keep keep);
+// `word` must begin with a lowercase ASCII letter.
+std::string capitalized(std::string_view word);
 
 }  // namespace jointer

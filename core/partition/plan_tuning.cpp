@@ -31,7 +31,7 @@
 namespace jointer {
 namespace {
 
-constexpr int kRounds = 24;
+constexpr int kTuningRounds = 24;
 
 }  // namespace
 
@@ -89,7 +89,8 @@ Result<EvaluatedPlan> PlanTuning::changed(const EvaluatedPlan& from,
 
 EvaluatedPlan PlanTuning::until(EvaluatedPlan from, const Move& move, const Holds& enough) {
   const auto aim = [&](const EvaluatedPlan& plan) { return plan.figures.figures.*move.aim; };
-  for (int round = 0; round < kRounds && !enough(from.figures.figures) && !is_over_; ++round) {
+  for (int round = 0; round < kTuningRounds && !enough(from.figures.figures) && !is_over_;
+       ++round) {
     const std::vector<NodeId> nodes = this->nodes(from.plan, move);
     if (nodes.empty()) break;
     EvaluatedPlan best = from;
@@ -113,7 +114,7 @@ EvaluatedPlan PlanTuning::as_long_as(EvaluatedPlan from, const Move& move, const
   const auto aim = [&](const EvaluatedPlan& plan) { return plan.figures.figures.*move.aim; };
   EvaluatedPlan best = from;
   std::set<NodeId> skipped;
-  for (int round = 0; round < kRounds && !is_over_; ++round) {
+  for (int round = 0; round < kTuningRounds && !is_over_; ++round) {
     std::vector<NodeId> nodes = this->nodes(from.plan, move);
     std::erase_if(nodes, [&](NodeId id) { return skipped.contains(id); });
     if (nodes.empty()) break;

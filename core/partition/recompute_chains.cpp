@@ -25,7 +25,7 @@
 namespace jointer {
 namespace {
 
-constexpr Place kNone = ~Place{0};
+constexpr Place kNoPlace = ~Place{0};
 
 class Chains {
  public:
@@ -52,7 +52,7 @@ class Chains {
   void find_members(std::span<const Place> values) {
     std::vector<std::uint8_t> is_member(orders_.size(), 0);
     for (const Place v : values) is_member[v] = 1;
-    base_.assign(orders_.size(), kNone);
+    base_.assign(orders_.size(), kNoPlace);
     for (Place p = static_cast<Place>(orders_.size()); p-- > 0;) {
       if (!is_member[p]) continue;
       members_.push_back(p);
@@ -67,7 +67,7 @@ class Chains {
       for (const Place input : orders_.inputs(p)) {
         if (is_there_[input]) continue;
         depth[p] = std::max(depth[p], depth[input] + 1);
-        if (base_[p] == kNone || depth[input] >= depth[base_[p]]) base_[p] = input;
+        if (base_[p] == kNoPlace || depth[input] >= depth[base_[p]]) base_[p] = input;
       }
   }
 
@@ -75,17 +75,17 @@ class Chains {
     below_.assign(orders_.size(), 1);
     number_.assign(orders_.size(), 0);
     for (auto it = members_.rbegin(); it != members_.rend(); ++it)
-      if (base_[*it] != kNone) below_[base_[*it]] += below_[*it];
+      if (base_[*it] != kNoPlace) below_[base_[*it]] += below_[*it];
     std::vector<std::uint32_t> free(orders_.size(), 0);  // the next number in a subtree
     std::uint32_t next_root = 0;
     for (const Place p : members_) {
-      std::uint32_t& next = base_[p] == kNone ? next_root : free[base_[p]];
+      std::uint32_t& next = base_[p] == kNoPlace ? next_root : free[base_[p]];
       number_[p] = next;
       next += below_[p];
       free[p] = number_[p] + 1;
     }
     owners_.assign(orders_.size(), kEnd);
-    seen_.assign(orders_.size(), kNone);
+    seen_.assign(orders_.size(), kNoPlace);
     sums_.resize(orders_.size());
   }
 
@@ -98,7 +98,7 @@ class Chains {
   }
 
   void add_up(Place v) {
-    RecomputeChain sum = base_[v] == kNone ? RecomputeChain{} : sums_[base_[v]];
+    RecomputeChain sum = base_[v] == kNoPlace ? RecomputeChain{} : sums_[base_[v]];
     stack_.assign(1, v);
     while (!stack_.empty()) {
       const Place p = stack_.back();

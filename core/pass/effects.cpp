@@ -23,9 +23,10 @@ std::int64_t place_of(const Graph& graph, NodeId node) {
   return static_cast<std::int64_t>(graph.position(node));
 }
 
-class Effects {
+class EffectsOfEdit {
  public:
-  Effects(const JudgedGraph& before, const JudgedGraph& after, const GraphDifference& difference)
+  EffectsOfEdit(const JudgedGraph& before, const JudgedGraph& after,
+                const GraphDifference& difference)
       : before_(before),
         after_(after),
         moved_(set_of(difference.moved)),
@@ -94,7 +95,7 @@ class Effects {
 
 void note_effects(const JudgedGraph& before, const JudgedGraph& after,
                   const GraphDifference& difference, std::vector<Decision>& decisions) {
-  const Effects effects(before, after, difference);
+  const EffectsOfEdit effects(before, after, difference);
   for (Decision& decision : decisions)
     if (!decision.node.empty()) decision.effect = effects.of(decision);
 }

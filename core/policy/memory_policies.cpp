@@ -33,6 +33,7 @@
 #include "core/base/units.h"
 #include "core/edit/refuse.h"
 #include "core/graph/layers.h"
+#include "core/graph/memory_policy.h"
 #include "core/graph/users.h"
 #include "core/partition/joint_parts.h"
 #include "core/policy/fsdp_gathers.h"
@@ -47,10 +48,6 @@ namespace {
 constexpr std::int64_t kRegion = 0;
 
 enum class Rule : std::uint8_t { standard, full, eager };
-
-bool is_recomputed(MemoryPolicy policy) {
-  return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
-}
 
 class Tagger {
  public:

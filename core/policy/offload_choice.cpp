@@ -18,6 +18,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "core/graph/memory_policy.h"
+
 namespace jointer {
 namespace {
 
@@ -34,10 +36,6 @@ bool is_dense(const Graph& graph, const Tensor& t) {
     expected *= shape[i].value;
   }
   return true;
-}
-
-bool is_recomputed(MemoryPolicy policy) {
-  return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
 }
 
 class Chooser {

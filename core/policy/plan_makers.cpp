@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "core/graph/memory_policy.h"
 #include "core/graph/users.h"
 
 namespace jointer {
@@ -30,10 +31,6 @@ std::vector<bool> backward_side(const Graph& graph) {
                            : n.kind == NodeKind::call && n.phase == Phase::backward;
   }
   return side;
-}
-
-bool is_recomputed(MemoryPolicy policy) {
-  return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
 }
 
 }  // namespace

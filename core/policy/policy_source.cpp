@@ -13,24 +13,24 @@
 namespace jointer {
 namespace {
 
-constexpr std::string_view kSpaces = " \t\r\n";
+constexpr std::string_view kBlanks = " \t\r\n";
 
 // True if the text starts with `{"key":` or with a list of such objects.
 bool is_json_of_objects(std::string_view text) {
   const auto skip = [&](std::string_view what) {
     text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
   };
-  skip(kSpaces);
+  skip(kBlanks);
   if (text.starts_with('[')) {
     text.remove_prefix(1);
-    skip(kSpaces);
+    skip(kBlanks);
   }
   if (!text.starts_with('{')) return false;
   text.remove_prefix(1);
-  skip(kSpaces);
+  skip(kBlanks);
   if (!text.starts_with('"')) return false;
   text.remove_prefix(std::min(text.find('"', 1), text.size() - 1) + 1);
-  skip(kSpaces);
+  skip(kBlanks);
   return text.starts_with(':');
 }
 
@@ -54,7 +54,7 @@ Error no_policy(std::string_view what) {
 
 Result<PolicySource> policy_source(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (text.find_first_not_of(kSpaces) == std::string_view::npos)
+  if (text.find_first_not_of(kBlanks) == std::string_view::npos)
     return input_error("the text is empty");
   const bool says_saved = has("Min Cut Solution Saved Values");
   if (is_json_of_objects(text)) {
@@ -72,7 +72,7 @@ Result<PolicySource> policy_source(std::string_view text) {
   if (is_torch_trace(text))
     return tl::unexpected(no_policy("a TORCH_TRACE log without messages of torch's partitioner"));
   if (is_fx_text(text)) return tl::unexpected(no_policy("the text of a graph"));
-  if (is_log_line(text.substr(text.find_first_not_of(kSpaces))))
+  if (is_log_line(text.substr(text.find_first_not_of(kBlanks))))
     return tl::unexpected(no_policy("a log without messages of torch's partitioner"));
   if (has(kNoSelectors)) return PolicySource::selectors;
   const bool is_python = has("torch.ops") || has("torch._higher_order_ops");

@@ -16,6 +16,7 @@
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
 #include "core/base/json_fields.h"
+#include "core/workspace/sync_folder.h"
 
 namespace jointer {
 namespace {
@@ -148,11 +149,6 @@ bool write_all(int file, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
-}
-
-void sync_folder(const std::string& folder) {
-  const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (descriptor) ::fsync(descriptor.get());
 }
 
 // Creates a file with a name that no other program uses.
@@ -314,7 +310,8 @@ void Journal::work(const std::stop_token& stop) {
     is_writing_ = true;
     lock.unlock();
     const bool written = write_all(file_.get(), lines) && ::fdatasync(file_.get()) == 0;
-    if (!std::exchange(is_folder_synced_, true)) sync_folder(fs::path(path_).parent_path());
+    if (!std::exchange(is_folder_synced_, true))
+      (void)sync_folder(fs::path(path_).parent_path().string());
     const std::string why = written ? std::string() : std::strerror(errno);
     lock.lock();
     is_writing_ = false;

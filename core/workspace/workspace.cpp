@@ -12,6 +12,7 @@
 #include "core/base/json_fields.h"
 #include "core/bench/history.h"
 #include "core/process/file_descriptor.h"
+#include "core/workspace/sync_folder.h"
 
 namespace jointer {
 
@@ -51,7 +52,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFormat = "jointer-workspace";
+constexpr std::string_view kWorkspaceFormat = "jointer-workspace";
 // Opening and writing a workspace must be fast. Profiles beyond this size are stored only in the
 // desktop's benchmark history.
 constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
@@ -78,8 +79,9 @@ Result<std::vector<BenchmarkResult>> benchmarks_from_json(const OrderedJson& jso
 
 Result<Workspace> workspace_from_json(const OrderedJson& json) {
   JsonMembers members(json);
-  if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
-    return input_error("not a workspace: expected `format` to be \"{}\"", kFormat);
+  if (const OrderedJson* format = members.find("format");
+      format == nullptr || *format != kWorkspaceFormat)
+    return input_error("not a workspace: expected `format` to be \"{}\"", kWorkspaceFormat);
   const OrderedJson* version = members.find("version");
   if (version == nullptr || !version->is_number_integer())
     return input_error("`version` is missing or not an integer");
@@ -123,17 +125,6 @@ std::string relative_to(const std::string& file, const std::string& workspace) {
   const fs::path folder = fs::absolute(workspace, status).parent_path();
   const fs::path path = fs::path(file).lexically_relative(folder.lexically_normal());
   return path.empty() ? file : path.string();
-}
-
-// A renamed file survives a power failure only if its folder is on disk too.
-Result<void> sync_folder(const std::string& path) {
-  std::error_code status;
-  const std::string folder = fs::absolute(path, status).parent_path().string();
-  const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems do not support this; in any case, the file itself is on disk.
-  if (descriptor && ::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
-    return fail(Error::Kind::run, "{}: {}", folder, std::strerror(errno));
-  return {};
 }
 
 }  // namespace
@@ -202,8 +193,8 @@ Result<Workspace> read_workspace(const std::string& path) {
 std::string workspace_text(const Workspace& workspace) {
   OrderedJson history = OrderedJson::object();
   history_to_json(history, workspace.history);
-  std::string text =
-      fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {}", kFormat, kWorkspaceVersion);
+  std::string text = fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {}", kWorkspaceFormat,
+                                 kWorkspaceVersion);
   const auto member = [&](const char* key) { text += fmt::format(",\n  \"{}\": ", key); };
   const auto plain = [&](const char* key, const OrderedJson& value) {
     member(key);
@@ -235,7 +226,8 @@ Result<void> write_workspace(const std::string& path, Workspace workspace) {
   workspace.capture.relative = relative_to(workspace.capture.path, path);
   workspace.capture.relative_backward = relative_to(workspace.capture.backward, path);
   JOINTER_CHECK(write_bytes(path, workspace_text(workspace)));
-  return sync_folder(path);
+  std::error_code status;
+  return sync_folder(fs::absolute(path, status).parent_path().string());
 }
 
 }  // namespace jointer

@@ -625,7 +625,8 @@ class Reordering {
   std::vector<Candidate> candidates_;
 };
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_autobucketing_reordering(Graph& graph, const Arguments& arguments,
+                                          PassContext& context) {
   JOINTER_TRY(const Settings settings, read_settings(graph, arguments));
   JOINTER_TRY(const auto estimator,
               make_estimator(context.analysis().estimator, graph.main_device()));
@@ -635,7 +636,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   return context.report(1);
 }
 
-std::vector<Parameter> parameters() {
+std::vector<Parameter> bucketing_parameters() {
   Parameter exposed_first =
       parameter("bucket_exposed_first", Parameter::Type::boolean, {},
                 "Fill buckets from the least hidden collective, instead of in program order; none: "
@@ -705,10 +706,10 @@ Pass autobucketing_reordering() {
                        "similar ones, within a memory budget.",
                    .source = "torch/_inductor/fx_passes/overlap_scheduling.py",
                    .stage = PassStage::bucketing,
-                   .parameters = parameters(),
+                   .parameters = bucketing_parameters(),
                    .keeps_numerics = true,
                    .is_idempotent = false},
-          .run = or_kept("The graph has no collective with a wait.", run)};
+          .run = or_kept("The graph has no collective with a wait.", run_autobucketing_reordering)};
 }
 
 }  // namespace jointer

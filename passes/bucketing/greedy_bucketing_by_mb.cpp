@@ -31,7 +31,8 @@ constexpr Kind kKinds[] = {{CollectiveKind::all_gather, "all_gather"},
                            {CollectiveKind::reduce_scatter, "reduce_scatter"},
                            {CollectiveKind::all_reduce, "all_reduce"}};
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_greedy_bucketing_by_mb(Graph& graph, const Arguments& arguments,
+                                        PassContext& context) {
   const std::int64_t cap = saturating_whole(arguments.number("bucket_cap_mb") * 1024 * 1024);
   const BucketDtypes dtypes =
       arguments.boolean("multidtype") ? BucketDtypes::several : BucketDtypes::one;
@@ -75,7 +76,8 @@ Pass greedy_bucketing_by_mb() {
                                    "bucket, as bytes.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("The graph has no collective of a kind that is merged.", run)};
+      .run = or_kept("The graph has no collective of a kind that is merged.",
+                     run_greedy_bucketing_by_mb)};
 }
 
 }  // namespace jointer

@@ -621,7 +621,9 @@ Result<std::map<std::string, std::size_t>> given_module_order(const Graph& graph
   return order;
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_joint_transformer_block_bucketing_reordering(Graph& graph,
+                                                              const Arguments& arguments,
+                                                              PassContext& context) {
   JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments));
   const Graph before = graph;
   bool changed = false;
@@ -681,7 +683,8 @@ Pass joint_transformer_block_bucketing_reordering() {
                                     "none: the order of the graph's inputs.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("No module of the plan has an FSDP collective.", run)};
+      .run = or_kept("No module of the plan has an FSDP collective.",
+                     run_joint_transformer_block_bucketing_reordering)};
 }
 
 }  // namespace jointer

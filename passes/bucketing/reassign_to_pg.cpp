@@ -85,7 +85,7 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
   return {};
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_reassign_to_pg(Graph& graph, const Arguments& arguments, PassContext& context) {
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
@@ -150,7 +150,7 @@ Pass reassign_to_pg() {
                                "Appended to the group's name for the twin.")},
            .keeps_numerics = true,
            .is_idempotent = true},
-      .run = run};
+      .run = run_reassign_to_pg};
 }
 
 }  // namespace jointer

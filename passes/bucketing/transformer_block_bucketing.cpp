@@ -302,7 +302,8 @@ BucketForm form_of(std::string_view mode) {
   return mode == "coalesced" ? BucketForm::coalesced : BucketForm::custom_ops;
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_transformer_block_bucketing(Graph& graph, const Arguments& arguments,
+                                             PassContext& context) {
   const bool is_new = torch_version_of(graph) >= TorchVersion{.major = 2, .minor = 13};
   const std::string& mode = arguments.text("bucket_mode");
   if (!is_new && mode != "auto")
@@ -363,7 +364,8 @@ Pass transformer_block_bucketing() {
                                      "auto: custom_ops.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("No module of the plan has an FSDP collective.", run)};
+      .run = or_kept("No module of the plan has an FSDP collective.",
+                     run_transformer_block_bucketing)};
 }
 
 }  // namespace jointer

@@ -149,7 +149,7 @@ void say_data_dependent(const Graph& graph, PassContext& context) {
   }
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_spmd_check(Graph& graph, const Arguments& arguments, PassContext& context) {
   const Rank mine{graph.part(PartId(std::size_t{0})).rank.value_or(0), calls_of(graph)};
   say_data_dependent(graph, context);
   std::vector<RankFiles> files;
@@ -216,7 +216,7 @@ Pass spmd_check_pass() {
                                      "If ranks differ: warn and continue, or stop with an error.")},
                .keeps_numerics = true,
                .is_idempotent = true},
-      .run = run};
+      .run = run_spmd_check};
 }
 
 }  // namespace jointer

@@ -34,7 +34,8 @@ bool is_marked(const Graph& graph, const Node& n) {
   return custom && custom->is_object() && custom->contains(kMark);
 }
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_validate_flex_attn_annotation(Graph& graph, const Arguments&,
+                                               PassContext& context) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (!is_flex_attention(graph, n)) continue;
@@ -58,7 +59,7 @@ Pass validate_flex_attn_annotation_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("The graph has no flex_attention.", run)};
+          .run = or_kept("The graph has no flex_attention.", run_validate_flex_attn_annotation)};
 }
 
 }  // namespace jointer

@@ -153,7 +153,7 @@ class Canonicalizer {
   std::vector<NodeId> inner_transposes_;
 };
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_canonicalize_graph(Graph& graph, const Arguments&, PassContext& context) {
   return Canonicalizer(graph, context).run();
 }
 
@@ -168,7 +168,8 @@ Pass canonicalize_graph_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("No call returns its input unchanged, and every view is a reshape.", run)};
+          .run = or_kept("No call returns its input unchanged, and every view is a reshape.",
+                         run_canonicalize_graph)};
 }
 
 }  // namespace jointer

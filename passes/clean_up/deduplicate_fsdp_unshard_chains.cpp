@@ -188,21 +188,23 @@ class Deduplicator {
   std::map<Key, std::vector<NodeId>> seen_;
 };
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_deduplicate_fsdp_unshard_chains(Graph& graph, const Arguments&,
+                                                 PassContext& context) {
   return Deduplicator(graph, context).run();
 }
 
 }  // namespace
 
 Pass deduplicate_fsdp_unshard_chains_pass() {
-  return {.info = {.name = "deduplicate_fsdp_unshard_chains",
-                   .summary = "Gathers a parameter once if the model reads it several times.",
-                   .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
-                   .stage = PassStage::clean_up,
-                   .parameters = {},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = or_kept("No FSDP parameter is gathered twice.", run)};
+  return {
+      .info = {.name = "deduplicate_fsdp_unshard_chains",
+               .summary = "Gathers a parameter once if the model reads it several times.",
+               .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+               .stage = PassStage::clean_up,
+               .parameters = {},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = or_kept("No FSDP parameter is gathered twice.", run_deduplicate_fsdp_unshard_chains)};
 }
 
 }  // namespace jointer

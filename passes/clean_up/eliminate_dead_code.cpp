@@ -29,7 +29,8 @@ bool draws(const Graph& graph, const Node& n) {
   return n.kind == NodeKind::call && graph.op(n).has(OperatorTag::random);
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_eliminate_dead_code(Graph& graph, const Arguments& arguments,
+                                     PassContext& context) {
   const bool drops_asserts = arguments.boolean("drop_asserts");
   const bool drops_random = arguments.boolean("drop_random");
   std::vector<bool> is_read(graph.node_count(), false);
@@ -70,7 +71,7 @@ Pass eliminate_dead_code_pass() {
                                    "does while it compiles.")},
                .keeps_numerics = true,
                .is_idempotent = true},
-      .run = or_kept("Every call has a reader or another effect.", run)};
+      .run = or_kept("Every call has a reader or another effect.", run_eliminate_dead_code)};
 }
 
 }  // namespace jointer

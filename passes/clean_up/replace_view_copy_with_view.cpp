@@ -280,7 +280,7 @@ class Replacer {
   bool is_changed_ = false;
 };
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_replace_view_copy_with_view(Graph& graph, const Arguments&, PassContext& context) {
   return Replacer(graph, context).run();
 }
 
@@ -295,7 +295,7 @@ Pass replace_view_copy_with_view_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("The graph has no copy of a view.", run)};
+          .run = or_kept("The graph has no copy of a view.", run_replace_view_copy_with_view)};
 }
 
 }  // namespace jointer

@@ -321,7 +321,8 @@ class Concretizer {
   std::vector<std::optional<Argument>> constants_;  // by node
 };
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_concretize_ep_chunk_symbolic_shapes(Graph& graph, const Arguments&,
+                                                     PassContext& context) {
   return Concretizer(graph, context).run();
 }
 
@@ -335,7 +336,7 @@ Pass concretize_ep_chunk_symbolic_shapes_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = run_concretize_ep_chunk_symbolic_shapes};
 }
 
 }  // namespace jointer

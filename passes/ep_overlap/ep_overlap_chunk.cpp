@@ -32,7 +32,7 @@ struct Made {
   std::string action, reason;
 };
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_ep_overlap_chunk(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage,
                 "graph chunking needs a flat training step, not a forward/backward pair");
@@ -115,7 +115,7 @@ Pass ep_overlap_chunk_pass() {
                          "split the modules that annotations name.")},
                .keeps_numerics = false,
                .is_idempotent = false},
-      .run = run};
+      .run = run_ep_overlap_chunk};
 }
 
 }  // namespace jointer

@@ -45,7 +45,8 @@ bool counts(const Graph& graph, const Node& n) {
          target == "_c10d_functional.all_reduce.default";
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& arguments,
+                                          PassContext& context) {
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
@@ -107,7 +108,7 @@ Pass isolate_ep_process_group_pass() {
                                        "Appended to the group's name for the twin.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = run_isolate_ep_process_group};
 }
 
 }  // namespace jointer

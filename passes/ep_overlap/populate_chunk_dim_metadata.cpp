@@ -38,7 +38,8 @@ OrderedJson hints_of(const Graph& graph, NodeId id, const ChunkHints& hints) {
   return own;
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_populate_chunk_dim_metadata(Graph& graph, const Arguments& arguments,
+                                             PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage,
                 "graph chunking needs a flat training step, not a forward/backward pair");
@@ -87,7 +88,7 @@ Pass populate_chunk_dim_metadata_pass() {
                                      "The dimension that is split in two.")},
                .keeps_numerics = true,
                .is_idempotent = true},
-      .run = run};
+      .run = run_populate_chunk_dim_metadata};
 }
 
 }  // namespace jointer

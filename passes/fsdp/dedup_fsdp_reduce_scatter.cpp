@@ -121,7 +121,7 @@ Edit edit_of(const Graph& graph, const Sum& sum) {
           .changes = build.take()};
 }
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_dedup_fsdp_reduce_scatter(Graph& graph, const Arguments&, PassContext& context) {
   for (;;) {
     std::vector<Sum> sums = Finder(graph).find();
     if (sums.empty()) return {};
@@ -144,7 +144,8 @@ Pass dedup_fsdp_reduce_scatter_pass() {
                    .parameters = {},
                    .keeps_numerics = false,
                    .is_idempotent = true},
-          .run = or_kept("No two reduce-scatters are read only by their sum.", run)};
+          .run = or_kept("No two reduce-scatters are read only by their sum.",
+                         run_dedup_fsdp_reduce_scatter)};
 }
 
 }  // namespace jointer

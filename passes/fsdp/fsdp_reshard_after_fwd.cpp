@@ -13,7 +13,8 @@
 namespace jointer {
 namespace {
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_fsdp_reshard_after_fwd(Graph& graph, const Arguments& arguments,
+                                        PassContext& context) {
   const bool reshard = arguments.boolean("reshard");
   JOINTER_CHECK(apply_tags(graph, fsdp_reshard_after_fwd(graph, reshard), context, [&](NodeId) {
     return std::string(reshard ? "a part of a gathered parameter, which is gathered again"
@@ -40,7 +41,7 @@ Pass fsdp_reshard_after_fwd_pass() {
                        "Gather again in the backward; if false, save for the backward.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = run_fsdp_reshard_after_fwd};
 }
 
 }  // namespace jointer

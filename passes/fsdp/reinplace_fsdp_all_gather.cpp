@@ -148,7 +148,7 @@ class Reinplacer {
   std::vector<NodeId> used_;  // second results that gathers write into
 };
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_reinplace_fsdp_all_gather(Graph& graph, const Arguments&, PassContext& context) {
   return Reinplacer(graph, context).run();
 }
 
@@ -162,7 +162,8 @@ Pass reinplace_fsdp_all_gather_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("The graph has no all-gather after a copy-in of FSDP2.", run)};
+          .run = or_kept("The graph has no all-gather after a copy-in of FSDP2.",
+                         run_reinplace_fsdp_all_gather)};
 }
 
 }  // namespace jointer

@@ -215,7 +215,8 @@ class Remover {
   std::map<NodeId, Unsharded> parameters_;
 };
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_remove_fsdp2_unsharded_param_graph_input_usage(Graph& graph, const Arguments&,
+                                                                PassContext& context) {
   return Remover(graph, context).run();
 }
 
@@ -230,7 +231,8 @@ Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("The graph has no input that FSDP2 fills with a whole parameter.", run)};
+          .run = or_kept("The graph has no input that FSDP2 fills with a whole parameter.",
+                         run_remove_fsdp2_unsharded_param_graph_input_usage)};
 }
 
 }  // namespace jointer

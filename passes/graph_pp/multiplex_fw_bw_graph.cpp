@@ -32,24 +32,24 @@ class Multiplexer {
   explicit Multiplexer(const Graph& pair) : pair_(pair) {}
 
   Result<Graph> run(const StageReasons& reasons) {
-    JOINTER_TRY(std::vector<NodeId> returned, returned_nodes(pair_, kBackward));
-    JOINTER_TRY(const std::vector<NodeId> forward_returned, returned_nodes(pair_, kForward));
-    const auto inputs = placeholders(pair_, kForward);
+    JOINTER_TRY(std::vector<NodeId> returned, returned_nodes(pair_, kBackwardPart));
+    JOINTER_TRY(const std::vector<NodeId> forward_returned, returned_nodes(pair_, kForwardPart));
+    const auto inputs = placeholders(pair_, kForwardPart);
     if (inputs.empty()) return fail(Error::Kind::usage, "the forward has no inputs");
-    const Part& backward_part = pair_.part(kBackward);
+    const Part& backward_part = pair_.part(kBackwardPart);
     if (const std::string& kernels = backward_part.triton_kernels;
-        !kernels.empty() && kernels != pair_.part(kForward).triton_kernels)
+        !kernels.empty() && kernels != pair_.part(kForwardPart).triton_kernels)
       return fail(
           Error::Kind::usage,
           "each half numbers its own Triton kernels, so one graph cannot contain both halves");
-    std::string name = pair_.part(kForward).name + ".multiplexed";
-    PartCopy forward(pair_, made_, CaptureKind::train_step, name, kForward);
-    PartCopy backward(pair_, made_, forward.part(), kBackward);
+    std::string name = pair_.part(kForwardPart).name + ".multiplexed";
+    PartCopy forward(pair_, made_, CaptureKind::train_step, name, kForwardPart);
+    PartCopy backward(pair_, made_, forward.part(), kBackwardPart);
     name_nodes();
-    for (const NodeId id : placeholders(pair_, kBackward))
+    for (const NodeId id : placeholders(pair_, kBackwardPart))
       mark(backward.copy_as(id, names_[id.index()], names_[id.index()]), "is_backward");
     for (const NodeId id : inputs) mark(forward.copy(id), "is_forward");
-    for (const NodeId id : calls(kBackward)) {
+    for (const NodeId id : calls(kBackwardPart)) {
       const Node& n = pair_.node(id);
       const NodeId copy =
           n.kind == NodeKind::get_attr
@@ -59,15 +59,15 @@ class Multiplexer {
       reasons(made_, copy, "placed",
               "It runs before the forward, for another microbatch's backward.");
     }
-    for (const NodeId id : calls(kForward)) mark(forward.copy(id), "is_forward");
+    for (const NodeId id : calls(kForwardPart)) mark(forward.copy(id), "is_forward");
     for (NodeId& id : returned)
       if (id) id = backward.copy_of(id);
     for (const NodeId id : forward_returned)
       returned.push_back(id ? forward.copy_of(id) : NodeId{});
-    auto descriptions = output_descriptions(pair_, kBackward);
-    const auto more = output_descriptions(pair_, kForward);
+    auto descriptions = output_descriptions(pair_, kBackwardPart);
+    const auto more = output_descriptions(pair_, kForwardPart);
     descriptions.insert(descriptions.end(), more.begin(), more.end());
-    forward.add_output(output_node(pair_, kForward), returned,
+    forward.add_output(output_node(pair_, kForwardPart), returned,
                        descriptions.size() == returned.size()
                            ? join_descriptions(descriptions, returned.size())
                            : std::string());
@@ -80,8 +80,6 @@ class Multiplexer {
   }
 
  private:
-  static constexpr PartId kForward{0}, kBackward{1};
-
   [[nodiscard]] std::vector<NodeId> calls(PartId part) const {
     std::vector<NodeId> found;
     for (const NodeId id : pair_.order()) {
@@ -96,11 +94,11 @@ class Multiplexer {
     names_.resize(pair_.node_count());
     FxNames names;
     for (const NodeId id : pair_.order())
-      if (pair_.node(id).part == kForward) names.create(pair_.name(id));
-    for (const NodeId id : placeholders(pair_, kBackward))
+      if (pair_.node(id).part == kForwardPart) names.create(pair_.name(id));
+    for (const NodeId id : placeholders(pair_, kBackwardPart))
       names_[id.index()] = names.create(fmt::format("bw_{}", pair_.name(id)));
-    for (const NodeId id : calls(kBackward)) names_[id.index()] = names.create(pair_.name(id));
-    for (const NodeId id : calls(kForward))
+    for (const NodeId id : calls(kBackwardPart)) names_[id.index()] = names.create(pair_.name(id));
+    for (const NodeId id : calls(kForwardPart))
       if (pair_.node(id).kind == NodeKind::get_attr)
         constants_.emplace(pair_.target(pair_.node(id)));
   }

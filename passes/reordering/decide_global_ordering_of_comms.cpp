@@ -22,7 +22,8 @@
 namespace jointer {
 namespace {
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
+                                                 PassContext& context) {
   JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
   JOINTER_CHECK(context.report(0));
   using Unit = PassTable::Unit;
@@ -66,7 +67,7 @@ Pass decide_global_ordering_of_comms_pass() {
                    .stage = PassStage::reordering,
                    .parameters = {},
                    .is_idempotent = true},
-          .run = or_kept("The graph has no collectives.", run)};
+          .run = or_kept("The graph has no collectives.", run_decide_global_ordering_of_comms)};
 }
 
 }  // namespace jointer

@@ -213,7 +213,8 @@ void take_turns(std::span<const Turn> turns, BlockOrder& order) {
   }
 }
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_enforce_comm_ordering_for_fsdp(Graph& graph, const Arguments&,
+                                                PassContext& context) {
   JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
   JOINTER_CHECK(context.report(0));
   BlockFinder blocks(graph, calls);
@@ -254,7 +255,7 @@ Pass enforce_comm_ordering_for_fsdp_pass() {
                    .stage = PassStage::reordering,
                    .parameters = {},
                    .is_idempotent = true},
-          .run = run};
+          .run = run_enforce_comm_ordering_for_fsdp};
 }
 
 }  // namespace jointer

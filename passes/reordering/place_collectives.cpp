@@ -259,7 +259,7 @@ class Placing {
   std::vector<std::int64_t> seen_;  // by start: exposed time when last considered, or -1
 };
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_place_collectives(Graph& graph, const Arguments& arguments, PassContext& context) {
   Settings settings;
   settings.min_gain_ns = saturating_whole(arguments.number("least_gain_us") * 1e3);
   settings.rounds = arguments.integer("rounds");
@@ -295,7 +295,7 @@ Pass place_collectives_pass() {
                     flag("unsafe_collectives_reorder", false,
                          "Collectives of one process group may change their order. Ranks that "
                          "decide differently then hang.")}},
-      .run = run};
+      .run = run_place_collectives};
 }
 
 }  // namespace jointer

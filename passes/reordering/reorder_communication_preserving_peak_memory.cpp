@@ -150,14 +150,16 @@ class Raiser final : public GroupMover {
   std::int64_t group_ns_ = 0;
 };
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_reorder_communication_preserving_peak_memory(Graph& graph,
+                                                              const Arguments& arguments,
+                                                              PassContext& context) {
   const RaiseOptions options(arguments);
   JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
   LiveOrder order(graph, context.analysis().memory, calls);
   return Raiser(graph, calls, options, order).move_all(graph, "Collectives, raised", context);
 }
 
-std::vector<Parameter> parameters() {
+std::vector<Parameter> peak_parameters() {
   std::vector<Parameter> made{
       flag("reorder_iterative_use_runtime_estimations", false,
            "Stop once a collective is estimated to be hidden."),
@@ -186,8 +188,9 @@ Pass reorder_communication_preserving_peak_memory_pass() {
                    .summary = "Starts collectives earlier, one at a time, as far as memory allows.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
-                   .parameters = parameters()},
-          .run = or_kept("The graph has no collective that may move.", run)};
+                   .parameters = peak_parameters()},
+          .run = or_kept("The graph has no collective that may move.",
+                         run_reorder_communication_preserving_peak_memory)};
 }
 
 }  // namespace jointer

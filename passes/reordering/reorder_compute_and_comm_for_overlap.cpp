@@ -38,7 +38,8 @@ std::vector<Parameter> parameters_of(std::span<const Pass> passes) {
   return parameters;
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_reorder_compute_and_comm_for_overlap(Graph& graph, const Arguments& arguments,
+                                                      PassContext& context) {
   const std::vector<Pass> passes = members();
   const std::vector<std::string> names = arguments.texts("passes");
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -74,7 +75,7 @@ Pass reorder_compute_and_comm_for_overlap_pass() {
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters_of(members())},
-          .run = run};
+          .run = run_reorder_compute_and_comm_for_overlap};
 }
 
 }  // namespace jointer

@@ -141,7 +141,8 @@ class Chooser {
   PassTable table_;
 };
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_reorder_for_peak_memory(Graph& graph, const Arguments& arguments,
+                                         PassContext& context) {
   JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
   return Chooser(graph, calls, arguments.texts("methods"),
                  arguments.integer("size_threshold_for_succ_based_strategy"), context)
@@ -169,7 +170,7 @@ Pass reorder_for_peak_memory_pass() {
                                .min = 0,
                                .doc = "lpmf: if every ready call allocates more than this, the one "
                                       "that makes the most calls ready is next; 0: never."}}},
-      .run = or_kept("The graph has no calls.", run)};
+      .run = or_kept("The graph has no calls.", run_reorder_for_peak_memory)};
 }
 
 }  // namespace jointer

@@ -120,9 +120,9 @@ struct Move {
 // The nodes of a slot, by direction.
 using Region = std::array<std::vector<NodeId>, 2>;
 
-class Scheduler {
+class DenseRegionScheduler {
  public:
-  Scheduler(Graph& graph, PartId part, bool strict, PassContext& context)
+  DenseRegionScheduler(Graph& graph, PartId part, bool strict, PassContext& context)
       : graph_(graph),
         context_(context),
         strict_(strict),
@@ -502,7 +502,8 @@ class Scheduler {
   std::vector<std::pair<const Comm*, std::string>> blockers_;
 };
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_schedule_fsdp_comms_to_dense_regions(Graph& graph, const Arguments& arguments,
+                                                      PassContext& context) {
   if (graph.part_count() == 0 || graph.part(PartId(0)).kind != CaptureKind::train_step) {
     context.decide("kept",
                    "The pass moves collectives of a training step, but the graph is not one.");
@@ -510,7 +511,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   }
   const Graph given = graph;
   for (std::size_t part = 0; part < graph.part_count(); ++part)
-    JOINTER_CHECK(Scheduler(graph, PartId(part), arguments.boolean("strict"), context).run());
+    JOINTER_CHECK(
+        DenseRegionScheduler(graph, PartId(part), arguments.boolean("strict"), context).run());
   JOINTER_CHECK(graph.finish());
   const auto is_move = [](const Decision& each) {
     return each.action == "moved" || each.action == "sunk";
@@ -537,7 +539,8 @@ Pass schedule_fsdp_comms_to_dense_regions_pass() {
                                        "does; otherwise the bucket stays in place.")},
                    .keeps_numerics = true,
                    .is_idempotent = false},
-          .run = or_kept("The graph has no FSDP all-gather or reduce-scatter.", run)};
+          .run = or_kept("The graph has no FSDP all-gather or reduce-scatter.",
+                         run_schedule_fsdp_comms_to_dense_regions)};
 }
 
 }  // namespace jointer

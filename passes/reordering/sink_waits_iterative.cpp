@@ -133,14 +133,15 @@ class Sinker final : public GroupMover {
   std::int64_t group_ns_ = 0;
 };
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_sink_waits_iterative(Graph& graph, const Arguments& arguments,
+                                      PassContext& context) {
   const SinkOptions options(arguments);
   JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
   LiveOrder order(graph, context.analysis().memory, calls);
   return Sinker(graph, calls, options, order).move_all(graph, "Waits, sunk", context);
 }
 
-std::vector<Parameter> parameters() {
+std::vector<Parameter> sink_parameters() {
   std::vector<Parameter> made{
       flag("sink_iterative_use_runtime_estimations", false,
            "Stop once a collective is estimated to be hidden."),
@@ -167,8 +168,8 @@ Pass sink_waits_iterative_pass() {
                    .summary = "Moves waits later, one at a time, as far as memory allows.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
-                   .parameters = parameters()},
-          .run = or_kept("The graph has no wait that may move.", run)};
+                   .parameters = sink_parameters()},
+          .run = or_kept("The graph has no wait that may move.", run_sink_waits_iterative)};
 }
 
 }  // namespace jointer

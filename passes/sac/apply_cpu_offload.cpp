@@ -27,7 +27,7 @@ std::string why_kept(const Graph& graph) {
       counted(tagged, "result is", "results are"));
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_apply_cpu_offload(Graph& graph, const Arguments& arguments, PassContext& context) {
   const CpuOffloadOptions options{.defer_layers = arguments.integer("defer_layers"),
                                   .prefetch_layers = arguments.integer("prefetch_layers")};
   const Result<Edit> edit = apply_cpu_offload(graph, options);
@@ -61,7 +61,7 @@ Pass apply_cpu_offload_pass() {
                    .keeps_numerics = true,
                    .is_idempotent = true,
                    .saves_memory = true},
-          .run = run};
+          .run = run_apply_cpu_offload};
 }
 
 }  // namespace jointer

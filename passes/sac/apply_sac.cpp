@@ -21,7 +21,7 @@ std::vector<int> counted_by(const Graph& graph, const std::vector<EveryNth>& rul
   return rule;
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_apply_sac(Graph& graph, const Arguments& arguments, PassContext& context) {
   SacOptions options;
   options.save = arguments.texts("save");
   options.whole_forward = arguments.boolean("whole_forward");
@@ -69,7 +69,7 @@ Pass apply_sac_pass() {
                          "Continue past the call that computes the first value of the output.")},
                .keeps_numerics = true,
                .is_idempotent = true},
-      .run = or_kept("Every call of the forward already has this tag.", run)};
+      .run = or_kept("Every call of the forward already has this tag.", run_apply_sac)};
 }
 
 }  // namespace jointer

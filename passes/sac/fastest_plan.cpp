@@ -32,7 +32,7 @@ Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, double hidden,
               format_bytes(limit), format_bytes(fit.point.figures.figures.peak_bytes));
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_fastest_plan(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage, "the graph is already a forward/backward pair");
   std::int64_t limit = std::numeric_limits<std::int64_t>::max();
@@ -105,7 +105,7 @@ Pass fastest_plan_pass() {
                                   "starting points.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = run};
+      .run = run_fastest_plan};
 }
 
 }  // namespace jointer

@@ -9,7 +9,7 @@
 namespace jointer {
 namespace {
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_join(Graph& graph, const Arguments&, PassContext& context) {
   JOINTER_TRY(JoinedPair joined, join_with_plan(graph));
   context.decide("joined", fmt::format("{} of the backward repeated calls of the forward.",
                                        counted(joined.merged, "call")));
@@ -32,7 +32,7 @@ Pass join_pass() {
                .parameters = {},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = run};
+      .run = run_join};
 }
 
 }  // namespace jointer

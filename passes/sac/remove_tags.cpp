@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_remove_tags(Graph& graph, const Arguments&, PassContext& context) {
   return apply_tags(graph, remove_tags(graph), context,
                     [](NodeId) { return std::string("all tags are removed"); });
 }
@@ -25,7 +25,7 @@ Pass remove_tags_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("No call is tagged.", run)};
+          .run = or_kept("No call is tagged.", run_remove_tags)};
 }
 
 }  // namespace jointer

@@ -9,7 +9,7 @@
 namespace jointer {
 namespace {
 
-Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+Result<void> run_selective_activation_remat(Graph& graph, const Arguments&, PassContext& context) {
   const Result<Edit> edit = selective_activation_remat(graph);
   if (edit && edit->changes.empty()) {
     for (const std::string& note : edit->notes) context.decide("kept", note);
@@ -34,7 +34,7 @@ Pass selective_activation_remat_pass() {
                .keeps_numerics = true,
                .is_idempotent = true,
                .saves_memory = true},
-      .run = run};
+      .run = run_selective_activation_remat};
 }
 
 }  // namespace jointer

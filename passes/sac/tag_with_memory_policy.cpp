@@ -11,7 +11,8 @@
 namespace jointer {
 namespace {
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_tag_with_memory_policy(Graph& graph, const Arguments& arguments,
+                                        PassContext& context) {
   const std::string& preset = arguments.text("policy");
   const auto edit =
       tag_with_memory_policy(graph, preset, arguments.texts("save_ops"),
@@ -41,7 +42,8 @@ Pass tag_with_memory_policy_pass() {
                         flag("reshard", true, "Gather parameters of FSDP again in the backward.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("Every call of the forward already has this tag.", run)};
+          .run = or_kept("Every call of the forward already has this tag.",
+                         run_tag_with_memory_policy)};
 }
 
 }  // namespace jointer

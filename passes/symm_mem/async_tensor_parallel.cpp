@@ -742,7 +742,8 @@ bool has_viewed_product(const Graph& graph) {
   });
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_async_tensor_parallel(Graph& graph, const Arguments& arguments,
+                                       PassContext& context) {
   JOINTER_TRY(const ChosenGroups groups, ChosenGroups::read(graph, arguments));
   for (std::size_t part = 0; part < graph.part_count(); ++part)
     JOINTER_CHECK(Fusion(graph, PartId(part), arguments, groups, context).run());
@@ -770,7 +771,8 @@ Pass async_tensor_parallel_pass() {
                                        "Keep a collective that an independent matmul can hide.")},
                    .keeps_numerics = false,
                    .is_idempotent = false},
-          .run = or_kept("The graph has no all-gather or reduce-scatter of a whole tensor.", run)};
+          .run = or_kept("The graph has no all-gather or reduce-scatter of a whole tensor.",
+                         run_async_tensor_parallel)};
 }
 
 }  // namespace jointer

@@ -209,7 +209,8 @@ class Replacement {
   TorchVersion torch_;
 };
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run_low_contention_collectives(Graph& graph, const Arguments& arguments,
+                                            PassContext& context) {
   JOINTER_TRY(const ChosenGroups groups, ChosenGroups::read(graph, arguments));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
     Replacement(graph, PartId(part), arguments, groups, context).run();
@@ -241,7 +242,8 @@ Pass low_contention_collectives_pass() {
                               "memory; empty: all groups.")},
                    .keeps_numerics = false,
                    .is_idempotent = false},
-          .run = or_kept("The graph has no all-gather or reduce-scatter.", run)};
+          .run = or_kept("The graph has no all-gather or reduce-scatter.",
+                         run_low_contention_collectives)};
 }
 
 }  // namespace jointer

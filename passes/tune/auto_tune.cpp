@@ -181,8 +181,8 @@ void add_run(const PipelineRun& run, PassContext& context) {
   }
 }
 
-Result<void> run(const PassRegistry& registry, Graph& graph, const Arguments& arguments,
-                 PassContext& context) {
+Result<void> run_auto_tune(const PassRegistry& registry, Graph& graph, const Arguments& arguments,
+                           PassContext& context) {
   JOINTER_CHECK(context.report(0));
   JOINTER_TRY(const StepFigures before, step_figures(graph, context.analysis()));
   TuneOptions options = read_options(arguments, context, before.figures.peak_bytes);
@@ -202,7 +202,7 @@ Result<void> run(const PassRegistry& registry, Graph& graph, const Arguments& ar
   return context.report(1);
 }
 
-std::vector<Parameter> parameters() {
+std::vector<Parameter> tune_parameters() {
   return {
       count("evaluations", 200, 1, "Number of candidates to evaluate."),
       optional_number("seconds",
@@ -230,9 +230,9 @@ Pass auto_tune_pass(RegistryMaker make_registry) {
                               "within a memory budget, and applies them.",
                    .source = "ours",
                    .stage = PassStage::search,
-                   .parameters = parameters()},
+                   .parameters = tune_parameters()},
           .run = [make_registry](Graph& graph, const Arguments& arguments, PassContext& context) {
-            return run(make_registry(), graph, arguments, context);
+            return run_auto_tune(make_registry(), graph, arguments, context);
           }};
 }
 

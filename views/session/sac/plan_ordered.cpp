@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "views/session/sac/remembered_plans.h"
+
 namespace jointer::views {
-namespace {
-
-constexpr int kSoonMs = 120;
-constexpr std::size_t kMaxKnown = 24;
-
-}  // namespace
-
 PlanOrdered::PlanOrdered(QObject* parent) : QObject(parent) {
   soon_.setSingleShot(true);
-  soon_.setInterval(kSoonMs);
+  soon_.setInterval(kJudgeAfterMs);
   connect(&soon_, &QTimer::timeout, this, &PlanOrdered::find);
 }
 
@@ -46,7 +41,7 @@ void PlanOrdered::find() {
   finding_.start(find, [this, of = plan_of(*state_)](const Result<OrderedFigures>& found) {
     if (found) {
       known_.push_front({of, *found});
-      if (known_.size() > kMaxKnown) known_.pop_back();
+      if (known_.size() > kRememberedPlans) known_.pop_back();
     }
     const bool is_current = state_ && plan_of(*state_) == of;
     if (!is_current) return follow(state_);

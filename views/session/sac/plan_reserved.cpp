@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "core/schedule/caching_allocator.h"
+#include "views/session/sac/remembered_plans.h"
 
 namespace jointer::views {
 namespace {
-
-constexpr int kSoonMs = 120;
-constexpr std::size_t kMaxKnown = 24;
 
 Result<std::int64_t> reserved_of(const SacState& state) {
   JOINTER_TRY(const Graph pair,
@@ -20,7 +18,7 @@ Result<std::int64_t> reserved_of(const SacState& state) {
 
 PlanReserved::PlanReserved(QObject* parent) : QObject(parent) {
   soon_.setSingleShot(true);
-  soon_.setInterval(kSoonMs);
+  soon_.setInterval(kJudgeAfterMs);
   connect(&soon_, &QTimer::timeout, this, &PlanReserved::find);
 }
 
@@ -61,7 +59,7 @@ void PlanReserved::find() {
   finding_.start(find, [this, of = state_](const Result<std::int64_t>& bytes) {
     if (bytes) {
       known_.push_front({of->base, of->plan, *bytes});
-      if (known_.size() > kMaxKnown) known_.pop_back();
+      if (known_.size() > kRememberedPlans) known_.pop_back();
     }
     const bool is_current = state_ && state_->base == of->base && state_->plan == of->plan;
     if (!is_current) return follow(state_);

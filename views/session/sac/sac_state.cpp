@@ -6,6 +6,7 @@
 
 #include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
+#include "core/partition/plan_margin_text.h"
 
 namespace jointer::views {
 namespace {
@@ -21,22 +22,11 @@ bool stands_as_solved(const SacState& state, const SacTensor& tensor) {
          state.base->keep[tensor.node.index()] == static_cast<std::int8_t>(tensor.keep);
 }
 
-std::string_view participle(Keep keep) {
-  switch (keep) {
-    case Keep::save:
-      return "Saved";
-    case Keep::recompute:
-      return "Recomputed";
-    case Keep::offload:
-      break;
-  }
-  return "Offloaded";
-}
-
 // Reasons that already say "recomputed" only need a capital letter.
 std::string in_a_sentence(Keep keep, const std::string& reason) {
-  if (!reason.starts_with("recomputed")) return fmt::format("{}: {}", participle(keep), reason);
-  return static_cast<char>(reason.front() - 'a' + 'A') + reason.substr(1);
+  if (!reason.starts_with("recomputed"))
+    return fmt::format("{}: {}", capitalized(participle(keep)), reason);
+  return capitalized(reason);
 }
 
 // "hand", "a list"
@@ -46,8 +36,9 @@ std::string decider_words(Decider decider) {
 
 // The decider and the edit: "Saved by hand: Save mm_3".
 std::string by_whom(const SacState& state, const SacTensor& tensor) {
-  if (tensor.edit < 0) return fmt::format("{} by hand", participle(tensor.keep));
-  return fmt::format("{} by {}: {}", participle(tensor.keep), decider_words(tensor.decider),
+  if (tensor.edit < 0) return fmt::format("{} by hand", capitalized(participle(tensor.keep)));
+  return fmt::format("{} by {}: {}", capitalized(participle(tensor.keep)),
+                     decider_words(tensor.decider),
                      state.edits[static_cast<std::size_t>(tensor.edit)]);
 }
 
@@ -117,7 +108,7 @@ std::string why(const SacState& state, const SacTensor& tensor) {
   }
   if (state.is_step())
     return is_by_edit(tensor) ? by_whom(state, tensor)
-                              : fmt::format("{}: {}", participle(tensor.keep),
+                              : fmt::format("{}: {}", capitalized(participle(tensor.keep)),
                                             to_sentence(tensor.reason, node.policy));
   if (!tensor.is_needed) return "Not needed under this plan";
   const auto refused =

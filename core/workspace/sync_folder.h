@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+
+namespace jointer {
+
+// Writes a folder's entries to disk, so that files that were created or renamed in it survive a
+// power failure. Error (run): the disk failed.
+Result<void> sync_folder(const std::string& folder);
+
+}  // namespace jointer
