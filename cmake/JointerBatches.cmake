@@ -1,9 +1,8 @@
-# The files of a target can be compiled in batches, which parse headers and instantiate templates once per
-# batch. That saves most of the compiler's time for targets with Qt, LibTorch, CLI11 or GoogleTest, and little
-# for `core` and `passes`, whose time goes into optimization.
+# Files of a target are compiled in batches, which parse headers and instantiate templates once per batch. A
+# build from nothing takes less than half the time.
 #
-# Names in the anonymous namespaces of a folder must then differ. Changing a file compiles its batch, a few
-# seconds; -DJOINTER_BATCHES=OFF compiles each file by itself.
+# Names in the anonymous namespaces of a folder must therefore differ. Changing a file compiles its batch, a few
+# seconds; -DJOINTER_BATCHES=OFF compiles each file by itself, as scripts/tidy needs.
 option(JOINTER_BATCHES "Compile files in batches" ON)
 
 # jointer_batches(TARGET...) compiles the files of these targets in batches.
