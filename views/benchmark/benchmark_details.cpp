@@ -8,7 +8,7 @@
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 #include "views/tables/column.h"
 
 namespace jointer::views {

@@ -1,7 +1,7 @@
 #include "views/compare/document_comparison.h"
 
 #include "views/session/sac/sac_solver.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {

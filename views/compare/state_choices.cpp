@@ -6,7 +6,7 @@
 #include "views/session/document/document.h"
 #include "views/session/document/open_documents.h"
 #include "views/session/edit/editing.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {

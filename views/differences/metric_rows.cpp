@@ -2,7 +2,7 @@
 
 #include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {

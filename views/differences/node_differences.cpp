@@ -7,7 +7,7 @@
 #include "core/edit/replacements.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 #include "views/theme/fonts.h"
 
 namespace jointer::views {

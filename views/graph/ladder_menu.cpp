@@ -4,7 +4,7 @@
 #include <QClipboard>
 
 #include "views/session/text/node_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& selection,

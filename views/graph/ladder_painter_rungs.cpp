@@ -9,7 +9,7 @@
 #include "views/graph/ladder_painter.h"
 #include "views/graph/rung_style.h"
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 

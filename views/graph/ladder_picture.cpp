@@ -10,7 +10,7 @@
 #include "views/graph/rung_style.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 #include "views/theme/fonts.h"
 
 namespace jointer::views {

@@ -6,7 +6,7 @@
 #include "views/graph/rung_style.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 #include "views/widgets/inspector_content.h"
 
 namespace jointer::views {

@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 

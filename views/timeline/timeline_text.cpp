@@ -8,7 +8,7 @@
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 #include "views/timeline/lane_legend.h"
 #include "views/timeline/plan_overlay.h"
 #include "views/timeline/timeline_legend.h"

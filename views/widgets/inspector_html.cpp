@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 
 #include "views/session/text/node_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 #include "views/widgets/source_excerpt.h"
 
 namespace jointer::views {

@@ -3,7 +3,7 @@
 #include <QLocale>
 #include <QPainterPath>
 
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 QColor rung_color(const Theme& theme, RungState state) {

@@ -4,7 +4,7 @@
 
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {

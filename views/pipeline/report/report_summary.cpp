@@ -3,7 +3,7 @@
 #include <QStringList>
 
 #include "views/session/text/number_text.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {

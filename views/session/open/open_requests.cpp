@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/open/readers.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {

@@ -1,6 +1,6 @@
 #include "views/session/sac/keep_text.h"
 
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 QString keep_word(Keep keep) {

@@ -2,7 +2,7 @@
 #include "views/session/text/number_text.h"
 
 #include "core/cost/collective_model.h"
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 QString tensor_text(const Graph& graph, const Tensor& tensor) {

@@ -4,7 +4,7 @@
 
 #include "core/base/number_range.h"
 
-#include "views/session/text/tr.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 
