@@ -40,7 +40,7 @@
 namespace jointer {
 namespace {
 
-using Kind = Argument::Kind;
+using ArgumentKind = Argument::Kind;
 
 class Merger {
  public:
@@ -115,7 +115,7 @@ class Merger {
   void find_written_buffers() {
     is_buffer_.assign(graph_.node_count(), false);
     const auto mark = [&](const auto& self, const Argument& argument) -> void {
-      if (argument.kind == Kind::node && argument.node())
+      if (argument.kind == ArgumentKind::node && argument.node())
         is_buffer_[argument.node().index()] = true;
       for (const Argument& child : graph_.children(argument)) self(self, child);
     };
@@ -127,7 +127,7 @@ class Merger {
         if (const Argument* bases = keyword(node.kwargs, "_all_bases")) mark(mark, *bases);
       } else if (target == "auto_functionalized") {
         const auto args = graph_.args(node);
-        if (args.empty() || args.front().kind != Kind::op) continue;
+        if (args.empty() || args.front().kind != ArgumentKind::op) continue;
         const OperatorInfo op = describe_operator(graph_.text(args.front().text()));
         for (const SchemaArgument& argument : op.arguments)
           if (argument.writes)
@@ -137,7 +137,7 @@ class Merger {
         const Argument* given = keyword(node.kwargs, "kwargs");
         if (cloned == nullptr || given == nullptr) continue;
         for (const Argument& name : graph_.children(*cloned))
-          if (name.kind == Kind::string)
+          if (name.kind == ArgumentKind::string)
             if (const Argument* tensor = keyword(*given, graph_.text(name.text())))
               mark(mark, *tensor);
       }
@@ -145,10 +145,10 @@ class Merger {
   }
 
   [[nodiscard]] const Argument* keyword(const Argument& dict, std::string_view name) const {
-    if (dict.kind != Kind::dict) return nullptr;
+    if (dict.kind != ArgumentKind::dict) return nullptr;
     const auto pairs = graph_.children(dict);
     for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-      if (pairs[i].kind == Kind::string && graph_.text(pairs[i].text()) == name)
+      if (pairs[i].kind == ArgumentKind::string && graph_.text(pairs[i].text()) == name)
         return &pairs[i + 1];
     return nullptr;
   }
@@ -277,7 +277,7 @@ class Merger {
     std::size_t hash = mix(static_cast<std::size_t>(argument.kind), argument.count);
     if (argument.has_children())
       for (const Argument& child : graph_.children(argument)) hash = mix(hash, hash_of(child));
-    else if (argument.kind != Kind::none)
+    else if (argument.kind != ArgumentKind::none)
       hash = mix(hash, static_cast<std::size_t>(payload(argument)));
     return hash;
   }
@@ -285,10 +285,10 @@ class Merger {
   // The union member that is in use, as bits.
   static std::uint64_t payload(const Argument& argument) {
     switch (argument.kind) {
-      case Kind::boolean:
-      case Kind::integer:
+      case ArgumentKind::boolean:
+      case ArgumentKind::integer:
         return static_cast<std::uint64_t>(argument.integer);
-      case Kind::real:
+      case ArgumentKind::real:
         return std::bit_cast<std::uint64_t>(argument.real);
       default:
         return argument.index;
@@ -297,10 +297,11 @@ class Merger {
 
   [[nodiscard]] bool equal(const Argument& a, const Argument& b) const {
     if (a.kind != b.kind || a.count != b.count) return false;
-    if (a.kind == Kind::none) return true;
-    if (a.kind == Kind::opaque || a.kind == Kind::raw) return false;
+    if (a.kind == ArgumentKind::none) return true;
+    if (a.kind == ArgumentKind::opaque || a.kind == ArgumentKind::raw) return false;
     if (!a.has_children())
-      return payload(a) == payload(b) && (is_strict_ || a.kind != Kind::real || a.real == b.real);
+      return payload(a) == payload(b) &&
+             (is_strict_ || a.kind != ArgumentKind::real || a.real == b.real);
     const auto left = graph_.children(a), right = graph_.children(b);
     return std::equal(left.begin(), left.end(), right.begin(),
                       [&](const Argument& x, const Argument& y) { return equal(x, y); });
