@@ -42,7 +42,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kWordBits = 64;
+constexpr std::size_t kBlockEvents = 64;
 // The work of visiting an event and of checking a stretch of skipped events, in units of the work
 // to run one call. The work done decides when a new model is worth its run.
 constexpr std::size_t kEventWork = 12, kEraWork = 4;
@@ -56,14 +56,14 @@ bool TimePreview::is_event(const Call& call) {
 // --- Sets of events ---
 
 std::uint32_t TimePreview::EventSet::next(std::uint32_t event) const {
-  std::size_t block = event / kWordBits;
+  std::size_t block = event / kBlockEvents;
   if (block >= bits_.size()) return kNowhere;
-  std::uint64_t bits = bits_[block] & (~std::uint64_t{0} << (event % kWordBits));
+  std::uint64_t bits = bits_[block] & (~std::uint64_t{0} << (event % kBlockEvents));
   while (bits == 0) {
     if (++block == bits_.size()) return kNowhere;
     bits = bits_[block];
   }
-  return static_cast<std::uint32_t>(block * kWordBits) +
+  return static_cast<std::uint32_t>(block * kBlockEvents) +
          static_cast<std::uint32_t>(std::countr_zero(bits));
 }
 
@@ -166,9 +166,9 @@ void TimePreview::end_rest() {
 }
 
 void TimePreview::find_least_slacks() {
-  min_host_slacks_.assign(events_.size() / kWordBits + 1, kPlenty);
+  min_host_slacks_.assign(events_.size() / kBlockEvents + 1, kPlenty);
   for (std::uint32_t e = 0; e < count_; ++e) {
-    std::int64_t& least = min_host_slacks_[e / kWordBits];
+    std::int64_t& least = min_host_slacks_[e / kBlockEvents];
     least = std::min(least, events_[e].host_slack);
   }
 }
@@ -419,8 +419,8 @@ std::uint32_t TimePreview::host_wakes(std::uint32_t event, std::int64_t ahead) c
   // After a reset, the host is shifted by as much as the compute stream.
   const std::uint32_t end = std::min(next_resets_[event] + 1, count_);
   for (std::uint32_t e = event; e < end;) {
-    if (e % kWordBits == 0 && min_host_slacks_[e / kWordBits] >= needed) {
-      e += kWordBits;
+    if (e % kBlockEvents == 0 && min_host_slacks_[e / kBlockEvents] >= needed) {
+      e += kBlockEvents;
     } else {
       if (events_[e].host_slack < needed) return e;
       ++e;

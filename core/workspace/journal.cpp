@@ -310,6 +310,7 @@ void Journal::work(const std::stop_token& stop) {
     is_writing_ = true;
     lock.unlock();
     const bool written = write_all(file_.get(), lines) && ::fdatasync(file_.get()) == 0;
+    // If this fails, the lines are still in the file.
     if (!std::exchange(is_folder_synced_, true))
       (void)sync_folder(fs::path(path_).parent_path().string());
     const std::string why = written ? std::string() : std::strerror(errno);

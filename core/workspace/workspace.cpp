@@ -1,17 +1,11 @@
 #include "core/workspace/workspace.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "core/base/bytes.h"
 #include "core/base/json_fields.h"
 #include "core/bench/history.h"
-#include "core/process/file_descriptor.h"
 #include "core/workspace/sync_folder.h"
 
 namespace jointer {

@@ -1,6 +1,6 @@
 // Assigns the nodes of a graph to the rows of a ladder.
 //
-// Rows correspond to the entries of ModuleLocations: modules, or source lines if the graph has no module
+// Rows correspond to module locations: modules, or source lines if the graph has no module
 // names. A parametrization (SimpleFSDP's `weight (ReplicateComputation)`, which contains a
 // parameter's all-gather and its gradient's reduce-scatter) gets no separate row and belongs to the
 // module that uses it. If a module calls operators directly and also has submodules, its own calls

@@ -13,7 +13,7 @@ class LadderBuilder {
   void run();
 
  private:
-  // One of the ModuleLocations that becomes a row. Parametrizations are merged into their parents.
+  // A module location that becomes a row. Parametrizations are merged into their parents.
   struct Spot {
     std::string name, type, path;
     int parent = -1, number = -1;

@@ -11,10 +11,10 @@
 
 #include "views/graph/ladder_layout.h"
 
-#include "core/base/index.h"
-
 #include <algorithm>
 #include <map>
+
+#include "core/base/index.h"
 
 namespace jointer::views {
 namespace {

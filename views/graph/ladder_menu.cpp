@@ -7,6 +7,7 @@
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
+
 void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& selection,
                         const LadderHit& under, const QList<QAction*>& node_actions) {
   if (under.place.item < 0) return;

@@ -11,6 +11,7 @@
 #include "views/theme/spacing.h"
 
 namespace jointer::views {
+
 HistoryPane::HistoryPane(Document& document, QWidget* parent)
     : QWidget(parent),
       document_(document),

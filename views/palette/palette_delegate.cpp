@@ -8,7 +8,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kEntryHeight = 26, kSide = 10;
+constexpr int kEntryHeight = 26, kSideMargin = 10;
 constexpr int kGap = 14;
 
 // Paints the title in runs of the same font weight; returns the x position of its end.
@@ -45,7 +45,7 @@ void PaletteDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
   painter->save();
   painter->setFont(option.font);
   if (is_selected) painter->fillRect(option.rect, theme.accent);
-  QRect rect = option.rect.adjusted(kSide, 0, -kSide, 0);
+  QRect rect = option.rect.adjusted(kSideMargin, 0, -kSideMargin, 0);
   const QString shortcut = index.data(PaletteModel::shortcut_role).toString();
   painter->setPen(muted);
   if (!shortcut.isEmpty()) {

@@ -10,6 +10,7 @@
 #include "views/theme/spacing.h"
 
 namespace jointer::views {
+
 ChangesPage::ChangesPage(Document& document, QWidget* parent)
     : QWidget(parent), document_(document), session_(document.sac()) {
   auto* column = new QVBoxLayout(this);

@@ -10,6 +10,7 @@
 #include "views/theme/spacing.h"
 
 namespace jointer::views {
+
 SacReasons::SacReasons(Document& document, QWidget* parent)
     : QPlainTextEdit(parent), document_(document) {
   setReadOnly(true);

@@ -1,7 +1,5 @@
 #include "views/sac/sac_rows.h"
 
-#include "core/base/index.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <numeric>
 #include <string_view>
 #include <tuple>
+
+#include "core/base/index.h"
 
 namespace jointer::views {
 namespace {
@@ -87,7 +87,7 @@ class Grouper {
     }
   }
 
-  // ModuleLocations are numbered depth first, so descendants are contiguous.
+  // Locations are numbered depth first, so descendants are contiguous.
   void sort_by_place() {
     by_place_.assign(places_.all().size(), {});
     for (const int tensor : all_) by_place_[as_index(places_.of(node(tensor)))].push_back(tensor);

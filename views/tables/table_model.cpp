@@ -1,9 +1,9 @@
 #include "views/tables/table_model.h"
 
-#include "core/base/index.h"
-
 #include <algorithm>
 #include <numeric>
+
+#include "core/base/index.h"
 
 namespace jointer::views {
 namespace {

@@ -7,6 +7,7 @@
 #include "views/theme/theme.h"
 
 namespace jointer::views {
+
 RangeChip::RangeChip(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
   setObjectName(QStringLiteral("range"));

@@ -5,6 +5,7 @@
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
+
 QColor rung_color(const Theme& theme, RungState state) {
   switch (state) {
     case RungState::save:

@@ -14,6 +14,7 @@
 #include "views/theme/spacing.h"
 
 namespace jointer::views {
+
 AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
     : QDialog(parent), document_(document) {
   setWindowTitle(tr("Assumed sizes"));

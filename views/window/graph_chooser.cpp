@@ -9,6 +9,7 @@
 #include "views/theme/spacing.h"
 
 namespace jointer::views {
+
 GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& entries,
                            QWidget* parent)
     : QDialog(parent) {

@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "core/base/bytes.h"
 #include "core/bench/request.h"

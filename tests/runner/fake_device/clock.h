@@ -61,7 +61,7 @@ class VirtualClock {
 
  private:
   std::int64_t now_ = 0;
-  // Not a member itself, so that clocks can be moved.
+  // Behind a pointer, since FakeDevice::reset assigns a new clock and an atomic cannot be moved.
   std::unique_ptr<std::atomic<std::chrono::steady_clock::time_point>> hung_since_ =
       std::make_unique<std::atomic<std::chrono::steady_clock::time_point>>(
           std::chrono::steady_clock::time_point::max());

@@ -3,6 +3,7 @@
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
+
 QString keep_word(Keep keep) {
   switch (keep) {
     case Keep::save:

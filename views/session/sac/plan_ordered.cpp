@@ -6,6 +6,7 @@
 #include "views/session/sac/remembered_plans.h"
 
 namespace jointer::views {
+
 PlanOrdered::PlanOrdered(QObject* parent) : QObject(parent) {
   soon_.setSingleShot(true);
   soon_.setInterval(kJudgeAfterMs);

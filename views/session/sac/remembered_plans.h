@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstddef>
-
 // How PlanOrdered and PlanReserved judge plans.
+
+#include <cstddef>
 
 namespace jointer::views {
 

@@ -5,6 +5,7 @@
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
+
 QString tensor_text(const Graph& graph, const Tensor& tensor) {
   QString text = to_qstring(short_name(tensor.dtype)) + '[';
   bool first = true;
