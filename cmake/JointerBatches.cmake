@@ -1,8 +1,9 @@
 # Files of a target are compiled in batches, which parse headers and instantiate templates once per batch. A
 # build from nothing takes less than half the time.
 #
-# Names in anonymous namespaces must therefore differ between files that are close together in a list of sources. Changing a file compiles its batch, a few
-# seconds; -DJOINTER_BATCHES=OFF compiles each file by itself, as scripts/tidy needs.
+# Names in anonymous namespaces must therefore differ between files that are close together in a list of
+# sources. Changing a file compiles its batch, a few seconds; -DJOINTER_BATCHES=OFF compiles each file by
+# itself, as scripts/tidy needs.
 option(JOINTER_BATCHES "Compile files in batches" ON)
 
 # jointer_batches(TARGET...) compiles the files of these targets in batches.

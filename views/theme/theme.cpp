@@ -1,9 +1,10 @@
 #include "views/theme/theme.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {
@@ -234,63 +235,61 @@ QString Theme::style_sheet() const {
 }
 
 QString category_label(MemoryCategory category) {
-  const auto label = [](const char* text) { return QCoreApplication::translate("Category", text); };
   switch (category) {
     case MemoryCategory::parameter:
-      return label("parameters");
+      return tr("parameters");
     case MemoryCategory::buffer:
-      return label("buffers");
+      return tr("buffers");
     case MemoryCategory::input:
-      return label("inputs");
+      return tr("inputs");
     case MemoryCategory::tangent:
-      return label("tangents");
+      return tr("tangents");
     case MemoryCategory::constant:
-      return label("constants");
+      return tr("constants");
     case MemoryCategory::gradient:
-      return label("gradients");
+      return tr("gradients");
     case MemoryCategory::optimizer_state:
-      return label("optimizer state");
+      return tr("optimizer state");
     case MemoryCategory::saved_activation:
-      return label("saved activations");
+      return tr("saved activations");
     case MemoryCategory::recomputed:
-      return label("recomputed");
+      return tr("recomputed");
     case MemoryCategory::temporary:
-      return label("temporary");
+      return tr("temporary");
     case MemoryCategory::communication:
-      return label("communication");
+      return tr("communication");
     case MemoryCategory::output:
-      return label("outputs");
+      return tr("outputs");
   }
   return {};
 }
 
 QString item_label(ItemColor color) {
-  const auto label = [](const char* text) { return QCoreApplication::translate("Item", text); };
   switch (color) {
     case ItemColor::host:
-      return label("CPU");
+      return tr("CPU");
     case ItemColor::matmul:
-      return label("matmul");
+      return tr("matmul");
     case ItemColor::attention:
-      return label("attention");
+      return tr("attention");
     case ItemColor::memory:
-      return label("memory-bound kernels");
+      return tr("memory-bound kernels");
     case ItemColor::other:
-      return label("other");
+      return tr("other");
     case ItemColor::compiled:
-      return label("compiled");
+      return tr("compiled");
     case ItemColor::stall:
-      return label("exposed");
+      return tr("exposed");
     case ItemColor::all_gather:
-      return label("all-gather");
+      return tr("all-gather");
     case ItemColor::reduce_scatter:
-      return label("reduce-scatter");
+      return tr("reduce-scatter");
     case ItemColor::all_reduce:
-      return label("all-reduce");
+      return tr("all-reduce");
     case ItemColor::all_to_all:
-      return label("all-to-all");
+      return tr("all-to-all");
     case ItemColor::broadcast:
-      return label("broadcast");
+      return tr("broadcast");
   }
   return {};
 }

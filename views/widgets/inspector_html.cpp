@@ -1,7 +1,5 @@
 #include "views/widgets/inspector_html.h"
 
-#include <QCoreApplication>
-
 #include "views/session/text/node_text.h"
 #include "views/session/translation/tr.h"
 #include "views/widgets/source_excerpt.h"
@@ -92,22 +90,19 @@ QString style(const Theme& theme, int font_px) {
 }  // namespace
 
 QString provenance_text(Provenance provenance) {
-  const auto meaning = [](const char* text) {
-    return QCoreApplication::translate("Inspector", text);
-  };
   switch (provenance) {
     case Provenance::captured:
-      return meaning("from the capture");
+      return tr("from the capture");
     case Provenance::computed:
-      return meaning("computed from the capture");
+      return tr("computed from the capture");
     case Provenance::derived:
-      return meaning("derived, since the capture does not record it");
+      return tr("derived, since the capture does not record it");
     case Provenance::estimated:
-      return meaning("estimated");
+      return tr("estimated");
     case Provenance::measured:
-      return meaning("measured");
+      return tr("measured");
     case Provenance::assumed:
-      return meaning("assumed: depends on symbols without a known value");
+      return tr("assumed: depends on symbols without a known value");
   }
   return {};
 }

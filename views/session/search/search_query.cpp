@@ -1,12 +1,13 @@
 #include "views/session/search/search_query.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <span>
+
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 namespace {
@@ -297,23 +298,22 @@ Result<SearchQuery> parse_search(std::string_view text) {
 }
 
 std::vector<std::pair<QString, QString>> search_help() {
-  const auto words = [](const char* text) { return QCoreApplication::translate("Search", text); };
   return {
-      {QStringLiteral("view_12"), words("in the name, operator, module or stack")},
-      {QStringLiteral("/mm_\\d+$/"), words("a regular expression")},
-      {QStringLiteral("op:mm"), words("calls aten.mm")},
-      {QStringLiteral("mod:layers.3"), words("in this module or its submodules")},
-      {QStringLiteral("phase:bw"), words("in the backward; also fw, recomputed")},
-      {QStringLiteral("bytes>1MiB"), words("outputs are larger than 1 MiB")},
-      {QStringLiteral("ms>0.1"), words("estimated time is longer than 0.1 ms")},
-      {QStringLiteral("exposed>0"), words("collectives that are not hidden")},
-      {QStringLiteral("tag:must_save"), words("has this recompute tag")},
-      {QStringLiteral("group:tp"), words("uses this process group")},
-      {QStringLiteral("dtype:bf16"), words("an output has this dtype")},
+      {QStringLiteral("view_12"), tr("in the name, operator, module or stack")},
+      {QStringLiteral("/mm_\\d+$/"), tr("a regular expression")},
+      {QStringLiteral("op:mm"), tr("calls aten.mm")},
+      {QStringLiteral("mod:layers.3"), tr("in this module or its submodules")},
+      {QStringLiteral("phase:bw"), tr("in the backward; also fw, recomputed")},
+      {QStringLiteral("bytes>1MiB"), tr("outputs are larger than 1 MiB")},
+      {QStringLiteral("ms>0.1"), tr("estimated time is longer than 0.1 ms")},
+      {QStringLiteral("exposed>0"), tr("collectives that are not hidden")},
+      {QStringLiteral("tag:must_save"), tr("has this recompute tag")},
+      {QStringLiteral("group:tp"), tr("uses this process group")},
+      {QStringLiteral("dtype:bf16"), tr("an output has this dtype")},
       {QStringLiteral("shape:8192"),
-       words("an output has a dimension of this size; also shape:8192,7168")},
-      {QStringLiteral("-op:view"), words("does not match op:view")},
-      {QStringLiteral("op:mm,bmm"), words("calls either operator")},
+       tr("an output has a dimension of this size; also shape:8192,7168")},
+      {QStringLiteral("-op:view"), tr("does not match op:view")},
+      {QStringLiteral("op:mm,bmm"), tr("calls either operator")},
   };
 }
 
