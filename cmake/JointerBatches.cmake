@@ -4,18 +4,56 @@
 # Names in anonymous namespaces must therefore differ between files that are close together in a list of
 # sources. Changing a file compiles its batch, a few seconds; -DJOINTER_BATCHES=OFF compiles each file by
 # itself, as scripts/tidy needs.
+#
+# CMake's own UNITY_BUILD writes absolute paths into its files, and ccache then shares no object between
+# clones. These batches include files by their path in the project.
 option(JOINTER_BATCHES "Compile files in batches" ON)
+set(JOINTER_BATCH_SIZE 8)
 
-# jointer_batches(TARGET...) compiles the files of these targets in batches.
+# jointer_batches(TARGET...) compiles the files of these targets in batches. Files that have definitions of
+# their own by now, and generated files, are compiled by themselves.
 function(jointer_batches)
   if(NOT JOINTER_BATCHES)
     return()
   endif()
-  set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    foreach(target ${ARGN})
+  foreach(target ${ARGN})
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "^[^$<>]+\\.cpp$")
+    set(batch)
+    set(number 0)
+    foreach(source ${sources})
+      get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+      get_source_file_property(generated ${source} GENERATED)
+      if(NOT definitions AND NOT generated)
+        list(APPEND batch ${source})
+      endif()
+      list(LENGTH batch size)
+      if(size EQUAL JOINTER_BATCH_SIZE)
+        jointer_add_batch(${target} ${number} ${batch})
+        set(batch)
+        math(EXPR number "${number} + 1")
+      endif()
+    endforeach()
+    if(batch)
+      jointer_add_batch(${target} ${number} ${batch})
+    endif()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       # GCC takes the files that a batch includes for headers, and warns of their anonymous namespaces.
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
-    endforeach()
-  endif()
+    endif()
+  endforeach()
+endfunction()
+
+# jointer_add_batch(TARGET NUMBER FILE...) compiles the files as one.
+function(jointer_add_batch target number)
+  set(content)
+  foreach(source ${ARGN})
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    string(APPEND content "#include \"${path}\"\n")
+  endforeach()
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/batches/${target}_${number}.cpp)
+  file(CONFIGURE OUTPUT ${file} CONTENT "${content}" @ONLY)
+  set_source_files_properties(${ARGN} PROPERTIES HEADER_FILE_ONLY ON)
+  set_source_files_properties(${file} PROPERTIES SKIP_AUTOMOC ON)
+  target_sources(${target} PRIVATE ${file})
 endfunction()
