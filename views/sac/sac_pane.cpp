@@ -14,7 +14,8 @@ namespace {
 // Below this height, the curve and the reasons are hidden and the numbers are shown as text, to
 // leave space for the table.
 constexpr int kMinWithCurve = 460;
-// Below this height, the line about the last change is hidden; the page of changes shows the same.
+// Below this height, the line about the last change is hidden; the Changes page has the same
+// information.
 constexpr int kMinWithLastChange = 330;
 // Below this height, the totals of the tensors are hidden.
 constexpr int kMinWithFooter = 260;
@@ -57,7 +58,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   to_joint_ = new QPushButton(tr("Open as Joint Graph"), shown);
   to_joint_->setObjectName(QStringLiteral("to_joint"));
   to_joint_->setToolTip(
-      tr("Join the forward and the backward into a joint graph, whose plan can be changed, in a "
+      tr("Join the forward and backward into a joint graph with an editable plan, and open it in a "
          "new tab"));
   connect(to_joint_, &QPushButton::clicked, this, &SacPane::make_joint);
   column->addWidget(to_joint_, 0, Qt::AlignHCenter);
@@ -116,7 +117,7 @@ QWidget* SacPane::make_waiting() {
   return page;
 }
 
-// One line about the changes of the last history entry.
+// A line that summarizes what the last history entry changed.
 QWidget* SacPane::make_last_change(QWidget* parent) {
   auto* line = new QWidget(parent);
   auto* row = new QHBoxLayout(line);
@@ -137,8 +138,8 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
   return line;
 }
 
-// The line must not move the plot below it under the pointer: its space is reserved, or it is not
-// shown at all.
+// Showing or hiding the line must not move the plot below it under the pointer, so either its space
+// is reserved or it is never shown.
 void SacPane::show_last_change(bool has_changed) {
   has_changed_ = has_changed;
   const bool has_space = height_ >= kMinWithLastChange;
@@ -165,7 +166,7 @@ void SacPane::add_actions() {
   add(tr("SAC: Tune Order and Buckets Within This Peak..."), [this] { pareto_->tune(); });
   add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); });
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
-  add(tr("SAC: Show Changes of the Plan"), [this] { show_changes(); });
+  add(tr("SAC: Show Changes to the Plan"), [this] { show_changes(); });
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
   add(tr("SAC: Recompute Selected"), [this] { table_->set_keep(Keep::recompute); });
   add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
@@ -198,7 +199,7 @@ void SacPane::fit_height(int height) {
   figures_->set_compact(is_low);
 }
 
-// A low pane must fit only the page on screen, not the tallest one.
+// Only the current page determines the minimum height, not the tallest one.
 void SacPane::fit_pages() {
   for (int i = 0; i < pages_->count(); ++i)
     pages_->widget(i)->setSizePolicy(QSizePolicy::Preferred, i == pages_->currentIndex()
@@ -265,7 +266,7 @@ void SacPane::show_targets() {
 void SacPane::make_pair() {
   const SacStatePtr state = session_.state();
   if (!state || !state->base || making_pair_.is_running()) return;
-  emit message(tr("Creating the forward and backward graphs of this plan..."));
+  emit message(tr("Creating the forward and backward graphs for this plan..."));
   const auto make = [state, title = document_.title()] { return write_pair(*state, title); };
   making_pair_.start(make, [this](const Result<QString>& path) {
     if (path)
@@ -280,14 +281,15 @@ void SacPane::make_pair() {
 void SacPane::make_joint() {
   const SacStatePtr state = session_.state();
   if (!state || making_pair_.is_running()) return;
-  emit message(tr("Joining the forward and the backward..."));
+  emit message(tr("Joining the forward and backward graphs..."));
   const auto make = [snapshot = state->snapshot, title = document_.title()] {
     return write_joint(snapshot->graph, title);
   };
   making_pair_.start(make, [this](const Result<QString>& path) {
     if (!path) return emit message(QString::fromStdString(path.error().message));
-    emit message(tr(
-        "The joint graph is tagged with the plan of the pair. To partition it anew, ignore tags."));
+    emit message(
+        tr("The joint graph is tagged with the pair's plan. To partition it from scratch, ignore "
+           "the tags."));
     emit pair_made(*path);
   });
 }

@@ -29,10 +29,10 @@ class SacPane : public QWidget {
   explicit SacPane(Document& document, QWidget* parent = nullptr);
 
  public slots:
-  // Shows only the tensors live at the peak in the table.
+  // Limits the table to the tensors that are live at the peak.
   void show_peak();
   void show_pareto();
-  // Highlights a plan that the trade-off's search found.
+  // Highlights a plan that the trade-off search found.
   void show_plan(const jointer::ParetoPoint& plan);
   void show_targets();
   // Shows the changes to the plan.
@@ -59,7 +59,7 @@ class SacPane : public QWidget {
   void add_actions();
   void refresh();
   void fit_pages();
-  // Shows as many parts as fit.
+  // Shows as many parts as fit into this height.
   void fit_height(int height);
   void show_reasons();
   void make_pair();

@@ -18,7 +18,7 @@ SacReasons::SacReasons(Document& document, QWidget* parent)
   setObjectName(QStringLiteral("reasons"));
   setAccessibleName(tr("Reason for the selected tensor"));
   setPlaceholderText(tr("Select a tensor to see why it is saved, recomputed or offloaded."));
-  // The document's own margin would show a part of the next line.
+  // With the document's default margin, part of the next line would be visible.
   this->document()->setDocumentMargin(0);
   setViewportMargins(kMargin / 2, kMargin / 2, 0, kMargin / 2);
   setBackgroundRole(QPalette::Base);

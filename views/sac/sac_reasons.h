@@ -6,13 +6,13 @@
 
 namespace jointer::views {
 
-// The reason for the selected tensor's policy, with its margin, below the table.
+// The reason for the selected tensor's policy, and its margin; shown below the table.
 class SacReasons : public QPlainTextEdit {
   Q_OBJECT
  public:
   explicit SacReasons(Document& document, QWidget* parent = nullptr);
 
-  // The number of whole lines that are shown; further lines can be scrolled to.
+  // Sets the number of lines shown; the user can scroll to the others.
   void set_lines(int lines);
 
  protected:

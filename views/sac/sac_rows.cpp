@@ -14,7 +14,7 @@ namespace jointer::views {
 namespace {
 
 // Shortens an operator's name, since there is little space next to a module path: "mm" for
-// aten.mm.default, "mul.Tensor".
+// aten.mm.default, "mul.Tensor" for aten.mul.Tensor.
 std::string short_name(std::string_view op) {
   if (op.starts_with("aten.")) op.remove_prefix(5);
   if (op.ends_with(".default")) op.remove_suffix(8);
@@ -87,7 +87,8 @@ class Grouper {
     }
   }
 
-  // Locations are numbered depth first, so descendants are contiguous.
+  // Finds the tensors at each place, and the children of each place that have tensors in or below
+  // them. Goes backward, since parents precede their children.
   void sort_by_place() {
     by_place_.assign(places_.all().size(), {});
     for (const int tensor : all_) by_place_[as_index(places_.of(node(tensor)))].push_back(tensor);
@@ -127,7 +128,7 @@ class Grouper {
   struct Layer {
     int place = -1;
     std::vector<Entry> entries;    // sorted
-    std::vector<int> tensors;      // for each entry
+    std::vector<int> tensors;      // one per entry
     std::vector<std::size_t> met;  // entries in the order of first occurrence
   };
 
@@ -159,7 +160,7 @@ class Grouper {
     return layer;
   }
 
-  // The outermost numbered places are the layers. Tensors outside of layers are not grouped.
+  // The outermost numbered places are the layers. Each place outside the layers has its own row.
   void add_layers(int above = -1, int parent = -1) {
     const std::vector<int>& siblings = children_[as_index(above + 1)];
     for (std::size_t i = 0; i < siblings.size();) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Groups the tensors in the pane into a forest of rows. Each row is a range in an order of the
-// tensors made for this purpose. No Qt.
+// Groups the tensors of the SAC pane into a forest of rows. The tensors are ordered so that those
+// of each row are adjacent. No Qt.
 
 #include <cstdint>
 #include <string>
@@ -18,10 +18,10 @@ struct SacRow {
   std::string name;
   std::string key;  // stable across edits
   int parent = -1;
-  // The tensors of the row and of all rows below it: order[first .. last).
+  // The tensors of the row and of all rows below it are order[first .. last).
   std::size_t first = 0, last = 0;
   int tensor = -1;  // for a leaf: index in the state's tensors
-  int number = -1;  // for a layer: its first number
+  int number = -1;  // of the module, or of the first layer in the row
   int members = 1;  // number of identical layers in the row
   friend bool operator==(const SacRow&, const SacRow&) = default;
 };
@@ -32,9 +32,9 @@ struct SacRows {
   std::vector<int> row_of;   // the leaf of each tensor
 };
 
-// By operator, rows are in order of first call; by module, nested like the model; by tensor,
-// ungrouped. By layer, adjacent elements of a numbered list share a row if their tensors have the
-// same places, operators and sizes; their corresponding tensors share the rows below it.
+// By operator: one row per operator, in the order of their first calls. By module: nested like the
+// model. By tensor: ungrouped. By layer: adjacent elements of a numbered list share a row if their
+// tensors have the same places, operators and sizes; corresponding tensors share the rows below it.
 SacRows group_tensors(const SacState& state, const ModuleLocations& places, SacGrouping grouping);
 
 }  // namespace jointer::views

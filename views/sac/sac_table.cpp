@@ -56,8 +56,8 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
   preview_soon_.setInterval(kPreviewMs);
   connect(&preview_soon_, &QTimer::timeout, this,
           [this] { session_.preview(preview_nodes_, preview_keep_); });
-  // Only user actions request a preview, although rebuilding and focus changes also move the
-  // current row.
+  // Previews follow user actions, not the current row, which rebuilding and focus changes also
+  // move.
   connect(&view(), &TableView::rows_chosen, this, [this] {
     const Keep keep = toggled();
     std::vector<NodeId> nodes = targets(keep);
@@ -65,7 +65,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
     preview(std::move(nodes), keep);
   });
   connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
-  // Events that arrive late must not use a destroyed session.
+  // Events may still arrive after the session has been destroyed.
   connect(&session_, &QObject::destroyed, this, [this] {
     preview_soon_.stop();
     view().removeEventFilter(this);
@@ -114,8 +114,8 @@ void SacTable::update_headline() {
                 ? tr("The tags cannot be applied, so the step is shown without them: %1.")
                       .arg(QString::fromStdString(state->applied_tags.refusal))
             : state->applied_tags.any
-                ? tr("This training step is shown with its tags applied; “Apply Tags” makes the "
-                     "change in the graph.")
+                ? tr("This training step is shown with its tags applied; “Apply Tags” changes the "
+                     "graph itself.")
                 : tr("This training step has no tags. Choosing S, R or O for a row adds a tag and "
                      "shows the result of applying it."));
   if (state && !state->refused.empty()) {

@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// The tensors of a document that can be saved, recomputed or offloaded, with switches to choose
-// between these. The session previews the effect of the switch under the pointer, or of Space on
+// A table of the tensors that can be saved, recomputed or offloaded, with switches to choose their
+// policy. The session previews the effect of the switch under the pointer, or of pressing Space on
 // the current row.
 class SacTable : public TablePane {
   Q_OBJECT
@@ -24,13 +24,14 @@ class SacTable : public TablePane {
   [[nodiscard]] static KeysGroup keys();
 
  public slots:
-  // Sets the policy of the selected rows, or of the nodes selected in other panes. Without a value,
-  // the partitioner decides.
+  // Sets the policy of the selected rows, or of the nodes selected in other panes. nullopt leaves
+  // the decision to the partitioner.
   void set_keep(std::optional<jointer::Keep> keep);
-  // Saves tensors that are not saved; recomputes those that are.
+  // Recomputes the selected tensors if all of them are saved; otherwise saves them.
   void toggle();
-  // Shows only the saved tensors that are live at the peak, the best to recompute first, until
-  // show_all. The rows follow the plan; if none are left, all are shown again, with a message.
+  // Shows only the saved tensors that are live at the peak, the best candidates for recomputation
+  // first, until `show_all` is called. The rows follow the plan; if none are left, all tensors are
+  // shown again, with a message.
   void show_peak();
   // Checkpoints the layers of the selected rows, or of the nodes selected in other panes.
   void checkpoint_layers();
@@ -50,8 +51,8 @@ class SacTable : public TablePane {
   SacTable(Document& document, SacModel* model, QWidget* parent);
   // The tensors that keys and palette commands for `keep` act on.
   [[nodiscard]] std::vector<NodeId> targets(std::optional<Keep> keep) const;
-  // The tensors that a row's switch acts on: those of all selected rows if the row is one of them,
-  // or else its own.
+  // The tensors that a row's switch acts on: those of all selected rows if the row is selected,
+  // otherwise its own.
   [[nodiscard]] std::vector<NodeId> nodes_with(int row, std::optional<Keep> keep) const;
   // The policy that Space chooses for the selection.
   [[nodiscard]] Keep toggled() const;

@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// The lines of a list of changes, with the numbers of the plan before and after each change.
+// The lines of a list of changes, each with the plan's peak memory and step time after it.
 class TargetModel : public TableModel {
   Q_OBJECT
  public:

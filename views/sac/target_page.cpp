@@ -36,7 +36,7 @@ TargetPage::TargetPage(Document& document, QWidget* parent)
 
   connect(find_, &QPushButton::clicked, this, &TargetPage::start_or_cancel);
   connect(goal_, &QComboBox::currentIndexChanged, this, [this] {
-    // The same limit, expressed as the other quantity.
+    // Convert the value, so that the limit stays the same.
     if (const SacStatePtr state = session_.state())
       bytes_->set_bytes(
           std::max<std::int64_t>(0, state->figures.figures.peak_bytes - bytes_->bytes()));
@@ -163,8 +163,7 @@ QString TargetPage::answer() const {
   if (!list.is_reached) {
     lines << QString::fromStdString(why_not_reached(list, found->target));
   } else if (list.changes.empty()) {
-    lines << tr("The peak is within %1 without any change.")
-                 .arg(bytes_text(found->target.peak_bytes));
+    lines << tr("The peak is already within %1.").arg(bytes_text(found->target.peak_bytes));
   } else {
     lines << tr("%1: %2 before, %3 after. %4")
                  .arg(list.changes.size() == 1 ? tr("1 change")
@@ -176,11 +175,11 @@ QString TargetPage::answer() const {
   if (const Fit* best = search_->best()) {
     const Figures& figures = best->point.figures.figures;
     lines << (best->fits
-                  ? tr("Without the conditions, the best plan is %1.").arg(figures_text(figures))
-                  : tr("Without the conditions, no plan fits either; the closest is %1.")
+                  ? tr("Without these conditions, the best plan is %1.").arg(figures_text(figures))
+                  : tr("Without these conditions, no plan fits either; the closest is %1.")
                         .arg(figures_text(figures)));
   } else if (search_->is_running()) {
-    lines << tr("Searching for the best plan without the conditions...");
+    lines << tr("Searching for the best plan without these conditions...");
   }
   const SacStatePtr state = session_.state();
   if (!is_current())

@@ -54,7 +54,7 @@ class TargetPage : public QWidget {
   QCheckBox* offload_ = nullptr;
   QPushButton* find_ = nullptr;
   TargetTable* table_ = nullptr;
-  const TargetSearch::Found* shown_ = nullptr;  // whose lines the table shows
+  const TargetSearch::Found* shown_ = nullptr;  // its lines are in the table
 };
 
 }  // namespace jointer::views

@@ -16,7 +16,9 @@ TargetTable::TargetTable(Document& document, TargetModel* model, QWidget* parent
   apply_->setObjectName(QStringLiteral("apply_list"));
   apply_->setToolTip(tr("Apply all changes in the list as one history entry"));
   controls().addWidget(apply_);
-  set_empty_text(tr("The shortest list of changes that frees memory, or that makes the step fit."));
+  set_empty_text(
+      tr("The shortest list of changes that frees this much memory, or that lowers the peak to "
+         "this value, will be shown here."));
 }
 
 void TargetTable::show_list(const ChangeList& list, const SnapshotPtr& snapshot) {

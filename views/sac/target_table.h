@@ -14,7 +14,6 @@ class TargetTable : public TablePane {
   explicit TargetTable(Document& document, QWidget* parent = nullptr);
 
   [[nodiscard]] TargetModel& model() { return *model_; }
-  // `headline`: what the list achieves.
   void show_list(const ChangeList& list, const SnapshotPtr& snapshot);
   void set_answer(const QString& sentences) { set_headline(sentences); }
   [[nodiscard]] QPushButton& apply_button() { return *apply_; }

@@ -29,7 +29,7 @@ struct SessionServices {
 };
 
 // An open document and everything that works on it: benchmarks, the pipeline, the search for
-// passes, autosave. Owns them and gives panes and the window access to them.
+// passes, and autosave. Owns these parts and gives panes and the window access to them.
 class Session : public QObject {
   Q_OBJECT
  public:

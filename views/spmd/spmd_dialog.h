@@ -17,7 +17,7 @@
 
 namespace jointer::views {
 
-// The result of checking several ranks, one of which may be the document's own graph.
+// The result of comparing several ranks, one of which may be the document's own.
 struct RankCheck {
   std::vector<RankProgram> programs;  // read from files
   SnapshotPtr own;                    // null if only files are compared
@@ -25,13 +25,13 @@ struct RankCheck {
   SpmdReport report;
 };
 
-// Opens files and compares them, using the document's graph for its rank. Runs on a worker thread.
-// Error: see open_ranks and check_spmd.
+// Opens files and compares them. `own`: the document's graph, compared as that of `own_rank`; may
+// be null. Runs on a worker thread. Error: see open_ranks and check_spmd.
 Result<RankCheck> check_ranks(const std::vector<RankFiles>& files, const SnapshotPtr& own,
                               int own_rank);
 
-// Checks that the collectives of this graph, as edited, match those in captures of other ranks, or
-// shows where the ranks would deadlock.
+// Checks whether the collectives of this graph, as edited, match those in captures of other ranks;
+// if not, shows where the ranks would deadlock.
 class SpmdDialog : public QDialog {
   Q_OBJECT
  public:

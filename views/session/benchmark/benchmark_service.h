@@ -14,11 +14,11 @@ namespace jointer::views {
 
 // A requested run.
 struct BenchmarkJob {
-  BenchmarkRequest request;  // with the files from which the graph was opened
+  BenchmarkRequest request;  // names the files that the graph was opened from
   SnapshotPtr snapshot;      // the graph to run
   QString title;             // title of its document
-  bool is_edited = false;    // edited since it was opened: the files contain the unedited graph
-  bool any_size = false;     // start ranks even if they are predicted not to fit in memory
+  bool is_edited = false;    // the files contain the graph before it was edited
+  bool any_size = false;     // start the ranks even if they are predicted not to fit in memory
 };
 
 // Runs benchmarks one at a time, since concurrent runs would slow each other down. Panes use this
@@ -36,7 +36,7 @@ class BenchmarkService : public QObject {
   [[nodiscard]] virtual QString why_not(RunOn on) const = 0;
   // The number of ranks that the graph's collectives require.
   [[nodiscard]] virtual int world_size(const Graph& graph) const = 0;
-  // The title of the document that is running a benchmark, if any.
+  // The title of the document for which a benchmark is running, if any.
   [[nodiscard]] virtual std::optional<QString> running() const = 0;
 
   // Starts a run and returns its number, which identifies it in signals; `finished`, `failed` or
@@ -48,7 +48,8 @@ class BenchmarkService : public QObject {
  signals:
   void running_changed();
   void progressed(quint64 run, const jointer::BenchmarkResult& so_far);
-  // `cancelled`: the user cancelled the run, and the result contains what the ranks had reported.
+  // `cancelled`: the user cancelled the run, so the result contains only what the ranks had
+  // reported by then.
   void finished(quint64 run, const jointer::BenchmarkResult& result, bool cancelled);
   // The ranks are predicted not to fit in this machine's memory, so none was started.
   void too_large(quint64 run, const QString& why);

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// Text for benchmarks, used in tables and details alike.
+// Text about benchmarks, shared by tables and detail views.
 
 // "2026-11-21 13:20", in the time zone of the run.
 QString when_text(const BenchmarkResult& result);
@@ -23,7 +23,8 @@ std::string measurement_label(const BenchmarkResult& result, const RankResult& r
 
 // True if the run failed or its outputs are wrong.
 bool is_bad(const BenchmarkResult& result);
-// The difference between measured and predicted relative to predicted, in parts per million.
+// The difference between the measured and the predicted value, relative to the predicted one, in
+// parts per million.
 std::optional<std::int64_t> change_of(std::optional<std::int64_t> measured, std::int64_t predicted);
 
 }  // namespace jointer::views

@@ -14,7 +14,7 @@
 namespace jointer::views {
 namespace {
 
-// The default number of ranks is limited: more processes run only on request.
+// The default number of ranks is limited: more processes start only on request.
 constexpr int kMaxDefaultRanks = 8;
 
 int captured_rank(const Graph& graph) {
@@ -62,7 +62,7 @@ BenchmarkRequest Benchmarks::request() const {
 }
 
 QString Benchmarks::why_not() const {
-  if (is_running()) return tr("The benchmark is running.");
+  if (is_running()) return tr("A benchmark of this graph is already running.");
   if (const auto other = service_->running())
     return tr("A benchmark of %1 is already running; two benchmarks at once would slow each other "
               "down.")
@@ -246,7 +246,7 @@ void Benchmarks::load() {
   if (state_ != State::fresh) return;
   state_ = State::loading;
   using Read = std::pair<std::string, BenchmarkHistory::Loaded>;
-  // Results are stored under the hash of the graph as opened, even if it was edited.
+  // Results are stored under the hash of the graph as opened, even if the graph was edited.
   const auto work = [snapshot = document_.baseline(), history = history_] {
     std::string hash = graph_hash(snapshot->graph);
     auto loaded = history.load(hash);
@@ -254,7 +254,7 @@ void Benchmarks::load() {
   };
   const auto take = [this](Result<Read> read) {
     if (read) return take_history(std::move(read->second), std::move(read->first));
-    state_ = State::fresh;  // the next request tries again
+    state_ = State::fresh;  // so that the next request tries again
     say(tr("Could not load earlier results: %1").arg(QString::fromStdString(read.error().message)),
         true);
     emit rows_changed();
@@ -278,7 +278,7 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
 }
 
 void Benchmarks::save() {
-  if (state_ != State::loaded) return;  // take_history will save
+  if (state_ != State::loaded) return;  // take_history saves once they are loaded
   ++saving_;
   const auto work = [history = history_, hash = hash_, rows = rows_] {
     std::vector<BenchmarkResult> results;

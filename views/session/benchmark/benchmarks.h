@@ -13,10 +13,10 @@
 
 namespace jointer::views {
 
-// The settings of a run that the user can choose.
+// The settings of a run that the user can change.
 struct BenchmarkSettings {
-  BenchmarkRequest request = {.profile = true};  // its files are set from the document
-  bool verify = true;                            // against the unedited graph
+  BenchmarkRequest request = {.profile = true};  // the files come from the document
+  bool verify = true;                            // compare outputs with those of the unedited graph
 };
 
 // The benchmarks of one document: the settings of the next run, the current run, earlier results,
@@ -53,24 +53,23 @@ class Benchmarks : public QObject {
   // A message about the last run: that it was cancelled, or why it could not start.
   [[nodiscard]] const QString& message() const { return message_; }
   [[nodiscard]] bool message_is_error() const { return message_is_error_; }
-  // Why the last run was not started, for a question that lets the user start it anyway: the
-  // ranks do not fit in memory. Empty if there is nothing to ask.
+  // Why the last run was not started: the ranks do not fit in memory. The user is asked whether to
+  // start it anyway. Empty if there is nothing to ask.
   [[nodiscard]] const QString& question() const { return question_; }
 
-  // --- Results ---
-  // Oldest first.
+  // --- Results --- All results, oldest first.
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
   void remove(const std::vector<std::uint64_t>& ids);
   // Shows a row's measurement together with the estimates; ignored if there is no such row.
   void show(std::uint64_t id);
-  // The id of the row that was shown last, or 0.
+  // The id of the row whose measurement was shown last, or 0.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
-  // Inserts results from elsewhere, except duplicates, before the existing ones.
+  // Inserts results from elsewhere before the existing ones, without duplicates.
   void add(const std::vector<BenchmarkResult>& results);
   // Loads the stored results of this graph, once. Their rows appear later.
   void load();
-  // Stored results are being loaded; `rows_changed` follows.
+  // Returns true while stored results are being loaded; `rows_changed` follows.
   [[nodiscard]] bool is_loading() const { return state_ == State::loading; }
   // Returns true if nothing is being loaded or saved.
   [[nodiscard]] bool is_settled() const { return !is_loading() && saving_ == 0; }
@@ -80,7 +79,7 @@ class Benchmarks : public QObject {
   // Starts a profiled run; `calibrated` reports its node times.
   void calibrate();
   void cancel();
-  // Answers the question: starts the run anyway, or not at all.
+  // Answers to the question: start the run anyway, or do not start it.
   void start_anyway();
   void drop_question();
 
@@ -93,7 +92,7 @@ class Benchmarks : public QObject {
   void row_shown(quint64 row);
   void message_changed();
   void question_changed();
-  // Node times to be stored as costs.
+  // A run started by `calibrate` has measured these node times, which should be stored as costs.
   void calibrated(const jointer::views::MeasurementPtr& measurement);
 
  private:
@@ -109,7 +108,7 @@ class Benchmarks : public QObject {
   void save();
   void say(const QString& text, bool is_error = false);
   void ask(const QString& question);
-  // Returns true if this result is already listed. Start time and graph identify a run.
+  // Returns true if this result is already listed. A run is identified by its start time and graph.
   [[nodiscard]] bool has(const BenchmarkResult& result) const;
   [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
   [[nodiscard]] std::vector<MeasurementPtr> measurements_of(const BenchmarkResult& result) const;

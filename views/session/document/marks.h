@@ -10,23 +10,23 @@
 
 namespace jointer::views {
 
-// The moments that the user has marked, in the order they were made. A mark belongs to a node by
-// name, so it moves with the node. In states of the graph without the node, the mark is kept but
-// not shown.
+// The moments that the user has marked, in the order in which they were marked. A mark refers to a
+// node by name, so it moves with the node. In states of the graph that lack the node, the mark is
+// kept but not shown.
 class Marks : public QObject {
   Q_OBJECT
  public:
   using QObject::QObject;
 
-  // Marks a point in the memory profile of `shown`, or removes its mark.
+  // Marks a point in the memory profile of `shown`, or removes the mark if there is one.
   void toggle(const Snapshot& shown, std::size_t moment);
   void set(std::vector<MarkedMoment> marks);
 
   [[nodiscard]] const std::vector<MarkedMoment>& all() const { return marks_; }
   // The marked points in the memory profile of `shown`.
   [[nodiscard]] std::vector<std::size_t> moments(const Snapshot& shown) const;
-  // The time between the two neighboring marks around a moment, or between the two nearest ones.
-  // nullopt if there are not two marks at different times.
+  // The time between the two marks around a moment or, if there are none on one side, between the
+  // two nearest ones. nullopt unless there are two marks at different times.
   [[nodiscard]] std::optional<TimeRange> range_around(const Snapshot& shown,
                                                       std::size_t moment) const;
 

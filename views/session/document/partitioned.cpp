@@ -76,7 +76,8 @@ void Partitioned::take(const SacStatePtr& state, const SnapshotPtr& pair) {
   emit built();
 }
 
-// A call that runs in both halves has one name, and corresponds to one node of the joint graph.
+// A call that runs in both halves has the same name in both, and corresponds to one node of the
+// joint graph.
 void Partitioned::select(const Document& from, Document& to) {
   if (std::exchange(is_selecting_, true)) return;
   std::vector<NodeId> nodes;

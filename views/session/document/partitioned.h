@@ -11,9 +11,9 @@
 namespace jointer::views {
 
 // A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.
-// Its estimates are those of the plan. It is built on a worker thread, only on request, and follows
-// the plan. Nodes selected in one of the two documents are also selected
-// in the other, by name.
+// Its estimates are those of the plan. The pair is built on a worker thread, only on request, and
+// follows the plan. Nodes selected in one of the two documents are also selected in the other, by
+// name.
 class Partitioned : public QObject {
   Q_OBJECT
  public:
@@ -23,18 +23,18 @@ class Partitioned : public QObject {
   Partitioned(const Partitioned&) = delete;
   Partitioned& operator=(const Partitioned&) = delete;
 
-  // Builds the pair and keeps it up to date, or stops doing so. The pair that was built is kept.
+  // Builds the pair and keeps it up to date, or stops doing so. A pair that has been built is kept.
   void set_wanted(bool is_wanted);
   [[nodiscard]] bool is_wanted() const { return is_wanted_; }
   // Null until the pair has been built.
   [[nodiscard]] Document* document() const;
-  // True if the document is the pair of the current plan.
+  // Returns true if the document is the pair of the current plan.
   [[nodiscard]] bool is_current() const;
 
  signals:
   // The first pair was built. For later ones, the document emits `changed`.
   void built();
-  // There is no pair; `sentence` says why.
+  // The pair could not be built; `sentence` says why.
   void failed(const QString& sentence);
 
  private:

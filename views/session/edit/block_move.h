@@ -1,7 +1,7 @@
 #pragma once
 
-// A move of a block of nodes to another gap in the program order, and the estimates at every gap
-// that it could move to. No Qt.
+// A move of a block of nodes to another gap in the program order, and the estimates for every gap
+// that the block could move to. No Qt.
 
 #include <cstdint>
 #include <span>
@@ -22,7 +22,7 @@ struct BlockMove {
 // The order after a move.
 std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& move);
 
-// The node directly after the block once it has moved.
+// The node directly after the moved block.
 NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 
 // "Moves past 2 collectives of group fsdp: every rank must do the same." Empty if no collective
@@ -30,7 +30,7 @@ NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 
-// The estimates at every position that a block could move to.
+// The estimates for every position that a block could move to.
 struct MovePreview {
   RangePreview range;
   BestGaps best;
@@ -46,7 +46,7 @@ struct MovePreview {
   [[nodiscard]] std::size_t clamp(std::size_t gap) const;
   // The fastest position within the limit or, if there is none, the one with the lowest peak.
   [[nodiscard]] std::size_t best_gap() const { return best.fastest_within.value_or(best.min_peak); }
-  // True if all positions have the same estimates.
+  // Returns true if all positions have the same estimates.
   [[nodiscard]] bool is_flat() const;
   // The nearest gap in that direction whose estimates differ from those at `gap`, or the last gap
   // in that direction if there is none.

@@ -1,11 +1,11 @@
-// Finds out what moving a collective gains.
+// Determines what moving a collective gains.
 //
 // Steps
 //   1. Move the start, then the wait, to the position with the shortest step within the peak limit,
 //      once without their chains and once with them. These are the commands Shift+B and B
 //      (MovePlanner).
 //   2. Repeat the better move in all identical layers (core/edit/repeat_in_layers.h).
-//   3. Compute the metrics after each move in the what-if, and undo the move there.
+//   3. Apply each move to the what-if, read the estimates, and undo the move.
 //
 // Only a move that makes the step shorter, or hides more of the communication, counts as a fix.
 
@@ -96,7 +96,7 @@ struct FixFinder::Basis {
       std::vector<NodeId> block;
       for (const std::string& name : move.nodes) block.push_back(graph.find(name));
       block.push_back(graph.find(move.before));
-      // Nodes of the block that precede the position do not count.
+      // The gap does not count nodes of the block that precede the position.
       const std::vector<PlacedNode> placed = placed_in(what_if.order(), block);
       const auto before = std::ranges::find(placed, block.back(), &PlacedNode::node);
       const std::size_t gap = before->place - static_cast<std::size_t>(before - placed.begin());
@@ -113,7 +113,7 @@ struct FixFinder::Basis {
   Dependencies dependencies;
   WhatIf what_if;
   LayerCounterparts counterparts;
-  Figures figures;  // of the graph
+  Figures figures;  // of the graph before any move
 };
 
 FixFinder::FixFinder(SnapshotPtr snapshot, std::int64_t peak_limit)
@@ -128,7 +128,7 @@ Result<CollectiveFixes> FixFinder::find(NodeId start, const std::atomic<bool>& c
   const Simulation& simulation = snapshot_->analysis.simulation;
   const std::int32_t index = simulation.collective_of(start);
   if (index < 0)
-    return fail(Error::Kind::usage, "{} starts no collective", snapshot_->graph.name(start));
+    return fail(Error::Kind::usage, "{} does not start a collective", snapshot_->graph.name(start));
   const CollectiveTiming& collective = simulation.collectives()[static_cast<std::size_t>(index)];
   std::vector<NodeId> nodes{collective.start};
   if (collective.wait) nodes.push_back(collective.wait);

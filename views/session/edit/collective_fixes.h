@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds out what moving a collective gains, alone and in all identical layers. No Qt.
+// Determines what moving a collective gains, alone and in all identical layers. No Qt.
 
 #include <array>
 #include <atomic>
@@ -16,17 +16,17 @@
 namespace jointer::views {
 
 enum class FixKind : std::uint8_t {
-  alone,        // the start and the wait, each to its best position
-  with_chains,  // with the cheap nodes that feed the start and those that read the wait
-  all_layers,   // the better of these, in the layer of the collective and all identical layers
+  alone,        // moves the start and the wait, each to its best position
+  with_chains,  // also moves cheap nodes that feed the start or read the wait
+  all_layers,   // makes the better of these moves in all identical layers
 };
 inline constexpr std::size_t kFixKinds = 3;
 
 // A move that saves time, or the reason why there is none.
 struct CollectiveFix {
   std::optional<Edit> edit;
-  std::string why_not;     // in one or more sentences; empty if there is an edit
-  Figures after;           // those before, if there is no edit
+  std::string why_not;     // one or more sentences; empty if there is an edit
+  Figures after;           // equal to `before` if there is no edit
   std::size_t layers = 1;  // number of layers that the edit changes
 };
 
@@ -44,22 +44,24 @@ struct CollectiveFixes {
   [[nodiscard]] std::int64_t peak_change(FixKind kind) const {
     return of(kind).after.peak_bytes - before.peak_bytes;
   }
-  // The move of this collective that makes the step shortest; of equals, the one with the least
-  // exposed time, then the lowest peak, then the fewest nodes. nullopt if no move saves time.
+  // The move in the collective's own layer that makes the step shortest; among equals, the one with
+  // the least exposed time, then the lowest peak, then the fewest nodes. nullopt if no move saves
+  // time.
   [[nodiscard]] std::optional<FixKind> best() const;
 };
 
 // Finds fixes for one graph. Prepares its data on first use. One thread at a time may use it.
 class FixFinder {
  public:
-  // `peak_limit`: the moves of one collective may not exceed this peak memory, if that is possible.
+  // `peak_limit`: moves of a single collective stay within this peak memory if possible.
   FixFinder(SnapshotPtr snapshot, std::int64_t peak_limit);
   ~FixFinder();
   FixFinder(const FixFinder&) = delete;
   FixFinder& operator=(const FixFinder&) = delete;
 
-  // `start`: starts a collective, or a copy to or from the host. Error (cancelled): `cancel` is
-  // true. Cost: a preview of all positions per node that moves; for the layers, a graph copy.
+  // `start`: the node that starts a collective, or a copy to or from the host. Error (cancelled):
+  // `cancel` is true. Cost: a preview of all positions for each node that moves; for the layers, a
+  // copy of the graph.
   Result<CollectiveFixes> find(NodeId start, const std::atomic<bool>& cancel);
 
  private:

@@ -85,7 +85,7 @@ Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool s
 }
 
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls) {
-  // Only policies differ, and the analysis does not depend on them.
+  // Only policies differ, and the analysis does not depend on those.
   if (same_calls && std::ranges::equal(from.graph.order(), graph.order()))
     return std::make_shared<const Snapshot>(Snapshot{.graph = std::move(graph),
                                                      .users = from.users,
@@ -118,7 +118,7 @@ MetricsByHistory metrics_of_histories(const Snapshot& baseline,
       at.push_back(history[i]);
     }
     if (!is_legal) {
-      // The graph cannot be reused; the next history starts from the baseline.
+      // The graph cannot be reused, so the next history starts from the baseline.
       at.clear();
       at.push_back(nullptr);
       continue;

@@ -37,11 +37,11 @@ struct EditRun {
   bool same_calls = true;            // all applied edits keep the calls
 };
 
-// Applies the legal ones among `edits`.
+// Applies those of `edits` that are legal.
 EditRun run_edits(Graph& graph, const std::vector<Edit>& edits);
 
-// The path from one history to another: undo back to their common prefix, then apply the rest of
-// the second history. Holds copies, so it can be used on a worker thread.
+// The path from one history to another: undo the edits after their common prefix, then apply the
+// rest of the second history. Holds copies, so it can be used on a worker thread.
 struct Transition {
   Transition(const EditHistory& from, const EditHistory& to);
 
@@ -60,9 +60,9 @@ Result<Transformed> transform(const DocumentState& state, const Transition& tran
 
 // --- The state after edits ---
 
-// The analysis or snapshot of `graph`, which edits made from the graph of `from`. `same_calls`: the
-// edits keep all calls, so results that do not depend on the order are reused. Error (usage): see
-// `analyze`.
+// The analysis or snapshot of `graph`, the result of edits to the graph of `from`. `same_calls`:
+// the edits keep all calls, so results that do not depend on the order are reused. Error (usage):
+// see `analyze`.
 Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool same_calls);
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls);
 

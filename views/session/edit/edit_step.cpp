@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-// The number of leading edits that both states have.
+// The number of leading edits that the states before and after the entry have in common.
 std::size_t shared_edits(const EditStep& step) {
   const auto [end, other] =
       std::mismatch(step.before.begin(), step.before.end(), step.after.begin(), step.after.end());
@@ -51,7 +51,7 @@ class Restorer {
   }
 
  private:
-  // Records the current state as the one to show.
+  // Makes the current state the one to show.
   Result<void> stop_here() {
     result_.place = result_.steps.size();
     result_.now = baseline_;
@@ -66,7 +66,7 @@ class Restorer {
   void add(const HistoryStep& step) {
     const EditHistory before = history_;
     if (step.keep < history_.size()) {
-      // Some edits were undone: replay the remaining ones on the opened graph.
+      // This entry undoes some edits: replay the remaining ones on the opened graph.
       history_.resize(step.keep);
       graph_ = baseline_->graph;
       for (const DoneEditPtr& done : history_)
@@ -84,7 +84,7 @@ class Restorer {
     result_.steps.push_back(std::move(next));
   }
 
-  // The history for `edits`. Shares the longest prefix it can with existing entries.
+  // The history for `edits`. It shares the longest possible prefix with existing entries.
   EditHistory history_of(const std::vector<Edit>& edits, const std::string& prefix) {
     Graph graph = baseline_->graph;
     EditRun again = run_edits(graph, edits);

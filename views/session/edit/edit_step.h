@@ -22,7 +22,7 @@ struct EditStep {
   QString title, by;  // by: empty for the user
   QStringList notes;
   EditHistory before, after;
-  std::optional<Metrics> metrics;  // afterwards; empty while being computed
+  std::optional<Metrics> metrics;  // after this entry; nullopt while being computed
 };
 
 // The number of edits that this entry replaces: those in the state before it but not after
@@ -53,7 +53,7 @@ class StepStack {
     return place_ == count() ? nullptr : &step(place_);
   }
 
-  // Removes the entries after the position and adds this one, which counts as applied.
+  // Replaces the entries after the position with this one, which counts as applied.
   void push(EditStep step) {
     steps_.erase(steps_.begin() + place_, steps_.end());
     steps_.push_back(std::move(step));

@@ -47,7 +47,7 @@ void Editing::ask(Request request) {
 
 void Editing::pump() {
   while (!is_working_ && !requests_.empty()) {
-    // Undo and redo requests are merged. An edit waits until they are done.
+    // Undo and redo requests are merged. An edit waits until they have been applied.
     if (requests_.front().is_edit && target_ != history_) break;
     const Request request = std::move(requests_.front());
     requests_.pop_front();
@@ -56,7 +56,7 @@ void Editing::pump() {
   if (is_working_ || target_ == history_) return;
   follow(target_, [this] {
     if (history_ != target_) {
-      // The transition was refused: return to the position that is shown.
+      // The transition was refused, so return to the position of the shown state.
       for (int place = steps_.count(); place >= 0; --place)
         if (history_at(place) == history_) steps_.go_to(place);
       target_ = history_;
@@ -129,7 +129,7 @@ void Editing::do_batch(MakeEdits make, EditHistory before, std::function<void(co
 
 void Editing::push_steps(const Batch& batch, EditHistory before) {
   const EditHistory& added = batch.run.done;
-  // Without a new entry, the state that the edits would have replaced is shown again.
+  // If no edit was applied, the state that the edits would have replaced is shown again.
   target_ = before;
   for (const DoneEditPtr& done : added) {
     EditStep step = step_of(done, history_);
@@ -162,7 +162,7 @@ void Editing::repeat_in_layers(std::vector<NodeId> nodes) {
   ask({.is_edit = true, .run = [this, nodes = std::move(nodes)]() mutable {
          std::erase_if(nodes, [this](NodeId node) { return !open_.has(node); });
          const auto past = last_edit_of(history_, open_.graph(), nodes);
-         if (!past) return emit refused(tr("First move a node of a layer, or set its policy."));
+         if (!past) return emit refused(tr("First move a node in a layer, or set its policy."));
          do_one([past = *past](const Graph& now) -> Result<std::vector<Edit>> {
            JOINTER_TRY(Edit edit, repeated(past, now));
            return std::vector{std::move(edit)};
@@ -180,7 +180,7 @@ void Editing::apply_all_from(int place, std::vector<Edit> edits) {
          if (before == start) return do_all(edits, before);
          follow(start, [this, start, before, edits] {
            if (history_ == start) return do_all(edits, before);
-           emit applied_all(0, {});  // `refused` has said why
+           emit applied_all(0, {});  // `refused` has already said why
          });
        }});
 }
@@ -308,7 +308,7 @@ void Editing::forget_old_metrics() {
 }
 
 void Editing::compute_metrics() {
-  if (finding_metrics_.is_running()) return;  // the job is followed by another one
+  if (finding_metrics_.is_running()) return;  // another job follows when this one ends
   std::vector<EditHistory> histories;
   for (int i = 0; i < step_count(); ++i)
     if (!step(i).metrics) histories.push_back(step(i).after);
@@ -319,7 +319,7 @@ void Editing::compute_metrics() {
     return metrics_of_histories(*baseline, histories, job.flag());
   };
   finding_metrics_.start(find, [this](const Result<MetricsByHistory>& found) {
-    if (found) fill_metrics(*found);  // otherwise they stay empty
+    if (found) fill_metrics(*found);  // otherwise the metrics stay empty
   });
 }
 
@@ -338,7 +338,7 @@ void Editing::fill_metrics(const MetricsByHistory& found) {
   compute_metrics();
 }
 
-// --- Keeping the selected moment at its node ---
+// --- The selected moment, which stays at its node ---
 
 void Editing::keep_moment() {
   moment_.reset();

@@ -32,15 +32,15 @@ class Editing : public QObject {
 
   [[nodiscard]] MovePlanner& planner() const { return *planner_; }
 
-  // --- State ---
-  // The edits that lead from the opened graph to the shown one: its recipe.
+  // --- State --- The edits that lead from the opened graph to the shown one.
   [[nodiscard]] const EditHistory& edit_history() const { return history_; }
   [[nodiscard]] std::vector<Edit> edits() const { return edits_of(history_); }
   [[nodiscard]] bool is_edited() const { return !history_.empty(); }
   // Returns true if no request is pending.
   [[nodiscard]] bool is_settled() const { return !is_working_ && requests_.empty(); }
 
-  // The history has step_count entries; the graph has the first `place` of them applied.
+  // The number of entries in the history, and how many of them, from the first, are applied in the
+  // shown graph.
   [[nodiscard]] int step_count() const { return steps_.count(); }
   [[nodiscard]] int place() const { return steps_.place(); }
   [[nodiscard]] const EditStep& step(int index) const { return steps_.step(index); }
@@ -64,15 +64,15 @@ class Editing : public QObject {
   // --- Changes: `changed` and Document::changed follow, or `refused` ---
   // Adds one history entry.
   void apply(const Edit& edit);
-  // Repeats in all identical layers the last edit that moved one of these nodes or set its policy
-  // or, if there is none, the last edit. Adds one history entry. Emits `refused` if the layers
-  // differ or if the last edit does anything else.
+  // Repeats an edit in all identical layers: the last one that moved one of these nodes or set its
+  // policy or, if there is none, the last edit. Adds one history entry. Emits `refused` if the
+  // layers differ or if the edit does anything else.
   void repeat_in_layers(std::vector<NodeId> nodes);
   // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
   // that are not legal. Emits `applied_all`.
   void apply_all(std::vector<Edit> edits);
-  // The same, starting from an earlier position in the history. The entries after that position
-  // stay, and undoing the first of the new ones returns to the state shown now.
+  // Like `apply_all`, but starts from an earlier position in the history. The entries after that
+  // position stay, and undoing the first new entry returns to the state shown now.
   void apply_all_from(int place, std::vector<Edit> edits);
   // Replaces the history with one from a workspace. Emits `applied_all`.
   void restore(History history);
@@ -114,12 +114,12 @@ class Editing : public QObject {
   void ask(Request request);
   void pump();
   void work(StateQueue::Job job, StateQueue::Done done);
-  // Applies edits in order on `queue_` and skips those that are not legal.
-  // `before`: the state that the first one replaces.
+  // Applies edits in order on `queue_` and skips those that are not legal. `before`: the state that
+  // the first edit replaces.
   void do_batch(MakeEdits make, EditHistory before, std::function<void(const Batch&)> done);
-  // The same for one edit, then emits `applied` or `refused`.
+  // Applies one edit, then emits `applied` or `refused`.
   void do_one(MakeEdits make);
-  // The same, then emits `applied_all`.
+  // Applies edits as do_batch does, then emits `applied_all`.
   void do_all(std::vector<Edit> edits, const EditHistory& before);
   void do_restore(const History& history);
   void push_steps(const Batch& batch, EditHistory before);
@@ -149,7 +149,8 @@ class Editing : public QObject {
   std::optional<KeptMoment> moment_;
   std::unique_ptr<MovePlanner> planner_;
 
-  SnapshotPtr estimated_as_;  // metrics belong to estimates like this one's
+  SnapshotPtr
+      estimated_as_;  // the metrics were computed with the same settings as this one's estimates
   Task<MetricsByHistory> finding_metrics_;
 };
 

@@ -10,7 +10,7 @@ namespace jointer::views {
 FixSearch::FixSearch(OpenGraph& open, Editing& editing, QObject* parent)
     : QObject(parent), open_(open), editing_(editing) {
   connect(&open_, &OpenGraph::changed, this, &FixSearch::forget);
-  // The edit that a request was waiting for was refused.
+  // A request may have been waiting for the refused edit.
   connect(&editing_, &Editing::refused, this, &FixSearch::apply_pending);
 }
 
@@ -78,8 +78,8 @@ void FixSearch::apply(NodeId start, FixKind kind) {
   pump();
 }
 
-// Edits that are still being applied come first. The results then belong to an older graph, and are
-// discarded.
+// Waits for edits that are still being applied: they make the results outdated, and `forget`
+// discards them.
 void FixSearch::apply_pending() {
   if (!to_apply_ || !editing_.is_settled() || graph_ != open_.shared_snapshot()) return;
   const CollectiveFixesPtr fixes = found(to_apply_->start);

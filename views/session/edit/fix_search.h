@@ -17,8 +17,8 @@ class OpenGraph;
 
 using CollectiveFixesPtr = std::shared_ptr<const CollectiveFixes>;
 
-// Finds, on a worker thread, what moving collectives of a document gains, one collective at a time,
-// and applies the moves that it found. Results are kept until the graph changes.
+// Determines on a worker thread what moving a document's collectives gains, one collective at a
+// time, and applies moves that it found. Results are kept until the graph changes.
 class FixSearch : public QObject {
   Q_OBJECT
  public:
@@ -28,29 +28,30 @@ class FixSearch : public QObject {
   FixSearch(const FixSearch&) = delete;
   FixSearch& operator=(const FixSearch&) = delete;
 
-  // Finds the fixes of the collectives that start with these nodes, in this order. Replaces earlier
-  // requests; an empty list stops the search and frees its data.
+  // Finds the fixes of the collectives that start with these nodes, in this order. The request
+  // replaces earlier ones; an empty list stops the search and frees its data.
   void want(std::vector<NodeId> starts);
-  // Null until they are found.
+  // The fixes of this collective; null until they are found.
   [[nodiscard]] CollectiveFixesPtr found(NodeId start) const;
   [[nodiscard]] bool is_running() const { return finding_.is_running(); }
 
-  // Applies the best move of the collective, or the same in all identical layers, as one history
-  // entry. If the move is not known yet, waits for it. Emits `refused` if nothing saves time.
+  // Applies a move of the collective as one history entry: the best move in its own layer, or the
+  // move of this kind. Finds the moves first if they are not known yet. Emits `refused` if no such
+  // move saves time.
   void apply_best(NodeId start);
   void apply(NodeId start, FixKind kind);
 
  signals:
   // The fixes of this collective are known.
   void fixes_found(jointer::NodeId start);
-  // All results are outdated.
+  // All results are outdated and have been discarded.
   void forgotten();
   void refused(const QString& sentence);
 
  private:
   struct Fix {
     NodeId start;
-    std::optional<FixKind> kind;  // nullopt: the best
+    std::optional<FixKind> kind;  // nullopt for the best one
   };
 
   void forget();
@@ -60,7 +61,7 @@ class FixSearch : public QObject {
 
   OpenGraph& open_;
   Editing& editing_;
-  SnapshotPtr graph_;                  // the graph that the results are about
+  SnapshotPtr graph_;                  // the snapshot that the results belong to
   std::shared_ptr<FixFinder> finder_;  // used by the running job
   Task<CollectiveFixes> finding_;
   std::vector<NodeId> wanted_;

@@ -21,14 +21,14 @@ Metrics metrics_of(const Graph& graph, const Analysis& analysis);
 
 // Returns true if both specify the same device and the same rules.
 bool same_options(const AnalysisOptions& a, const AnalysisOptions& b);
-// Returns true if the metrics of both are comparable: same device, rules and sizes.
+// Returns true if the metrics of both can be compared: same device, rules and sizes.
 bool same_estimates(const Snapshot& a, const Snapshot& b);
 
 inline Figures figures_of(const Metrics& metrics) {
   return {metrics.peak_bytes, metrics.step_ns, metrics.exposed_ns};
 }
 
-// "peak 31.2 GiB, reserved 33.0 GiB, step 412 ms". `reserved`: nullopt if not known.
+// "peak 31.2 GiB, reserved 33.0 GiB, step 412 ms". `reserved_bytes`: nullopt if not known.
 QString plan_text(std::int64_t peak_bytes, std::optional<std::int64_t> reserved_bytes,
                   std::int64_t step_ns);
 // "-2.3 GiB", "+1.2 ms"; "=" if nothing changed.

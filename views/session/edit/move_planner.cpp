@@ -12,11 +12,11 @@
 
 namespace jointer::views {
 
-// The what-if that computes estimates. Commands also apply their moves to it, so that no new
-// what-if is required after an edit.
+// The what-if that computes estimates. Commands also apply their moves to it, so it need not be
+// rebuilt after an edit.
 struct MovePlanner::Basis {
-  SnapshotPtr origin;    // graph that `what_if` refers to
-  SnapshotPtr snapshot;  // graph with the same order as `what_if`
+  SnapshotPtr origin;    // the graph that `what_if` refers to
+  SnapshotPtr snapshot;  // the graph in the current order of `what_if`
   EditHistory history;   // the edits that lead to `snapshot`
   std::shared_ptr<const Dependencies> dependencies;
   std::unique_ptr<WhatIf> what_if;
@@ -24,7 +24,7 @@ struct MovePlanner::Basis {
 
 namespace {
 
-// Larger blocks are moved only by commands.
+// The maximum size of a held block. Larger ones are moved only by commands.
 constexpr std::size_t kMaxHeld = 256;
 constexpr int kProgressMs = 40;
 
@@ -57,7 +57,7 @@ bool MovePlanner::can_move(NodeId node) const {
 }
 
 void MovePlanner::prepare() {
-  // Both call `prepare` again when they finish.
+  // Each of these calls `prepare` again when it finishes.
   if (preparing_.is_running() || planning_.is_running()) return;
   if (is_basis_of(open_.shared_snapshot())) return;
   const EditHistory& history = editing_.edit_history();
@@ -188,7 +188,7 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
   emit held_changed();
 }
 
-// The whole selection if it contains the node, or else only the node.
+// Returns the whole selection if it contains the node and is small enough, otherwise only the node.
 std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
   const Selection& selection = open_.selection();
   if (!selection.contains(node) || selection.nodes().size() > kMaxHeld) return {node};
@@ -278,7 +278,7 @@ void MovePlanner::drop() {
   }
   if (held_->carries) edit->notes.push_back(held_->carried.toStdString());
   held_->is_dropped = true;
-  // If the edit is refused, the orders differ and the what-if is rebuilt.
+  // If the edit is refused, the orders differ, and `take_refusal` rebuilds the what-if.
   (void)basis_->what_if->move(held_->block, held_->gap);
   editing_.apply(*edit);
   emit moved();
@@ -290,9 +290,9 @@ void MovePlanner::give_up() {
 }
 
 void MovePlanner::take_refusal() {
-  if (held_ && !held_->is_dropped) return run_waiting();  // an edit from elsewhere
+  if (held_ && !held_->is_dropped) return run_waiting();  // the refused edit was not the drop
   if (held_) release();
-  // The what-if may contain a move that the graph does not.
+  // The what-if may contain a move that was not made in the graph.
   if (!planning_.is_running()) basis_.reset();
   prepare();
 }
@@ -364,7 +364,7 @@ void MovePlanner::move_selected(Command command) {
   when_ready([this, nodes, command] { start(nodes, command); });
 }
 
-// Adds the wait of each start, and the start of each wait.
+// Adds the wait for each start, and the start for each wait.
 std::vector<NodeId> MovePlanner::with_whole_collectives(const Snapshot& snapshot,
                                                         std::span<const NodeId> nodes) {
   const Simulation& simulation = snapshot.analysis.simulation;
@@ -428,7 +428,7 @@ void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
     return prepare();
   }
   if (open_.shared_snapshot() != from || !editing_.is_settled()) {
-    // The graph has been edited since: repeat the command for its new state.
+    // The graph has been edited since the command started, so repeat it for the new state.
     basis_.reset();
     waiting_.push_front([=, this] { start(selected, command); });
     return prepare();

@@ -20,33 +20,34 @@ namespace jointer::views {
 class Editing;
 class OpenGraph;
 
-// The block being moved, and the estimates at each position that it could move to.
+// The block being moved, and the estimates for each position that it could move to.
 struct HeldMove {
   NodeId handle;              // the node that the user picked up
-  std::vector<NodeId> nodes;  // picked up: the handle or the whole selection
+  std::vector<NodeId> nodes;  // the nodes picked up: the handle or the whole selection
   std::size_t taken = 1;      // number of `nodes`
-  std::vector<NodeId> block;  // including nodes that move with it, in program order
+  std::vector<NodeId> block;  // `nodes` and those that move with them, in program order
   bool carries = false;
   MovePreview preview;
-  std::size_t gap = 0;         // current position
-  QString earliest, latest;    // the constraint at each end, or empty
-  QString carried, reordered;  // nodes that move with it; notes on other ranks; or empty
-  SnapshotPtr from;            // the graph before the move
-  SnapshotPtr shown;           // the graph with the block at shown_gap
-  std::size_t shown_gap = 0;   // the current position, or the one before it
-  bool is_dropped = false;     // the edit has been requested
+  std::size_t gap = 0;       // current position
+  QString earliest, latest;  // the constraint at each end; empty if there is none
+  QString carried,
+      reordered;      // sentences on the nodes that move along, and on other ranks; may be empty
+  SnapshotPtr from;   // the graph before the move
+  SnapshotPtr shown;  // the graph with the block at shown_gap
+  std::size_t shown_gap = 0;  // `gap`, or the previous one while `shown` is being computed
+  bool is_dropped = false;    // the edit has been requested
 
   [[nodiscard]] const Figures& figures() const { return preview.at(gap); }
   // Returns true once `shown` has the block at its current position.
   [[nodiscard]] bool is_shown() const { return shown_gap == gap; }
 };
 
-// Moves selected nodes: by dragging, with the effect of every position on screen, or by commands
-// that act on the whole selection. Both result in one edit.
+// Moves selected nodes: by dragging, which shows the effect of every position, or by commands that
+// act on the whole selection. Each drag or command results in one edit.
 //
 // What-if estimates are prepared on a worker thread whenever the graph changes, so that they are
 // ready when a drag starts. Requests wait for them, and for pending edits. A request applies to the
-// nodes that were selected at the time of the request, as far as these still exist.
+// nodes that were selected when it was made and still exist.
 class MovePlanner : public QObject {
   Q_OBJECT
  public:
@@ -65,9 +66,8 @@ class MovePlanner : public QObject {
   [[nodiscard]] bool can_move(NodeId node) const;
 
  public slots:
-  // --- Dragging ---
-  // Picks up a node, with the rest of the selection if it is selected. Emits `held_changed` or
-  // `refused`.
+  // --- Dragging --- Picks up a node or, if it is selected, the whole selection. Emits
+  // `held_changed` or `refused`.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
   // Includes or excludes the chains of the picked up nodes. Initially, the chain of a collective's
@@ -76,16 +76,16 @@ class MovePlanner : public QObject {
   void drop();
   void give_up();
 
-  // --- Commands: act on the held block, or else on the selection ---
-  // While a node is picked up but not yet held, commands wait and then act on its block; if the
-  // node is released first, they are discarded.
+  // --- Commands: act on the held block or, if there is none, on the selection --- While a node is
+  // picked up but not yet held, commands wait and then act on its block; if the node is released
+  // first, they are discarded.
   void nudge(int direction);
   void to_next_change(int direction);
   // The start and the wait of a collective move with their chains (core/edit/moves.h), and other
   // nodes alone. `is_toggled` inverts this. A held block has its own setting.
   //
-  // Moves to the best position; for a collective, first the start and then the wait, whichever is
-  // selected, unless `is_toggled`.
+  // Moves to the best position. Unless `is_toggled`, a collective's start and wait are both moved,
+  // the start first, even if only one of them is selected.
   void to_best(bool is_toggled = false);
   void to_end(int direction, bool is_toggled = false);  // the earliest or the latest position
   void cancel();                                        // stops a running command
@@ -96,7 +96,7 @@ class MovePlanner : public QObject {
   void take_refusal();
 
  signals:
-  // Another block, or none, is now held.
+  // A different block, or none, is now held.
   void held_changed();
   // The held block has moved, or the state shown for it has changed.
   void moved();
@@ -115,7 +115,7 @@ class MovePlanner : public QObject {
     bool is_best = false;  // the target is the best position
   };
   struct Plan {
-    std::optional<Edit> edit;  // none if nothing moves
+    std::optional<Edit> edit;  // nullopt if nothing moves
     std::string refusal;
   };
   struct Progress {
@@ -124,8 +124,8 @@ class MovePlanner : public QObject {
   // A node that was picked up but is not yet held.
   struct Taking {
     NodeId handle;
-    std::vector<NodeId> nodes;                    // the handle, or the selection that contains it
-    std::vector<std::function<void()>> commands;  // for the block once it is held
+    std::vector<NodeId> nodes;  // the handle, or the selection if that contains it
+    std::vector<std::function<void()>> commands;  // act on the block once it is held
   };
 
   // What-if estimates.
@@ -158,13 +158,13 @@ class MovePlanner : public QObject {
 
   OpenGraph& open_;
   Editing& editing_;
-  // Used by the running command, or by this thread if no command is running.
+  // Used by the running command or, if there is none, by this thread.
   std::shared_ptr<Basis> basis_;
   Task<std::shared_ptr<Basis>> preparing_;
   std::deque<std::function<void()>> waiting_;
 
   std::shared_ptr<Taking> taking_;
-  std::unique_ptr<HeldMove> held_;  // `basis_` belongs to its graph until the drop
+  std::unique_ptr<HeldMove> held_;  // until the drop, `basis_` has its graph
   Task<SnapshotPtr> live_;          // computes the graph with the held block at its position
   Task<Plan, Progress> planning_;   // the running command
 };

@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMaxRefused = 2;  // maximum number of refused nodes whose reasons are reported
+constexpr int kMaxRefused = 2;  // maximum number of refused nodes to give reasons for
 
 }  // namespace
 
@@ -44,8 +44,8 @@ std::vector<NodeId> PlannedMoves::block_of(NodeId node) {
   return carry(graph_, *users_, node, carrying_direction(graph_, node)).block;
 }
 
-// A collective hides more if its start moves earlier and its wait later, so without a direction
-// only these sides count.
+// A collective is hidden better if its start moves earlier or its wait later, so without a
+// direction, only the constraints on these moves are named.
 std::string PlannedMoves::why_not(NodeId node, const LegalRange& range) const {
   std::vector<std::string> sentences;
   const auto add = [&](const std::string& reason, NodeId other, DependencyKind kind,
@@ -72,9 +72,9 @@ void PlannedMoves::add(NodeId node, const Target& target) {
   const BlockMove move{block, range->current, target(what_if_, *range, block)};
   if (move.to == move.from) return refuse(why_not(node, *range));
   const NodeId before = node_after(what_if_.order(), move);
-  // The block keeps its order, which earlier moves may have changed.
+  // Earlier moves may have changed the order of the block's nodes; keep the current one.
   std::ranges::transform(placed_in(what_if_.order(), block), block.begin(), &PlacedNode::node);
-  // The graph has the order before the first move.
+  // Before the first move, the graph's order is current.
   if (changes_.empty()) {
     const Result<Edit> edit = move_edit(graph_, block, before);
     if (!edit) return refuse(edit.error().message);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Combines moves of several nodes into one edit. Each node is moved in the order that the previous
-// moves left. No Qt.
+// Combines moves of several nodes into one edit. Each move starts from the order that the previous
+// moves produced. No Qt.
 
 #include <functional>
 #include <optional>
@@ -17,28 +17,29 @@ namespace jointer::views {
 
 class PlannedMoves {
  public:
-  // Chooses the gap, within the range, that a block moves to.
+  // Chooses the gap in `range` that the block moves to.
   using Target = std::function<std::size_t(const WhatIf& what_if, const LegalRange& range,
                                            std::span<const NodeId> block)>;
 
-  // `what_if` must have the order of `graph`, and follows each move. Both must outlive this object.
-  // `direction`: negative to move earlier, positive to move later; refusals name the constraint on
-  // that side, or on both for 0.
+  // `what_if` must have the order of `graph` at first; each move is applied to it. Both must
+  // outlive this object. `direction`: negative to move earlier, positive to move later; refusals
+  // name the constraint in that direction or, for 0, in each direction that could help.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
   // By default, the start and the wait of a collective move with their chains (core/edit/moves.h),
-  // and other nodes alone. This inverts that for nodes added from now on.
+  // and other nodes alone. Inverts this default for nodes added from now on.
   void toggle_chains() { are_chains_toggled_ = true; }
   // From now on, all nodes move with their chains, or all of them alone.
   void set_chains(bool are_moved) { are_chains_moved_ = are_moved; }
-  // The target of a block: the fastest position whose peak is at most `peak_limit` or, if there is
-  // none, the one with the lowest peak. Ties go to the nearest position.
+  // The target that chooses the fastest position with a peak of at most `peak_limit` or, if there
+  // is none, the position with the lowest peak. The nearest position wins ties.
   [[nodiscard]] static Target to_best_place(std::int64_t peak_limit);
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }
-  // Why the first refused nodes stay in place, and what to move first; empty if none was refused.
+  // Why the first refused nodes cannot move, and what to move first; empty if none was refused.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  // `how`: "one position earlier", "to the best position". `asked`: the number of nodes to move.
+  // `how`: such as "one position earlier" or "to the best position". `asked`: the number of nodes
+  // that were to move.
   [[nodiscard]] Edit edit(const std::string& how, std::size_t asked) const;
   // Moves everything back in the what-if. Call `edit` before this.
   void undo() { moves_.undo(); }
@@ -52,10 +53,10 @@ class PlannedMoves {
   WhatIf& what_if_;
   TrialMoves moves_;
   int direction_;
-  std::optional<Users> users_;  // set once a chain was needed
+  std::optional<Users> users_;  // computed when the first chain is needed
   bool are_chains_toggled_ = false;
-  std::optional<bool> are_chains_moved_;     // nullopt: the default of the node
-  std::vector<std::vector<NodeId>> starts_;  // of the collectives, before the moves
+  std::optional<bool> are_chains_moved_;     // nullopt for each node's default
+  std::vector<std::vector<NodeId>> starts_;  // of the collectives, in the order before the moves
   std::vector<Change> changes_;
   std::string refusal_, first_title_;
   int refused_ = 0;

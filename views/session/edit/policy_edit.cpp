@@ -26,7 +26,7 @@ std::string module_pattern(std::string_view path) {
   return pattern;
 }
 
-// In a flat training step, there is no partitioner to which a decision could be left.
+// A flat training step has no partitioner to leave the decision to.
 std::string_view verb_of(MemoryPolicy policy, CaptureKind kind) {
   switch (policy) {
     case MemoryPolicy::must_save:

@@ -10,14 +10,14 @@
 
 namespace jointer::views {
 
-// The scope of a policy edit.
+// The nodes that a policy edit applies to.
 enum class PolicyScope : std::uint8_t {
   nodes,    // the given nodes
   op,       // every call of the first node's operator
   pattern,  // calls of that operator in similar modules: layers.*.attention::aten.mm.default
 };
 
-// The selector that an edit uses for a node and this scope.
+// The selector in an edit for a node with this scope.
 std::string policy_selector(const Graph& graph, const ModuleTree& modules, NodeId node,
                             PolicyScope scope);
 

@@ -4,8 +4,8 @@
 
 namespace jointer::views {
 
-// Selects a node and its moment, so panes that show a moment show that of the node. For a node that
-// does not run, they show the peak.
+// Selects a node and its moment, so that panes that show a moment show the node's. If the node does
+// not run, they show the peak.
 inline void go_to(OpenGraph& open, NodeId node) {
   open.selection().select(node);
   open.selection().set_moment(open.moment_of(node));

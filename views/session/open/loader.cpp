@@ -4,7 +4,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kReportEveryMs = 50;
-constexpr double kReadingShare = 0.6;  // share of the progress; the rest is analysis
+constexpr double kReadingShare = 0.6;  // reading's share of the progress; the rest is the analysis
 
 }  // namespace
 

@@ -62,7 +62,7 @@ void OpenGraph::start(std::optional<Assumptions> assumptions, const AnalysisOpti
 }
 
 void OpenGraph::take_state() {
-  // Show the same measurement with the new estimates.
+  // Show the current measurement with the new estimates.
   if (measured_) overlay_measurement(measured_->shared_measurement());
   emit changed();
 }

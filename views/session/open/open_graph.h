@@ -13,8 +13,7 @@
 
 namespace jointer::views {
 
-// One open graph: its snapshot, measurements and selection. Edits and policies work on it; together
-// with them it is a Document.
+// An open graph: its snapshot, measurements and selection. A Document adds edits and policies.
 class OpenGraph : public QObject {
   Q_OBJECT
  public:
@@ -24,8 +23,8 @@ class OpenGraph : public QObject {
   OpenGraph& operator=(const OpenGraph&) = delete;
 
   [[nodiscard]] const Snapshot& snapshot() const { return *queue_.state().now; }
-  // The current snapshot, shared: it stays alive when a newer one replaces it, and can be used on
-  // other threads.
+  // The current snapshot as a shared pointer: it stays valid when a newer snapshot replaces it, and
+  // can be used on other threads.
   [[nodiscard]] SnapshotPtr shared_snapshot() const { return queue_.state().now; }
   // The graph as opened, analyzed with the same options as the current one.
   [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
@@ -42,9 +41,9 @@ class OpenGraph : public QObject {
   [[nodiscard]] const OpenRequest& source() const { return source_; }
   [[nodiscard]] QString title() const;
 
-  // The moment that panes show: the selected one, or else the peak.
+  // The moment that panes show: the selected one or, if there is none, the peak.
   [[nodiscard]] std::size_t moment() const;
-  // The point in the memory profile after a node's allocations, if the node runs.
+  // The point in the memory profile after the node's allocations; nullopt if the node does not run.
   [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const;
 
   // --- Measurements ---
@@ -52,7 +51,7 @@ class OpenGraph : public QObject {
   [[nodiscard]] const std::vector<MeasurementPtr>& measurements() const { return measurements_; }
   // The measurement shown with the estimates, or null. Valid until another one is shown.
   [[nodiscard]] const MeasuredTimeline* measured() const { return measured_.get(); }
-  // Shows one of `measurements`; null shows none.
+  // Shows one of `measurements`, or none if null.
   void show_measurement(const MeasurementPtr& measurement);
   // Replaces the ranks of the previous run and shows the first of the new ones. An empty list only
   // removes the old ones.
@@ -88,8 +87,8 @@ class OpenGraph : public QObject {
 
   OpenRequest source_;
   StateQueue queue_;
-  std::vector<MeasurementPtr> measurements_;  // ranks of a run come first
-  std::size_t run_count_ = 0;                 // number of ranks
+  std::vector<MeasurementPtr> measurements_;  // the ranks of a run come first
+  std::size_t run_count_ = 0;                 // number of these ranks
   MeasuredTimelinePtr measured_;
   Selection selection_;
 };

@@ -12,7 +12,7 @@ namespace jointer::views {
 // form a pair; all others are opened separately.
 std::vector<OpenRequest> requests_for(const QStringList& paths);
 
-// The filter of dialogs that open graphs, with the patterns of all readers.
+// The file filter for dialogs that open graphs, with the patterns of all readers.
 QString graph_file_filter();
 
 }  // namespace jointer::views

@@ -33,7 +33,7 @@ class Selection : public QObject {
 
  public slots:
   void select(jointer::NodeId node);
-  // `current` must be one of `nodes`; by default, it is the first one.
+  // `current` must be one of `nodes`; the default is the first of them.
   void select_all(std::vector<jointer::NodeId> nodes, jointer::NodeId current = {});
   void toggle(jointer::NodeId node);
   void clear();

@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-// More than one, since cancelled runs may still be finishing when others start.
+// More than one, since a cancelled run may still be ending when the next one starts.
 constexpr int kThreads = 4;
 
 }  // namespace

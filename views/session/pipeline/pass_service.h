@@ -12,7 +12,7 @@
 
 namespace jointer::views {
 
-// Prefixes of sources in a registry or workspace. The folder of a plugin or a Python spec follows.
+// Prefixes of sources in a registry or workspace. A plugin's folder or a Python spec follows.
 inline const QString kPluginSource = QStringLiteral("plugin: ");
 inline const QString kPythonSource = QStringLiteral("Python: ");
 
@@ -21,9 +21,9 @@ struct ForeignCode {
   enum class Kind : std::uint8_t { plugin, python };
   Kind kind = Kind::plugin;
   QString source;      // a plugin's folder or a Python spec
-  QString file;        // the file whose content is allowed; empty for a Python module
-  QString hash;        // SHA-256 of the file; empty without a file
-  QStringList passes;  // the passes that it is needed for; may be empty
+  QString file;        // the file whose content the user allows; empty for a Python module
+  QString hash;        // SHA-256 of the file; empty if there is none
+  QStringList passes;  // the passes that need this code; may be empty
   friend bool operator==(const ForeignCode&, const ForeignCode&) = default;
 };
 
@@ -40,8 +40,8 @@ class PassService : public QObject {
   PassService(const PassService&) = delete;
   PassService& operator=(const PassService&) = delete;
 
-  // The threads that passes run on. A pass ends soon after it is cancelled, and may outlive its
-  // document.
+  // The threads that passes run on. A cancelled pass does not end immediately, so it may outlive
+  // its document.
   [[nodiscard]] QThreadPool& threads() { return threads_; }
 
   // Never null; `changed` announces a new registry. Includes passes that are not allowed to run;
@@ -49,7 +49,7 @@ class PassService : public QObject {
   [[nodiscard]] virtual std::shared_ptr<const PassRegistry> registry() const = 0;
   // One sentence per source that could not be loaded.
   [[nodiscard]] virtual QStringList problems() const = 0;
-  // Runs functions in the Python package, for passes that exist only in Python. May be empty.
+  // Runs functions of the Python package, for passes that exist only in Python. May be empty.
   [[nodiscard]] virtual PythonRunner python() const = 0;
 
   // The code that the user must allow before this pass runs; nullopt if the pass is built in or the
@@ -68,7 +68,7 @@ class PassService : public QObject {
 
  signals:
   void changed();
-  // Adding code failed: one sentence.
+  // Code could not be added; `sentence` says why.
   void failed(const QString& sentence);
   // A pass printed a line.
   void printed(const QString& pass, const QString& line);

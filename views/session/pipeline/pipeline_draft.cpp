@@ -43,8 +43,8 @@ void PipelineDraft::undo() {
   emit changed();
 }
 
-// A step keeps its id if the new pipeline has an equal step, at any position, or else one with the
-// same pass.
+// A step keeps its id if the new pipeline has an equal step at any position or, failing that, a
+// step with the same pass.
 void PipelineDraft::set_pipeline(const Pipeline& pipeline) {
   if (pipeline == this->pipeline()) return;
   remember();

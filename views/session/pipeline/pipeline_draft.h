@@ -10,14 +10,14 @@
 
 namespace jointer::views {
 
-// A step of the pipeline being edited. Moving or changing it keeps its id.
+// A step of the pipeline being edited. It keeps its id when it is moved or changed.
 struct DraftStep {
   quint64 id = 0;
   PipelineStep step;
 };
 
-// The pipeline that a user edits in one document. The draft does not know the registry: others find
-// errors, and invalid values are stored as written.
+// The pipeline that a user edits in one document. The draft does not use the registry: it does not
+// detect errors, and stores invalid values as written.
 class PipelineDraft : public QObject {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class PipelineDraft : public QObject {
   [[nodiscard]] Pipeline pipeline() const;
   // The current index of a step, or nullopt if it was removed.
   [[nodiscard]] std::optional<std::size_t> find(quint64 id) const;
-  // One step per line.
+  // The pipeline as text, one step per line.
   [[nodiscard]] QString text() const;
 
   // --- Changes: `changed` is emitted if anything changes ---
@@ -39,12 +39,12 @@ class PipelineDraft : public QObject {
   quint64 insert(std::size_t place, PipelineStep step);
   quint64 append(PipelineStep step) { return insert(size(), std::move(step)); }
   void remove(std::size_t place);
-  // Moves a step before the one that is now at `gap`.
+  // Moves a step before the step that is currently at `gap`.
   void move(std::size_t place, std::size_t gap);
   // Inserts a copy after the step and returns the copy's id.
   quint64 duplicate(std::size_t place);
   void enable(std::size_t place, bool enabled);
-  // nullopt resets to the default.
+  // nullopt resets the parameter to its default.
   void set_argument(std::size_t place, const std::string& name, std::optional<PassValue> value);
   // Undoes the last change. There is no redo.
   void undo();
@@ -62,8 +62,8 @@ class PipelineDraft : public QObject {
   void changed();
 
  private:
-  // Records the steps for undo. Successive changes with the same `what`, such as typed letters, are
-  // undone together.
+  // Records the current steps for undo. Successive changes with the same `what`, such as typed
+  // letters, are undone together.
   void remember(const std::string& what = {});
 
   std::vector<DraftStep> steps_;

@@ -27,7 +27,7 @@ QString sentence_of(const std::string& text) {
   return sentence;
 }
 
-// The error in a step, regardless of the other steps.
+// The error in a step, regardless of the other steps; empty if there is none.
 QString own_mistake(const PipelineStep& step, const PassRegistry& registry, const QString& source) {
   const Pass* pass = registry.find(step.pass);
   if (pass != nullptr) {
@@ -101,8 +101,8 @@ PipelineSession::PipelineSession(Document& document, PassService& service, QObje
   if (const auto said = reproduced(document_.baseline()->graph)) take_reproducer(*said);
 }
 
-// Restores the peak limit of the run and names the third-party code that must be allowed before it
-// runs.
+// Restores the peak limit of the recorded run, and sets the sources of third-party passes, which
+// the user must allow before they run.
 void PipelineSession::take_reproducer(const Reproduced& said) {
   peak_limit_ = said.settings.peak_limit;
   if (const auto pipeline = parse_step_lines(said.pipeline)) {
@@ -144,7 +144,8 @@ std::optional<int> PipelineSession::place_of(const EditHistory& history) const {
 
 std::optional<std::size_t> PipelineSession::reached() const {
   if (ran_.empty() || !same_estimates(*start_estimates_, document_.snapshot())) return std::nullopt;
-  // A step that changed nothing has the same history as the step before, so the last match counts.
+  // A step that changed nothing has the same history as the previous step, so the last match
+  // counts.
   for (std::size_t count = ran_.size() + 1; count-- > 0;)
     if (history_after(count) == document_.editing().edit_history()) return count;
   return std::nullopt;
@@ -279,7 +280,7 @@ void PipelineSession::find_mistakes() {
     const QString name = QString::fromStdString(step.pass);
     if (const Pass* pass = registry->find(step.pass)) {
       const QString source = QString::fromStdString(pass->info.source);
-      // Set the source only once, since checking code reads its file.
+      // Set the source only once: `code_at` reads the file.
       if (draft_.source_of(name) != source && service_.code_at(source))
         draft_.set_source(name, source);
     }
@@ -401,7 +402,7 @@ void PipelineSession::finish(const Result<void>& result) {
   apply(text, true);
 }
 
-// The thread ends when its pass next checks for cancellation. Nothing waits for that.
+// The job ends when its pass next checks for cancellation. Nothing waits for it.
 void PipelineSession::cancel() {
   if (!run_ || run_->is_applying) return;
   const std::size_t done = run_->outcomes.size();

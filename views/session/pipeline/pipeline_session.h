@@ -20,22 +20,23 @@ namespace jointer::views {
 
 enum class StepStatus : std::uint8_t {
   idle,      // has not run
-  disabled,  // in the list but not run
+  disabled,  // in the list, but runs skip it
   wrong,     // cannot run; `mistake` says why
   waiting,   // runs later in the current run
   running,
-  done,      // its result is in the document or in the graph made from it
-  undone,    // it ran, but the document is elsewhere in its history
+  done,      // its result is in the document, or in a graph made from it
+  undone,    // it ran, but the document shows an earlier or another state
   outdated,  // it ran, but it or an earlier step has changed since
   failed,
 };
 
-// A document's pipeline: the draft, its errors, runs of its steps on a worker thread, and the
-// result of each step. When a run ends, each step becomes one edit named after it. A step that
-// makes a separate graph (a pair) adds no edit; later steps continue with that graph.
+// A document's pipeline: the draft, its errors, runs on a worker thread, and the result of each
+// step. When a run ends, each step becomes one edit named after it. A step that makes a separate
+// graph (a pair) adds no edit; later steps continue with that graph.
 //
 // A run continues after the last step that the document shows and that has not changed since it
-// ran. If there is none, it begins at the start of the last run, or else with the current graph.
+// ran. If there is none, it begins at the state in which the last run began or, if that is not
+// available, with the current graph.
 class PipelineSession : public QObject {
   Q_OBJECT
  public:
@@ -57,7 +58,7 @@ class PipelineSession : public QObject {
   // Why the pipeline cannot run now, in one sentence; empty if it can.
   [[nodiscard]] QString why_not() const;
   // Why another pipeline cannot be applied to the document's graph, in one sentence; empty if it
-  // can be.
+  // can.
   [[nodiscard]] QString why_not(const Pipeline& other) const;
   // The next step to run, or nullopt if all steps have run.
   [[nodiscard]] std::optional<std::size_t> next() const;
@@ -78,7 +79,7 @@ class PipelineSession : public QObject {
 
   // --- The current run ---
   [[nodiscard]] bool is_running() const { return run_ != nullptr; }
-  // Returns true if nothing is running and the document shows all results.
+  // Returns true if nothing is running and all results have been applied to the document.
   [[nodiscard]] bool is_settled() const;
   struct Progress {
     std::size_t place = 0;            // index of the running step
@@ -94,8 +95,8 @@ class PipelineSession : public QObject {
   void say(const QString& sentence, bool is_error = false);
 
  public slots:
-  // If third-party code is not allowed yet, each of these emits `asks` instead of running. If the
-  // pipeline cannot run, it reports why.
+  // Each of these emits `asks` instead of running if third-party code is not allowed yet. If the
+  // pipeline cannot run, `message` says why.
   void run() { run_until(draft_.size()); }
   void run_next();
   // Runs all steps up to and including the one at `place`.
@@ -104,8 +105,8 @@ class PipelineSession : public QObject {
   void cancel();
   // Returns the document to the state before the first step.
   void start_over();
-  // Writes the graph after a step to files, then emits `graph_made`. The files have the last
-  // separate graph up to that step, and the edits that lead from there to the step.
+  // Writes the graph after a step to files, then emits `graph_made`. The files contain the last
+  // separate graph up to that step, and the edits that lead from there to the graph after the step.
   void open_graph(int place);
 
  signals:
@@ -118,8 +119,8 @@ class PipelineSession : public QObject {
   void asks(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
   // A step succeeded or failed.
   void step_ended(quint64 step);
-  // The files of a graph that no edit leads to: a capture, and a recipe with the edits of the
-  // following steps. `recipe` is empty if there are none.
+  // A graph that no edit leads to was written: to a capture, and to a recipe with the edits of the
+  // following steps. `recipe` is empty if there are no such edits.
   void graph_made(const QString& capture, const QString& recipe);
 
  private:
@@ -132,7 +133,7 @@ class PipelineSession : public QObject {
   };
   struct Run {
     PipelineWork work;
-    std::size_t first = 0;  // number of steps of the last run that are reused
+    std::size_t first = 0;  // number of steps whose results in the last run are reused
     EditHistory history;    // the document's history when the run began
     std::vector<StepOutcomePtr> outcomes;
     std::vector<DraftStep> steps;

@@ -7,7 +7,7 @@
 namespace jointer::views {
 namespace {
 
-// The settings that a step runs with, besides its parameters: the peak limit and the pass's source.
+// The settings of a step's run other than its parameters: the peak limit and the pass's source.
 RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   RunSettings settings;
   settings.peak_limit = work.options.peak_limit;
@@ -20,7 +20,7 @@ RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   return settings;
 }
 
-// Writes a reproducer, but only for run errors.
+// Writes a reproducer if the error is of kind `run`.
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
                     const PipelineWork& work) {
   const QString& folder = work.reproducer_folder;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs the steps of a pipeline in order. This part of a run is on a worker thread.
+// The part of a pipeline run that is on a worker thread.
 
 #include <atomic>
 #include <memory>
@@ -19,21 +19,22 @@ struct RunShare {
 
 struct PipelineWork {
   std::shared_ptr<const Graph> graph;  // input of the first step
-  std::vector<DraftStep> steps;        // all of them are run
+  std::vector<DraftStep> steps;        // every step is run
   std::shared_ptr<const PassRegistry> registry;
   PassContext::Options options;  // excluding report and is_cancelled
   QString reproducer_folder;
   std::shared_ptr<RunShare> share = std::make_shared<RunShare>();
 };
 
-// Exactly one of the two is set. The receiver adds the printed lines.
+// Exactly one of the members is set. The receiver adds the printed lines.
 struct StepDone {
   std::shared_ptr<StepOutcome> outcome;
   std::shared_ptr<StepFailure> failure;
 };
 
-// Reports each step's result when the step ends, and stops at the first failure. Writes a
-// reproducer for a failure unless its cause is invalid parameters or cancellation.
+// Runs the steps in order. Reports each step's result when the step ends, and stops at the first
+// failure. Writes a reproducer for a failure unless its cause is invalid parameters or
+// cancellation.
 void work_pipeline(const PipelineWork& work, const Reporter<StepDone>& job);
 
 }  // namespace jointer::views

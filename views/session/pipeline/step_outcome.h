@@ -26,8 +26,8 @@ struct StepFailure {
   quint64 step = 0;
   std::string text;       // the step as text
   Error error;            // starts with the pass's name
-  QString reproducer;     // the file, or empty if none was written
-  QString no_reproducer;  // why none was written
+  QString reproducer;     // the reproducer's file; empty if none was written
+  QString no_reproducer;  // why no reproducer was written
   QStringList printed;
 };
 

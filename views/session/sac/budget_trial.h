@@ -1,7 +1,7 @@
 #pragma once
 
-// The plans of one graph, joint or a flat training step, under many activation budgets, and their
-// outcomes. Work that does not depend on the budget is done only once. No Qt.
+// Plans of one graph (a joint graph or a flat training step) under different activation budgets,
+// and their outcomes. Work that does not depend on the budget is done only once. No Qt.
 
 #include <memory>
 #include <optional>
@@ -15,8 +15,9 @@ namespace jointer::views {
 
 class BudgetTrial {
  public:
-  // Uses the snapshot's graph with the given policies, indexed by node. The partitioner in the
-  // settings must be min_cut; their budget is ignored. Error (usage): see `partition`.
+  // Uses the snapshot's graph with the given policies, indexed by node. The partitioner in
+  // `settings` must be min_cut; the budget in `settings` is ignored. Error (usage): see
+  // `partition`.
   static Result<std::unique_ptr<BudgetTrial>> make(SnapshotPtr snapshot,
                                                    const std::vector<MemoryPolicy>& policies,
                                                    const SolveSettings& settings);
@@ -25,7 +26,7 @@ class BudgetTrial {
   // cut or knapsack, and the estimates of one plan.
   Result<PlanOutcomePtr> at(double budget);
   Result<SavePlan> plan(double budget);
-  // The outcome of another plan of min_cut's pair or of the step. Error (usage): see `emit_pair`.
+  // The outcome of another plan for min_cut's pair or for the step. Error (usage): see `emit_pair`.
   [[nodiscard]] Result<PlanOutcomePtr> outcome(const SavePlan& plan) const;
 
  private:
@@ -34,7 +35,7 @@ class BudgetTrial {
 
   SnapshotPtr snapshot_;
   Graph step_;                           // a flat training step; empty for a joint graph
-  std::unique_ptr<PlanWhatIf> what_if_;  // for the step, or for the plans' graph
+  std::unique_ptr<PlanWhatIf> what_if_;  // for `step_`, or for the graph of `plans_`
   std::unique_ptr<BudgetPlans> plans_;
 };
 

@@ -16,8 +16,8 @@ namespace {
 constexpr int kTakeMs = 40;
 constexpr int kTrySoonMs = 150;
 
-// Returns true if the user, an operator list or a preset has set policies; the search must respect
-// them.
+// Returns true if the user, an operator list or a preset has set policies, which the search must
+// respect.
 bool has_policy(const SacState& state) {
   return std::any_of(state.tensors.begin(), state.tensors.end(), [](const SacTensor& tensor) {
     return tensor.decider == Decider::person || tensor.decider == Decider::list ||
@@ -25,7 +25,7 @@ bool has_policy(const SacState& state) {
   });
 }
 
-// The graph without the tags of an earlier search, which do not constrain later ones.
+// The graph without tags set by earlier searches, since those do not constrain later searches.
 Graph without_search(const SacState& state) {
   Graph graph = state.snapshot->graph;
   const std::vector<MemoryPolicy>& solved = state.base->policies;
@@ -35,7 +35,7 @@ Graph without_search(const SacState& state) {
   return graph;
 }
 
-// Adds the reserved bytes of budgets and presets, which no search for a limit has evaluated.
+// Adds the reserved bytes of the plans of budgets and presets, which the search did not compute.
 void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
   for (ParetoPoint& point : points)
     if (!point.reserved_bytes && point.partitioner == Partitioner::min_cut)
@@ -43,7 +43,7 @@ void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
         point.reserved_bytes = *bytes;
 }
 
-// Empty if plans keep their own order.
+// Empty if plans are evaluated in their own order.
 FindOrder find_order_of(const SacState& state, bool orders, const Cancellation& job) {
   if (!orders || !communicates(state.snapshot->graph)) return {};
   return order_finder(built_in_passes(), state.snapshot->analysis.options,
@@ -120,7 +120,7 @@ void ParetoSearch::take() {
   emit changed();
 }
 
-// Searches the graph as shown: the plan as solved, with the choices ticked since.
+// Searches from the plan as shown: the plan as solved, with the choices made since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
     const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
     const Cancellation& job, std::function<void(const ParetoPoint&)> tell,
@@ -159,7 +159,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
   searched_ = state;
   is_complete_ = false;
   is_ordered_ = settings_.orders && communicates(state->snapshot->graph);
-  latest_.reset();  // the curve may have better plans
+  latest_.reset();  // the new curve may have better plans
   begin();
   const auto run = [state, settings = settings_,
                     shared = shared_](const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
@@ -168,7 +168,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
       shared->found.push_back(point);
     };
     const FindOrder find_order = find_order_of(*state, settings.orders, job);
-    // Searched plans whose order is not known yet would move in the plot.
+    // Withhold searched plans until their order is known; they would move in the plot.
     const auto tell_placed = [&](const ParetoPoint& point) {
       if (!find_order || !point.is_searched()) tell(point);
     };
@@ -207,7 +207,8 @@ void ParetoSearch::search(const SacStatePtr& state) {
   emit changed();
 }
 
-// The plans of the curve, so that no point on it is better than the answer.
+// The plans on the curve. The search starts from them, so no point on the curve is better than its
+// result.
 std::vector<ParetoPoint> ParetoSearch::known_plans(const SacStatePtr& state) const {
   std::vector<ParetoPoint> known;
   if (is_complete_ && state == searched_)
@@ -296,8 +297,8 @@ const ParetoPoint* ParetoSearch::fastest_known(const SacStatePtr& state,
   if (state != searched_) return best;
   for (const ParetoPoint& point : points_) {
     const auto bytes = bytes_of(point, settings_.memory);
-    // A search under the user's policy does not start from presets, and other partitioners' pairs
-    // have other estimates.
+    // A search under the user's policies does not start from presets, and the pairs of other
+    // partitioners have different estimates.
     const bool is_own = point.name.empty() || point.name == kNow;
     if (!is_own || point.partitioner != Partitioner::min_cut || !bytes || *bytes > limit_bytes ||
         (!settings_.offload && !point.plan.offloaded.empty()))

@@ -15,7 +15,7 @@
 
 namespace jointer::views {
 
-// Searches the trade-off between peak memory and step time for a state on a worker thread, and
+// Searches on a worker thread for a state's trade-off between peak memory and step time, and
 // reports points as they are found. Destroying the object, or starting a new search, cancels a
 // running search without waiting.
 class ParetoSearch : public QObject {
@@ -24,7 +24,7 @@ class ParetoSearch : public QObject {
   struct Settings {
     bool offload = true;
     LimitedMemory memory = LimitedMemory::allocated;
-    bool orders = true;  // find an order for each plan, if the graph communicates
+    bool orders = true;  // find an order for each plan if the graph communicates
     friend bool operator==(const Settings&, const Settings&) = default;
   };
   // The name of the point for the state's own plan.
@@ -36,41 +36,41 @@ class ParetoSearch : public QObject {
   ParetoSearch& operator=(const ParetoSearch&) = delete;
 
   [[nodiscard]] bool is_running() const { return search_.is_running() || fit_.is_running(); }
-  // Plans that a search found, budgets, presets and the state's own plan, sorted by peak once the
-  // search is done.
+  // The plans that a search found, those of budgets and presets, and the state's own, sorted by
+  // peak once the search is done.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
-  // True if the points that a search found are in the orders found for them, and their lower bounds
-  // hold for any order.
+  // Returns true if the search also found an order for each of its plans, so that the points are
+  // the estimates in that order, and lower bounds hold for any order.
   [[nodiscard]] bool is_ordered() const { return is_ordered_; }
 
-  // If true (the default), the following searches may offload values to the host.
+  // If true (the default), later searches may offload values to the host.
   void set_offload(bool offload) { settings_.offload = offload; }
-  // If true (the default), the following searches also find an order for each plan.
+  // If true (the default), later searches also find an order for each plan.
   [[nodiscard]] bool orders() const { return settings_.orders; }
   void set_orders(bool orders);
-  // The memory that limits apply to; allocated by default.
+  // The kind of memory that limits apply to; allocated memory by default.
   [[nodiscard]] LimitedMemory memory() const { return settings_.memory; }
   void set_memory(LimitedMemory memory);
 
   // Computes the curve and evaluates upstream's presets.
   void search(const SacStatePtr& state);
-  // Finds the fastest plan whose bytes of `memory()` are within a limit; `fitted` follows,
-  // immediately if this plan was the latest one that was found.
+  // Finds the fastest plan with at most `limit_bytes` of `memory()`; `fitted` follows, immediately
+  // if this is the latest result.
   void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
-  // Finds the same plan for a preview; `tried` follows. Waits briefly, since another limit may
-  // follow, and for the curve if it is being computed. `find_fastest` for the same limit continues
-  // this search.
+  // Finds the same plan for a preview; `tried` follows. Starts after a short delay, since another
+  // limit may follow, and after the curve if that is being computed. `find_fastest` for the same
+  // limit continues this search.
   void try_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   void stop_trying();
-  // True during a search for a plan that will be used, as opposed to a preview.
+  // Returns true during a search for a plan that will be used, not only previewed.
   [[nodiscard]] bool is_finding() const { return fit_.is_running() && !is_trial_; }
-  // The fastest of the points for this state that are within the limit; null if there is none.
-  // `find_fastest` finds a plan that is at least as good.
+  // The fastest known point for this state within the limit; null if there is none. The plan that
+  // `find_fastest` finds is at least as good.
   [[nodiscard]] const ParetoPoint* fastest_known(const SacStatePtr& state,
                                                  std::int64_t limit_bytes) const;
   // Finds the plan with the smallest peak that is at most `percent` percent slower than the state's
-  // own plan. `ordered`: the estimates of that plan in its order, if it has one.
+  // own plan. `ordered`: the estimates of the state's plan in its order, if it has one.
   void find_smallest(const SacStatePtr& state, double percent,
                      const std::optional<OrderedFigures>& ordered = {});
   void cancel();
@@ -86,7 +86,7 @@ class ParetoSearch : public QObject {
  signals:
   void memory_changed();
   void changed();
-  // `state`: the one that the search started from.
+  // `state`: the state that the search started from.
   void fitted(const jointer::Fit& fit, const jointer::views::SacStatePtr& state);
   void tried(const jointer::Fit& fit);
   void failed(const QString& sentence);
@@ -111,7 +111,7 @@ class ParetoSearch : public QObject {
   void begin();
   void take();
   void end();
-  // `limit`: none for the smallest plan.
+  // `limit`: nullopt when searching for the smallest plan.
   template <class Find>
   void find(const SacStatePtr& state, std::optional<Limit> limit, bool is_trial, Find find_one);
   [[nodiscard]] std::vector<ParetoPoint> known_plans(const SacStatePtr& state) const;
@@ -119,17 +119,17 @@ class ParetoSearch : public QObject {
   void start_trial();
   void stop_waiting();
 
-  Task<std::vector<ParetoPoint>> search_;  // at most one of the two is running
+  Task<std::vector<ParetoPoint>> search_;  // at most one of the two tasks is running
   Task<Fit> fit_;
   SharedPtr shared_;          // shared with the latest search
   SacStatePtr searched_;      // the state that `points_` belong to
-  bool is_complete_ = false;  // `points_` are its curve
+  bool is_complete_ = false;  // `points_` is its whole curve
   bool is_ordered_ = false;
   std::vector<ParetoPoint> points_;
   Settings settings_;
   QTimer timer_;
   std::optional<Limit> limit_;    // the limit of the running search for a plan
-  bool is_trial_ = false;         // its plan is for a preview
+  bool is_trial_ = false;         // the running search is for a preview
   std::optional<Limit> to_try_;   // the limit to try when `soon_` fires
   std::optional<Fitted> latest_;  // the result of the latest completed search
   QTimer soon_;

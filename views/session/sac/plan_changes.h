@@ -1,6 +1,6 @@
 #pragma once
 
-// The changes between the plans of two states of a document.
+// The differences between the plans of two states of a document.
 
 #include <QString>
 #include <memory>
@@ -12,7 +12,7 @@ namespace jointer::views {
 
 struct PlanChanges {
   PlanFigures from, to;
-  PlanDifference difference;  // its sums are the differences of the estimates
+  PlanDifference difference;  // adds up to the differences between the estimates
 };
 using PlanChangesPtr = std::shared_ptr<const PlanChanges>;
 
@@ -23,7 +23,7 @@ PlanChangesPtr changes_between(const SacState& from, const SacState& to);
 QString summary_text(const PlanChanges& changes);
 // "saved → recomputed"
 QString transition_text(const PlanChangeRow& row);
-// "64 saved → recomputed, 3 saved → offloaded": without bytes and times.
+// The same without bytes and times: "64 saved → recomputed, 3 saved → offloaded".
 QString counts_text(const PlanDifference& difference, std::span<const std::size_t> rows);
 
 // True if the edit sets policies or requests a plan.

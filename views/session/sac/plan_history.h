@@ -13,18 +13,19 @@ namespace jointer::views {
 class SacSession;
 
 // The estimates of the plan at each state of a joint graph or of a flat training step. The graph's
-// own estimates ignore the plan. Computed in the background, one state at a time, and remembered.
+// own estimates ignore the plan. The estimates are computed in the background, one state at a time,
+// and remembered.
 class PlanHistory : public QObject {
   Q_OBJECT
  public:
   // `session` must outlive this object.
   explicit PlanHistory(SacSession& session, QObject* parent = nullptr);
 
-  // True if states should show the estimates of their plans: an entry of the history or a named
-  // state sets policies or requests a plan.
+  // Returns true if states should show the estimates of their plans, that is, if a history entry or
+  // a named state sets policies or requests a plan.
   [[nodiscard]] bool has_plans() const;
-  // The estimates with the plan at this state, or why the state has no plan. nullopt while they are
-  // being computed; `changed` follows.
+  // The estimates of the plan at this state, or why it has no plan. nullopt while they are being
+  // computed; `changed` follows.
   std::optional<Result<Figures>> find(const EditHistory& history);
 
  signals:
@@ -34,7 +35,7 @@ class PlanHistory : public QObject {
   void pump();
 
   SacSession& session_;
-  SnapshotPtr baseline_;  // the numbers belong to estimates like this one's
+  SnapshotPtr baseline_;  // `known_` was computed with the same settings as this one's estimates
   std::map<EditHistory, Result<Figures>> known_;
   std::deque<EditHistory> wanted_;
   bool is_asking_ = false;

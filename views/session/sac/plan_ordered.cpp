@@ -35,7 +35,7 @@ void PlanOrdered::follow(SacStatePtr state) {
   emit changed();
 }
 
-// Runs one computation at a time; only the latest pending request is computed.
+// Runs one computation at a time; of pending requests, only the latest is computed.
 void PlanOrdered::find() {
   if (finding_.is_running()) return;
   const auto find = [state = state_] { return ordered_figures(*state); };

@@ -12,8 +12,8 @@
 namespace jointer::views {
 
 // The estimates of the current plan in the order that a search found for it: the same as after
-// opening its pair, or after applying the tags of a flat training step. Computing them requires
-// running passes, so it happens on another thread, and they arrive later than those of the plan.
+// opening the plan's pair, or after applying the tags of a flat training step. They are computed on
+// another thread, since this runs passes, and arrive later than the plan's other estimates.
 class PlanOrdered : public QObject {
   Q_OBJECT
  public:
@@ -22,9 +22,9 @@ class PlanOrdered : public QObject {
   PlanOrdered(const PlanOrdered&) = delete;
   PlanOrdered& operator=(const PlanOrdered&) = delete;
 
-  // Computes nothing if the state is null or its plan has no order.
+  // Starts computing the estimates of this state, unless it is null or its plan has no order.
   void follow(SacStatePtr state);
-  // True if the current plan has an order.
+  // Returns true if the current plan has an order.
   [[nodiscard]] bool has_order() const { return state_ && !state_->order.empty(); }
   // The estimates in that order; nullopt until they are known.
   [[nodiscard]] const std::optional<OrderedFigures>& figures() const { return figures_; }

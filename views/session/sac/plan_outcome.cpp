@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::ptrdiff_t kNowhere = -1;
 
-// For each step, the position of its call in the joint graph's order, or kNowhere if the joint
-// graph does not have the call or an earlier step already ran it.
+// For each step, the position of its call among the joint graph's steps, or kNowhere if the joint
+// graph lacks the call or an earlier step already ran it.
 std::vector<std::ptrdiff_t> joint_steps(const MemoryTimeline& joint,
                                         std::span<const NodeId> steps) {
   std::vector<std::ptrdiff_t> found(steps.size(), kNowhere);
@@ -21,9 +21,9 @@ std::vector<std::ptrdiff_t> joint_steps(const MemoryTimeline& joint,
   return found;
 }
 
-// A longest common subsequence of the two orders, found by patience sorting.
+// The longest common subsequence of the two orders, found by patience sorting.
 std::vector<std::size_t> common_order(std::span<const std::ptrdiff_t> at) {
-  std::vector<std::size_t> ends;  // for each length, the earliest end of a subsequence
+  std::vector<std::size_t> ends;  // for each length, where the best subsequence of that length ends
   std::vector<std::ptrdiff_t> before(at.size(), kNowhere);
   for (std::size_t i = 0; i < at.size(); ++i) {
     if (at[i] == kNowhere) continue;

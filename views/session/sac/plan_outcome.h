@@ -1,6 +1,6 @@
 #pragma once
 
-// A plan's results, aligned with the joint graph that it partitions. No Qt.
+// A plan's estimates and memory curve, aligned with the joint graph that it partitions. No Qt.
 
 #include <memory>
 #include <vector>
@@ -13,19 +13,19 @@ namespace jointer::views {
 struct PlanOutcome {
   PlanFigures figures;
   std::vector<std::int64_t> profile;  // live bytes at every point of the pair
-  // Where each step of the pair starts on the axis of the joint graph's steps, followed by the end
-  // of the last step. The values never decrease. Empty for a graph that is already partitioned. For
-  // a flat training step: where each step starts once the tags are applied, on the axis of the step
-  // without its tags applied. See place_steps.
+  // Where each step of the pair's memory timeline starts on the axis of the joint graph's timeline,
+  // followed by the end of the last step. The values never decrease. Empty for a graph that is
+  // already partitioned. For a flat training step, its timeline with the tags applied is placed on
+  // the axis of the one without. See place_steps.
   std::vector<double> places;
 };
 using PlanOutcomePtr = std::shared_ptr<const PlanOutcome>;
 
-// Aligns the pair's steps with those of the joint graph, so that both curves can be drawn on one
-// axis. A call that both run in the same order ends where it ends in the joint graph. Steps between
-// two such calls (recomputation, copies to the host, reordered calls), and steps without a node,
-// which the joint graph does not have, share the space between them with the second call. Cost: O(n
-// log n), or O(n) for similar orders.
+// Aligns the steps of the pair's memory timeline with those of the joint graph's, so that both
+// curves can be drawn on one axis. A call that both graphs run in the same order ends where it ends
+// in the joint graph. Steps between two such calls (recomputation, copies to the host, reordered
+// calls), and steps without a node, which the joint graph does not have, share the space between
+// them with the second call. Cost: O(n log n), or O(n) for similar orders.
 std::vector<double> place_steps(const MemoryTimeline& joint, std::span<const NodeId> steps);
 
 // Aligns the outcome of a plan with the joint graph.

@@ -44,7 +44,7 @@ void PlanReserved::follow(SacStatePtr state) {
   if (std::exchange(bytes_, bytes) != bytes) emit changed();
 }
 
-// A flat training step's state has already been analyzed as a whole.
+// The state of a flat training step already has the value.
 void PlanReserved::take_step() {
   soon_.stop();
   const auto bytes =
@@ -52,7 +52,7 @@ void PlanReserved::take_step() {
   if (std::exchange(bytes_, bytes) != bytes) emit changed();
 }
 
-// Runs one computation at a time; only the latest pending request is computed.
+// Runs one computation at a time; of pending requests, only the latest is computed.
 void PlanReserved::find() {
   if (finding_.is_running()) return;
   const auto find = [state = state_] { return reserved_of(*state); };

@@ -12,9 +12,9 @@
 namespace jointer::views {
 
 // The memory that the caching allocator would reserve under the current plan: the same value as
-// after saving and opening the plan's pair. Computing it requires building the pair, so it happens
-// on another thread, and the value arrives later than the other estimates. For a flat training
-// step, the value is known immediately.
+// after saving and opening the plan's pair. It is computed on another thread, since this builds the
+// pair, and arrives later than the other estimates. For a flat training step, the value is known
+// immediately.
 class PlanReserved : public QObject {
   Q_OBJECT
  public:
@@ -23,7 +23,8 @@ class PlanReserved : public QObject {
   PlanReserved(const PlanReserved&) = delete;
   PlanReserved& operator=(const PlanReserved&) = delete;
 
-  // Computes nothing if the state is null or its graph is already partitioned.
+  // Starts computing the value for this state, unless it is null or its graph is already
+  // partitioned.
   void follow(SacStatePtr state);
   // The value for the current state; nullopt until it is known, or if there is no caching
   // allocator.

@@ -14,11 +14,11 @@ struct PolicyTrail {
   std::vector<std::int32_t> edits;     // by node: index of the last edit that set it, or -1
 };
 
-// Follows policies through edit histories. Looks up the nodes of each edit only once.
+// Follows policies through edit histories. The nodes of each edit are looked up only once.
 class PolicyTrails {
  public:
-  // Follows the first `count` edits of a history. `opened`: the graph as opened; `now`: the
-  // graph after the whole history. Nodes that no longer exist are skipped.
+  // Returns the policies after the first `count` edits of a history. `opened`: the graph as opened;
+  // `now`: the graph after the whole history. Nodes that no longer exist are skipped.
   PolicyTrail follow(const Graph& opened, const Graph& now, const EditHistory& history,
                      std::size_t count);
   void clear() { known_.clear(); }

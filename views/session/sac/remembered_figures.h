@@ -8,11 +8,11 @@
 
 namespace jointer::views {
 
-// Estimates of the plans at history entries that were computed earlier, so that undo and redo show
-// them immediately.
+// Caches the estimates of the plans at history entries, so that undo and redo show them
+// immediately.
 class RememberedFigures {
  public:
-  // `baseline`: the graph as opened, with its estimates. Those for a different baseline are
+  // `baseline`: the graph as opened, with its estimates. Entries for a different baseline are
   // discarded.
   void add(const SnapshotPtr& baseline, const EditHistory& history, const PlanFigures& figures);
   [[nodiscard]] std::optional<PlanFigures> find(const SnapshotPtr& baseline,

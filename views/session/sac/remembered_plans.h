@@ -1,12 +1,12 @@
 #pragma once
 
-// How PlanOrdered and PlanReserved judge plans.
+// Constants shared by PlanOrdered and PlanReserved.
 
 #include <cstddef>
 
 namespace jointer::views {
 
-inline constexpr int kJudgeAfterMs = 120;            // since the last change of the plan
-inline constexpr std::size_t kRememberedPlans = 24;  // whose results are not computed again
+inline constexpr int kJudgeAfterMs = 120;            // delay after the last change to the plan
+inline constexpr std::size_t kRememberedPlans = 24;  // number of plans whose results are cached
 
 }  // namespace jointer::views

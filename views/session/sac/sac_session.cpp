@@ -17,8 +17,8 @@ namespace jointer::views {
 
 namespace {
 
-// Tags the values that a plan saves or offloads, although it is already in effect, so that its
-// order gets a history entry. Contains no changes if the plan saves nothing.
+// Tags the values that a plan saves or offloads, although the plan is already in effect, so that
+// there is a history entry for its order. The edit has no changes if the plan saves nothing.
 Edit restated(const Graph& graph, const SavePlan& plan) {
   Edit edit;
   const auto add = [&](const std::vector<NodeId>& nodes, Keep keep) {
@@ -40,7 +40,7 @@ SacSession::SacSession(OpenGraph& open, Editing& editing) : open_(open), editing
   connect(&open_, &OpenGraph::changed, this, &SacSession::follow_document);
   connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
   connect(this, &SacSession::changed, &ordered_, [this] { ordered_.follow(state_); });
-  // The requested edit is not legal, so its preview is removed.
+  // A refused edit leaves no choices pending, so remove them from the shown state.
   connect(&editing_, &Editing::refused, this, &SacSession::follow_document);
 }
 
@@ -95,7 +95,7 @@ void SacSession::cancel() {
   is_stale_ = false;
   will_apply_tags_ = false;
   queued_.clear();
-  // A thread may still use the old solver.
+  // A worker thread may still be using the old solver.
   solver_ = std::make_shared<SacSolver>();
   if (!state_) {
     problem_ = tr("Partitioning was cancelled.");
@@ -115,7 +115,8 @@ void SacSession::pump() {
   SacRequest request = this->request();
   std::optional<Preview> preview;
   std::optional<PolicyChoice> choice;
-  // The document may have changed since choices, previews and estimates were requested.
+  // The document may have changed since choices, previews and estimates were requested, so the
+  // state comes first.
   if (is_stale_) {
     is_stale_ = false;
     set_working(true);
@@ -212,7 +213,7 @@ void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& c
     if (preview_ && preview_->is_to_be_done) apply_budget(*preview_);
     return;
   }
-  // The document has changed, so the result is outdated. A choice is tried again in the new state.
+  // The document has changed, so the result is outdated. Try a choice again in the new state.
   if (is_stale_) {
     if (choice) queued_.insert(queued_.begin(), *choice);
     return;
@@ -229,7 +230,7 @@ void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& c
   if (state_ && !choice && pending_.empty())
     remembered_.add(open_.baseline(), editing_.edit_history(), state_->figures);
   if (choice) apply_choice(*choice);
-  if (!answer.is_complete) is_stale_ = true;  // the rows follow
+  if (!answer.is_complete) is_stale_ = true;  // compute the rows next
   if (preview_) {
     preview_.reset();
     emit previewed();
@@ -252,7 +253,7 @@ void SacSession::make_request(const EditHistory& history, QObject* context,
       history, context,
       [this, history, context, use, baseline = open_.baseline()](const Result<SnapshotPtr>& made) {
         if (!made) return use(tl::unexpected(made.error()));
-        // The estimates have changed.
+        // The estimates have changed in the meantime, so start over.
         if (baseline != open_.baseline()) return make_request(history, context, use);
         use(SacRequest{.now = *made, .baseline = baseline, .history = history, .choices = {}});
       });
@@ -437,7 +438,7 @@ void SacSession::start_applying_tags() {
 void SacSession::finish_applying_tags(const Result<std::vector<Edit>>& edits,
                                       const SnapshotPtr& of) {
   if (!edits) return emit refused(QString::fromStdString(edits.error().message));
-  // If the document has changed since the request, try again once it settles.
+  // If the document has changed since the request, apply the tags once its edits are done.
   if (open_.shared_snapshot() != of || !editing_.is_settled())
     will_apply_tags_ = true;
   else if (edits->empty())
@@ -474,7 +475,7 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
     edit->by = by;
     return editing_.apply(*edit);
   }
-  // A plan for min_cut's pair requires min_cut as the partitioner.
+  // The plan is for min_cut's pair, so also request min_cut as the partitioner.
   if (state_->base->settings.partitioner != Partitioner::min_cut) {
     auto edit = tag_as_planned(graph, plan);
     if (!edit) return emit refused(QString::fromStdString(edit.error().message));
@@ -485,7 +486,7 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
   std::vector<Keep> wanted(graph.node_count(), Keep::recompute);
   for (const NodeId node : plan.saved) wanted[node.index()] = Keep::save;
   for (const NodeId node : plan.offloaded) wanted[node.index()] = Keep::offload;
-  std::array<std::vector<std::string>, 3> names;  // by Keep: nodes whose policy changes
+  std::array<std::vector<std::string>, 3> names;  // by Keep: the nodes that get this policy
   for (const NodeId node : graph.order()) {
     const Keep keep = wanted[node.index()];
     const SacTensor* tensor = state_->tensor_of(node);

@@ -22,9 +22,10 @@ namespace jointer::views {
 class Editing;
 class OpenGraph;
 
-// The policies of a document's graph (saved, recomputed, offloaded) at the current position in the
-// history. Computed on a worker thread once started and whenever the document changes. Ticks are
-// shown as soon as they are computed, and then become edits of the document.
+// The policies of a document's graph (save, recompute, offload) at the current position in the
+// history. They are computed on a worker thread once `start` is called and whenever the document
+// changes. The effect of a choice is shown as soon as it is computed; the choice then becomes an
+// edit of the document.
 class SacSession : public QObject {
   Q_OBJECT
  public:
@@ -39,26 +40,26 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_started() const { return is_started_; }
   // Null until it is computed.
   [[nodiscard]] SacStatePtr state() const { return state_; }
-  // The estimates of the plan at the current position in the history: those of the state, or, while
-  // the state is still that of another position, those remembered from an earlier visit. nullopt
-  // until they are known.
+  // The estimates of the plan at the current position in the history: those of the state or, while
+  // that still belongs to another position, those remembered from an earlier visit. nullopt until
+  // they are known.
   [[nodiscard]] const std::optional<PlanFigures>& figures() const { return figures_; }
   // Why there is no state, in one sentence; empty if there is one.
   [[nodiscard]] const QString& problem() const { return problem_; }
-  // True while a state is being computed.
+  // Returns true while a state is being computed.
   [[nodiscard]] bool is_working() const { return is_working_; }
   // Returns true if the state and the document reflect all requests.
   [[nodiscard]] bool is_settled() const;
   [[nodiscard]] OpenGraph& open_graph() const { return open_; }
   [[nodiscard]] Editing& editing() const { return editing_; }
-  // Memory that the caching allocator would reserve under the state's plan.
+  // The memory that the caching allocator would reserve under the state's plan.
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
   // The estimates of the state's plan in the order that a search found for it.
   [[nodiscard]] const PlanOrdered& ordered() const { return ordered_; }
-  // The reasons for one tensor's policy, with its margin.
+  // The reasons for one tensor's policy, and its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
-  // The best pipeline that a search for orders and buckets found for the document's graph, if there
-  // is one, to be shown with plans.
+  // The best pipeline that a search for orders and buckets found for the document's graph, if any;
+  // shown together with the plans.
   struct Tuned {
     Figures figures;
     std::optional<std::int64_t> reserved_bytes;  // nullopt if not known
@@ -76,10 +77,10 @@ class SacSession : public QObject {
     std::vector<NodeId> nodes;
     std::optional<Keep> keep;
     std::optional<SacSolver::PlanRequest> plan_request;
-    std::optional<SolveSettings> settings;  // settings of the plan request, unless it is for a plan
+    std::optional<SolveSettings> settings;  // those of the plan request, unless it is for a plan
     std::optional<SavePlan> plan;           // the plan found, for a flat training step
     PlanOutcomePtr outcome;                 // null if impossible
-    QString refusal;                        // why it is impossible, or empty
+    QString refusal;                        // why it is impossible; otherwise empty
     bool is_to_be_done = false;             // to be applied, not only shown
   };
   // `previewed` follows; only the latest request is computed.
@@ -95,18 +96,19 @@ class SacSession : public QObject {
   // (cancelled): `cancel` was called.
   using UseFigures = std::function<void(const Result<PlanFigures>&)>;
   void find_figures(const EditHistory& history, QObject* context, UseFigures use);
-  // Computes the memory that the caching allocator would reserve there. The same applies to `use`.
+  // Computes the memory that the caching allocator would reserve at that entry. `use`: as for
+  // find_figures.
   using UseReserved = std::function<void(const Result<std::int64_t>&)>;
   void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
-  // Computes the estimates there in the order that a search found; without one, those of the plan.
-  // The same applies to `use`.
+  // Computes the estimates at that entry in the order that a search found or, if there is none, in
+  // the plan's own order. `use`: as for find_figures.
   using UseOrdered = std::function<void(const Result<OrderedFigures>&)>;
   void find_ordered(const EditHistory& history, QObject* context, UseOrdered use);
-  // Compares the plans at two history entries. The same applies to `use`.
+  // Compares the plans at two history entries. `use`: as for find_figures.
   using UseChanges = std::function<void(const Result<PlanChangesPtr>&)>;
   void find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
                     UseChanges use);
-  // Saved tensors that are live at the peak, the best ones to recompute first.
+  // The saved tensors that are live at the peak, the best candidates for recomputation first.
   [[nodiscard]] std::vector<NodeId> saved_at_peak() const;
 
   // --- Changes: each adds one history entry ---
@@ -116,15 +118,15 @@ class SacSession : public QObject {
   // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
   // them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
-  // Once pending choices are in the document, applies the tags of a flat training step, so that the
-  // graph becomes the step shown, and then runs the passes of its order. Emits `refused` if there
-  // is nothing to apply.
+  // Applies the tags of a flat training step once pending choices are in the document, so that the
+  // graph becomes the step that is shown, and then runs the passes of its order. Emits `refused` if
+  // there is nothing to apply.
   void apply_tags();
   // Recomputes everything in the layers that these nodes are in, and saves what each layer reads
   // (core/policy/checkpoint.h). Emits `refused` if they are in no layer.
   void checkpoint_layers(const std::vector<NodeId>& nodes);
   // Applies a plan for min_cut's pair, or for a flat training step: sets the policy of every tensor
-  // that differs. `by`: what made the plan, as Edit::by, possibly with an order (searched_with);
+  // that differs. `by`: the plan's origin as in Edit::by, possibly with an order (searched_with);
   // empty for the user.
   void apply_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
 
@@ -138,7 +140,7 @@ class SacSession : public QObject {
   void working_changed();
   void previewed();
   void tuned_changed();
-  // Requests that the pipeline of `tuned` be applied.
+  // The pipeline of `tuned` should be applied.
   void tuned_wanted();
   // A request was refused; `sentence` says why.
   void refused(const QString& sentence);
@@ -146,17 +148,18 @@ class SacSession : public QObject {
  private:
   struct Answer {
     Result<SacStatePtr> state;
-    bool is_complete = true;         // the rows belong to this state too
+    bool is_complete = true;         // the state's rows are also up to date
     std::optional<Preview> preview;  // the request that `state` answers
-    std::function<void()> tell;      // passes on the answer to a question
+    std::function<void()> tell;      // delivers the answer to a question
   };
   // A query about other history entries, which does not affect the shown state.
   struct Question {
-    // Runs on a worker thread; the function that it returns passes on the answer on this one.
+    // Runs on a worker thread. The function that it returns delivers the answer on the session's
+    // thread.
     std::function<std::function<void()>(SacSolver& solver)> answer;
     std::function<void(const Error& error)> fail;
   };
-  // Calls `use` with a request for a history entry, or with an error.
+  // Makes a solver request for a history entry and calls `use` with it, or with an error.
   void make_request(const EditHistory& history, QObject* context,
                     std::function<void(const Result<SacRequest>&)> use);
   // Queries the solver about a history entry.
@@ -185,7 +188,7 @@ class SacSession : public QObject {
   OpenGraph& open_;
   Editing& editing_;
   std::shared_ptr<SacSolver> solver_ = std::make_shared<SacSolver>();  // used by `answering_`
-  Task<Answer> answering_;  // at most one of the two is running
+  Task<Answer> answering_;  // at most one of the two tasks is running
   Task<std::vector<Edit>> tagging_;
   SacStatePtr state_;
   std::optional<PlanFigures> figures_;

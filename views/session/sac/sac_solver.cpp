@@ -7,10 +7,10 @@
 // undo restores the previous state (PlanWhatIf::apply_policies). A flat training step has no plan;
 // its state is the step with its tags applied (step_state.h).
 //
-// A few bases and many states are cached, so that moving through the history finds them again. A
-// cached state costs a copy of its rows. A new state costs one PlanWhatIf plan, in two parts:
-// estimates and curve, which are shown immediately, and the recomputation cost of each tensor. A
-// new base costs a partition.
+// A few bases and many states are cached, so that moving through the history does not compute them
+// again. A cached state costs a copy of its rows. A new state costs one PlanWhatIf plan, in two
+// parts: estimates and curve, which are shown immediately, and the recomputation cost of each
+// tensor. A new base costs a partition.
 
 #include "views/session/sac/sac_solver.h"
 
@@ -30,15 +30,15 @@ bool sets_policies_only(const Edit& edit) {
   });
 }
 
-// Index of the last edit that requested a plan; -1 if none did, so that the graph as opened is
-// solved.
+// Index of the last edit that requests a plan; -1 if there is none, in which case the graph as
+// opened is solved.
 std::ptrdiff_t last_solve(const EditHistory& history) {
   for (std::size_t i = history.size(); i-- > 0;)
     if (parse_solve(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
   return -1;
 }
 
-// Index of the last edit that adopts a plan of a search; -1 if there is none.
+// Index of the last edit that adopts a search's plan; -1 if there is none.
 std::ptrdiff_t last_search(const EditHistory& history) {
   for (std::size_t i = history.size(); i-- > 0;)
     if (decider_of(history[i]->edit.by) == Decider::search) return static_cast<std::ptrdiff_t>(i);
@@ -73,7 +73,7 @@ EditHistory edits_without_plans(const EditHistory& history) {
   return edits;
 }
 
-// `trail` contains the edits that are not plans.
+// `trail`: the policies set by edits other than a search's.
 void set_own_policies(SacState& state, const SacRequest& request, const PolicyTrail& trail) {
   state.own_policies = trail.policies;
   for (std::size_t i = 0; i < trail.edits.size(); ++i)
@@ -125,7 +125,7 @@ SacTensor tensor_of(const SaveCandidate& candidate) {
           .keep = candidate.keep};
 }
 
-// Adds a row for each tensor. While the user ticks, tensors that are no longer needed keep their
+// Adds a row for each tensor. Tensors that are no longer needed because of later choices keep their
 // rows.
 void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) {
   const SacBase& base = *state.base;
@@ -152,7 +152,7 @@ void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) 
     state.tensor_by_node[state.tensors[i].node.index()] = static_cast<std::int32_t>(i);
 }
 
-// Computes the plan, estimates and curve under these policies, but no rows.
+// Computes the plan, the estimates and the curve under these policies, but not the rows.
 Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
                                       const std::vector<MemoryPolicy>& policies) {
   auto state = std::make_shared<SacState>();
@@ -293,14 +293,14 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
     const std::size_t node = tensor.node.index();
     const std::int32_t edit = trail.edits[node];
     tensor.edit = edit;
-    // A tag that the partitioner ignored did not decide anything.
+    // If the partitioner ignored the tag, the tag decided nothing.
     const bool was_ignored = state->base && state->base->settings.ignore_tags && edit <= solve;
     if (trail.policies[node] != MemoryPolicy::none && !was_ignored &&
         keep_of(trail.policies[node]) == tensor.keep) {
       tensor.decider = decider_of_edit(edit);
     } else if (searched != nullptr && edit < search && tensor.is_needed &&
                (*searched)[node] == tensor.keep) {
-      // The search was free to decide differently.
+      // The search was free to choose another policy, so it decided.
       tensor.decider = Decider::search;
       tensor.edit = static_cast<std::int32_t>(search);
     }
@@ -319,7 +319,7 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
     set_own_policies(*state, request,
                      trails_.follow(request.baseline->graph, request.now->graph, own, own.size()));
   }
-  // Tensors whose tags have been applied stay decided by a tag, whatever their tags are now.
+  // If a tensor's tag has been applied, the tag decided, whatever tag the tensor has now.
   for (SacTensor& tensor : state->tensors)
     if (tensor.is_settled()) tensor.decider = Decider::capture;
   return state;
@@ -330,8 +330,8 @@ Result<SacStatePtr> SacSolver::state_of_step(const SacRequest& request) {
   JOINTER_TRY(SacStatePtr state,
               steps_.state(request.now, request.baseline, calls, policies_asked(request)));
   if (state->applied_tags.refusal.empty() || request.choices.empty()) return state;
-  // If the tags could not be applied even before this choice, the choice may be one of several that
-  // together fix that.
+  // If the tags could not be applied before this choice either, allow it: several choices together
+  // may resolve the problem.
   SacRequest before = request;
   before.choices.pop_back();
   JOINTER_TRY(const SacStatePtr last,

@@ -21,7 +21,7 @@ namespace jointer::views {
 // A requested policy that is not yet in the document.
 struct PolicyChoice {
   std::vector<NodeId> nodes;
-  std::optional<Keep> keep;  // none: leave it to the partitioner
+  std::optional<Keep> keep;  // nullopt leaves the decision to the partitioner
 };
 
 struct SacRequest {
@@ -32,8 +32,8 @@ struct SacRequest {
 
 class SacSolver {
  public:
-  // Error (usage), with the reason: no legal cut exists, nothing that the last choice requests is
-  // possible, or that choice prevents the tags of a flat training step from being applied.
+  // Error (usage): no legal cut exists, nothing that the last choice requests is possible, or that
+  // choice prevents the tags of a flat training step from being applied.
   Result<SacStatePtr> state(const SacRequest& request);
   // A quick version of `state`: the estimates and the curve are correct, but the tensors'
   // recomputation costs are still those in `shown`, unless `is_complete` is set.
@@ -42,15 +42,15 @@ class SacSolver {
     bool is_complete = false;
   };
   Result<Glimpse> glimpse(const SacRequest& request, const SacState& shown);
-  // Computes only estimates and curve.
+  // Computes only the estimates and the curve.
   Result<PlanOutcomePtr> outcome(const SacRequest& request);
   // The memory that the caching allocator would reserve under the plan.
   Result<std::int64_t> reserved_bytes(const SacRequest& request);
 
-  // The estimates in the order that a search found; without one, those of the plan.
+  // The estimates in the order that a search found or, if there is none, in the plan's own order.
   Result<OrderedFigures> ordered(const SacRequest& request);
 
-  // Settings to solve with, or a plan.
+  // Settings to solve with, or a plan to evaluate.
   struct PlanRequest {
     SolveSettings settings;
     // If set, a plan that a search found, which is evaluated as it is; the budget in `settings` is
@@ -60,14 +60,14 @@ class SacSolver {
   struct Trial {
     SolveSettings settings;
     PlanOutcomePtr outcome;
-    std::optional<SavePlan> plan;  // the plan for a budget, for a flat training step
+    std::optional<SavePlan> plan;  // for a flat training step: the plan for the budget
   };
   Result<Trial> try_solving(const SacRequest& request, const PlanRequest& wanted);
 
  private:
   struct KnownBase {
     SnapshotPtr baseline;
-    std::vector<DoneEditPtr> edits;  // edits that change the graph, then the one that solved
+    std::vector<DoneEditPtr> edits;  // edits that change the graph, then the last that solves
     SacBasePtr base;
   };
   struct KnownState {
@@ -81,13 +81,13 @@ class SacSolver {
                                         const std::vector<MemoryPolicy>& policies);
   Result<SacStatePtr> state_of(const SacBasePtr& base, const std::vector<MemoryPolicy>& policies);
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
-  // A state whose plan, estimates and curve are valid.
+  // A state of which only the plan, the estimates and the curve are valid.
   Result<SacStatePtr> plan_state(const SacRequest& request);
-  // Does not set the deciders.
+  // The deciders are not set.
   Result<SacStatePtr> state_of_step(const SacRequest& request);
 
-  // The last trial. It is reused as long as graph, policies and settings, except for the budget,
-  // stay the same.
+  // The last trial, which is reused while the graph, the policies and the settings except for the
+  // budget stay the same.
   struct KnownTrial {
     SacBasePtr base;  // of a joint graph
     SacStepPtr step;  // of a flat training step
@@ -96,11 +96,11 @@ class SacSolver {
     std::unique_ptr<BudgetTrial> trial;
   };
 
-  // A plan that a search found, as adopted.
+  // A plan that was found by a search and adopted.
   struct KnownSearch {
     SacBasePtr base;
     DoneEditPtr edit;
-    std::vector<Keep> keep;  // by node: recompute if it is not saved
+    std::vector<Keep> keep;  // by node; recompute for values that are not saved
   };
   struct KnownReserved {
     SacBasePtr base;

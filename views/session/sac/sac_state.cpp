@@ -22,7 +22,7 @@ bool stands_as_solved(const SacState& state, const SacTensor& tensor) {
          state.base->keep[tensor.node.index()] == static_cast<std::int8_t>(tensor.keep);
 }
 
-// Reasons that already say "recomputed" only need a capital letter.
+// A reason that already begins with "recomputed" only needs a capital letter.
 std::string in_a_sentence(Keep keep, const std::string& reason) {
   if (!reason.starts_with("recomputed"))
     return fmt::format("{}: {}", capitalized(participle(keep)), reason);
@@ -42,7 +42,7 @@ std::string by_whom(const SacState& state, const SacTensor& tensor) {
                      state.edits[static_cast<std::size_t>(tensor.edit)]);
 }
 
-// Returns true if an edit decided: the user's, a list's, a preset's or a search's.
+// Returns true if an edit decided: by the user, a list, a preset or a search.
 bool is_by_edit(const SacTensor& tensor) {
   return tensor.decider == Decider::person || tensor.decider == Decider::list ||
          tensor.decider == Decider::preset || tensor.decider == Decider::search;
@@ -193,8 +193,8 @@ std::vector<SacTensor> tensors_of_pair(const Snapshot& snapshot,
   return tensors;
 }
 
-// The rows of a graph without decisions, such as a forward alone: one for each node whose memory
-// lives until the backward, or is recomputed.
+// The rows of a graph without decisions, such as a single forward: one for each node whose memory
+// is live until the backward, or which is recomputed.
 std::vector<SacTensor> tensors_of_lifetimes(const Snapshot& snapshot) {
   const Graph& graph = snapshot.graph;
   std::vector<SacTensor> tensors;

@@ -23,20 +23,20 @@ namespace jointer::views {
 
 // The kind of a graph, which determines the effect of choices.
 enum class SacKind : std::uint8_t {
-  joint,  // partitioned by a partitioner; choices are applied on top of its plan
+  joint,  // a partitioner makes a plan, and choices are applied on top of it
   step,   // forward, loss and backward in one graph; choices are tags, which are then applied to it
-  partitioned,  // a pair or another graph, shown as it is
+  partitioned,  // a pair or any other graph, shown as captured
 };
 SacKind sac_kind(const Graph& graph);
 
 // A partitioner's result and the data needed to evaluate other plans.
 struct SacBase : PlanOutcome {
-  SnapshotPtr snapshot;  // has the costs; except for policies, its graph is the one that was solved
+  SnapshotPtr snapshot;  // has the costs; its graph is the one solved, except for policies
   SolveSettings settings;
   std::vector<MemoryPolicy> policies;      // by node, when the plan was solved
   MemoryPolicy fsdp = MemoryPolicy::none;  // of the graph as opened (core/policy/with_fsdp.h)
   Partition partition;
-  std::unique_ptr<const PlanWhatIf> what_if;  // for plans of partition.joint
+  std::unique_ptr<const PlanWhatIf> what_if;  // evaluates plans of partition.joint
   std::vector<SaveCandidate> candidates;      // in program order
   std::vector<std::int8_t> keep;              // by node: the Keep of a candidate, or -1
 };
@@ -44,17 +44,17 @@ using SacBasePtr = std::shared_ptr<const SacBase>;
 
 // A flat training step without its tags applied.
 struct SacStep : PlanOutcome {
-  SnapshotPtr snapshot;                       // its graph, except for policies
-  std::unique_ptr<const PlanWhatIf> what_if;  // for plans of its graph
+  SnapshotPtr snapshot;                       // the step's graph, except for policies
+  std::unique_ptr<const PlanWhatIf> what_if;  // evaluates plans of that graph
 };
 using SacStepPtr = std::shared_ptr<const SacStep>;
 
 // The result of applying a flat training step's tags, in addition to its estimates.
 struct AppliedTags {
   bool any = false;     // the step has tags that are not applied yet
-  std::string refusal;  // why they cannot be applied; if set, everything is as without tags
+  std::string refusal;  // why the tags cannot be applied; if set, the estimates ignore the tags
   std::int64_t reserved_bytes = 0;
-  std::vector<NodeId> saved_at_peak;  // best to recompute first
+  std::vector<NodeId> saved_at_peak;  // best candidates for recomputation first
 };
 
 // One row of the pane.
@@ -66,8 +66,8 @@ struct SacTensor {
   std::size_t chain = 0;
   Keep keep = Keep::recompute;
   Decider decider = Decider::partitioner;
-  bool is_needed = true;   // under this plan; if false, it was needed when the plan was solved
-  std::int32_t edit = -1;  // index of the edit that decided it; -1: none, or a pending one
+  bool is_needed = true;   // by this plan; if false, it was needed by the plan as solved
+  std::int32_t edit = -1;  // index of the edit that decided; -1 if none did, or a pending one
   StepReason reason = StepReason::untagged;  // for a flat training step
 
   // Returns true if choices can no longer change the policy.
@@ -75,7 +75,7 @@ struct SacTensor {
 };
 
 struct SacState : PlanOutcome {
-  SnapshotPtr snapshot;  // names and shapes; for policies, only `tensors` is valid
+  SnapshotPtr snapshot;  // for names and shapes; its policies may be outdated, see `tensors`
   SacKind kind = SacKind::partitioned;
   SacBasePtr base;           // for a joint graph; otherwise null
   SacStepPtr step;           // for a flat training step; otherwise null
@@ -83,28 +83,28 @@ struct SacState : PlanOutcome {
   SavePlan plan;
   std::shared_ptr<const PlanTotals> totals;  // of the plan of a joint graph; otherwise null
   std::vector<SacTensor> tensors;            // in program order
-  std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
-  // One row per value, for comparison with other states: the sums are the estimates. Empty
-  // in a state that is not complete, and for a single half. Nodes: those of the base's joint graph,
-  // or of the snapshot.
+  std::vector<std::int32_t> tensor_by_node;  // index in `tensors`, or -1
+  // One row per value, for comparison with other states; the rows add up to the estimates. Empty if
+  // the state is incomplete, or for a single half. Nodes are those of the base's joint graph or,
+  // without a base, of the snapshot.
   std::vector<PlanRow> rows;
   std::vector<std::string> edits;         // titles of the history's edits
-  std::vector<NodeId> searched;           // nodes whose tag a search set
+  std::vector<NodeId> searched;           // nodes with tags set by a search
   std::vector<PlanChange::Note> refused;  // policies that no plan can satisfy
-  // For a flat training step, by node: the policies that no search has set (kSearch).
+  // For a flat training step, by node: the policies not set by a search (kSearch).
   std::vector<MemoryPolicy> own_policies;
-  bool has_own_policies = false;  // some of them were set since the graph was opened
-  // The passes that reorder the plan's graph, as the search found them for its plan; empty: the
-  // plan's own order, in which all estimates here are. See PlanOrdered.
+  bool has_own_policies = false;  // some of these were set since the graph was opened
+  // The passes that the search found to reorder the plan's graph; empty for the plan's own order.
+  // All estimates here are for the plan's own order; see PlanOrdered for the others.
   std::string order;
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }
-  // Evaluates plans of `plan`'s graph; null if nothing can change.
+  // Evaluates other plans of the same graph; null if nothing can change.
   [[nodiscard]] const PlanWhatIf* what_if() const {
     return is_step() ? step->what_if.get() : base ? base->what_if.get() : nullptr;
   }
-  // Returns true if both states are plans for the same graph, so that either can replace the other.
+  // Returns true if both states have plans for the same graph, so that one can replace the other.
   [[nodiscard]] bool has_graph_of(const SacState& other) const {
     return base == other.base && step == other.step;
   }
@@ -123,7 +123,7 @@ struct SacState : PlanOutcome {
 };
 using SacStatePtr = std::shared_ptr<const SacState>;
 
-// Returns true if the graph's device has a caching allocator, which reserves memory.
+// Returns true if the device has a caching allocator, which reserves memory.
 bool has_reserved(const SacState& state);
 
 // The policy for a choice; nullopt leaves the decision to the partitioner.

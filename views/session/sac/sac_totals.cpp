@@ -21,7 +21,7 @@ PlanTotals::Sum sum_of(const SacState& state, std::span<const int> tensors) {
   std::vector<std::uint8_t> is_counted(graph.node_count(), 0);
   PlanTotals::Sum sum;
   for (const int index : tensors) {
-    sum.bytes += tensor(index).bytes;  // of storages that belong to no other row
+    sum.bytes += tensor(index).bytes;  // of storages that no other row shares
     const NodeId call = tuple_call(graph, tensor(index).node);
     if (std::exchange(is_counted[call.index()], std::uint8_t{1}) != 0) continue;
     sum.recompute_ns += tensor(index).recompute_ns;

@@ -17,7 +17,7 @@ std::string_view pass_name(Partitioner partitioner) {
   return partitioner == Partitioner::min_cut ? "min_cut_partition" : "default_partition";
 }
 
-// The start of a pipeline's last pass: after the last comma outside braces.
+// The index at which a pipeline's last pass starts: after the last comma outside of braces.
 std::size_t last_pass(std::string_view pipeline) {
   int depth = 0;
   for (std::size_t i = pipeline.size(); i-- > 0;) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Settings for partitioning a joint graph, represented as an edit. Solving changes no nodes, but
+// Settings for partitioning a joint graph, and their form as an edit. Solving changes no nodes, but
 // the position in the history determines which plan is shown, so it is an ordinary history entry:
 // an edit whose `by` ends with a partitioner, in pipeline syntax:
 //
@@ -33,7 +33,7 @@ std::string describe(const SolveSettings& settings);
 std::string_view to_string(Partitioner partitioner);
 std::string_view to_string(KnapsackSolver solver);
 
-// The settings of the partitioner at the end of `by`, if any.
+// The settings of the partitioner at the end of `by`; nullopt if there is none.
 std::optional<SolveSettings> parse_solve(std::string_view by);
 // `by` without that partitioner.
 std::string_view without_solve(std::string_view by);

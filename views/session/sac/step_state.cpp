@@ -3,7 +3,7 @@
 // The document's graph is the step with its tags. A state is that graph with its tags applied
 // (core/policy/apply_step_tags.h), analyzed like any other graph: `jointer sac STEP -o` writes the
 // same graph and `jointer memory` reports the same estimates. Rows refer to the document's own
-// nodes (core/policy/step_values.h), since users tick these; the resulting graph is
+// nodes (core/policy/step_values.h), since users choose policies for these; the resulting graph is
 // discarded.
 //
 // Cost: applying tags is linear in the nodes; the analysis takes most of the time. If there are no
@@ -79,12 +79,12 @@ std::vector<NodeId> saved_at_peak(const Graph& step, const MemoryTimeline& memor
   return nodes;
 }
 
-// Adds the values that these are computed from, as far as they are not saved, so that recomputing
-// frees memory. Removes values that cannot be recomputed, unless none can.
+// Adds unsaved values that `nodes` are computed from, so that recomputing frees memory. Removes
+// values that cannot be recomputed, unless that applies to all of them.
 void add_chains(const SacState& state, std::vector<NodeId>& nodes) {
   const PlanWhatIf& what_if = *state.step->what_if;
   SavePlan plan = state.plan;
-  plan.offloaded.clear();  // offloaded values are available, too
+  plan.offloaded.clear();  // here, offloaded values count as saved
   const auto change = what_if.change_all(plan, nodes, Keep::recompute);
   const auto before = what_if.evaluate(plan);
   if (!change || !before) return;
@@ -134,7 +134,7 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
   std::optional<Analysis> made;
   if (const auto edits = apply_step_tags(graph); !edits) {
     state->applied_tags.refusal = edits.error().message;
-    graph = tagged;  // some tags may have been applied already
+    graph = tagged;  // some tags may already have been applied to it
   } else if (std::ranges::any_of(*edits, [](const Edit& edit) { return !edit.changes.empty(); })) {
     state->applied_tags.any = true;
     JOINTER_TRY(made, analyze(graph, as_it_stands.analysis.options));

@@ -16,18 +16,19 @@ namespace jointer::views {
 // The step without its tags applied. Error (usage): see `kept_values`.
 Result<SacStepPtr> make_step(const SnapshotPtr& snapshot);
 
-// Applies these policies, indexed by node; the caller sets `snapshot`, `edits` and the deciders. If
-// they cannot be applied, the state is that of the step without tags and `applied_tags.refusal` has
-// the reason. Error (usage): an estimate failed.
+// The state under these policies, indexed by node; the caller sets `snapshot`, `edits` and the
+// deciders. If the policies cannot be applied, the state is that of the step without tags, and
+// `applied_tags.refusal` says why. Error (usage): an estimate failed.
 Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
                                              const std::vector<MemoryPolicy>& policies);
 
-// The step of a state with the tags that no search has set: those of earlier plans may change.
+// The step of a state without the tags set by searches, which later searches may change.
 Graph step_with_own_tags(const SacState& state);
 
-// The nodes to tag when the user ticks these tensors, except settled ones. To recompute a value,
-// the values that it is computed from are tagged as well, back to saved ones, and for an element of
-// a tuple, the call that returns the tuple; otherwise no memory would be freed.
+// The nodes to tag when the user chooses a policy for these tensors, without settled ones. To
+// recompute a value, the values that it is computed from are tagged as well, back to saved ones.
+// For an element of a tuple, the call that returns the tuple is tagged as well, since otherwise no
+// memory would be freed.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<Keep> keep);
 

@@ -14,13 +14,13 @@
 namespace jointer::views {
 
 // Searches on a worker thread for the shortest list of changes that meets a target, and then for
-// the best plan without the target's conditions. Tags that a search has set in a flat training step
-// may change again. A new search replaces a running one.
+// the best plan without the target's conditions. Tags that an earlier search set in a flat training
+// step may be changed. A new search replaces a running one.
 class TargetSearch : public QObject {
   Q_OBJECT
  public:
   struct Found {
-    SacStatePtr state;  // before any change
+    SacStatePtr state;  // before the changes
     PlanTarget target;
     ChangeList list;
   };
@@ -46,15 +46,14 @@ class TargetSearch : public QObject {
  private:
   void find_best();
 
-  Task<ChangeList> list_;  // at most one of the two is running
+  Task<ChangeList> list_;  // at most one of the two tasks is running
   Task<Fit> best_search_;
   std::optional<Found> found_;
   std::optional<Fit> best_;
 };
 
 // An edit that sets the policies of the values in the list. `graph`: the joint graph with these
-// values. In a flat training step, the plan of the list is applied as a whole
-// (SacSession::apply_plan).
+// values. For a flat training step, use SacSession::apply_plan with the plan of the list instead.
 Edit edit_of(const ChangeList& list, const Graph& graph, const QString& title);
 
 }  // namespace jointer::views

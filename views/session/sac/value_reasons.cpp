@@ -11,9 +11,9 @@ bool has_same_plan(const SacStatePtr& a, const SacStatePtr& b) {
   return a && b && a->base == b->base && a->step == b->step && a->plan == b->plan;
 }
 
-// Compares the plan as the partitioner solved it: at its budget, unless the plan has changed since,
-// and under the tags of that time. The solvers thus show what they decide in place of the user's
-// choice. A flat training step is compared at its peak.
+// Compares solvers under the conditions in which the partitioner solved: at its budget (unless the
+// plan has changed since) and with the tags at that time. Each thus shows what it would decide in
+// place of the user. A flat training step is compared at its peak.
 SolverComparison::Request request_of(const SacState& state,
                                      std::shared_ptr<const Cancellation> job) {
   SolverComparison::Request request{
@@ -32,7 +32,8 @@ SolverComparison::Request request_of(const SacState& state,
   return request;
 }
 
-// The graph whose plans are compared: as the partitioner cleaned it, or a flat training step.
+// The graph of the compared plans: the joint graph as cleaned by the partitioner, or the flat
+// training step.
 const Graph& graph_of(const SacState& state) {
   return state.base ? state.base->partition.joint : state.step->snapshot->graph;
 }

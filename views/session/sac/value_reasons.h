@@ -10,9 +10,9 @@
 
 namespace jointer::views {
 
-// Explains the policy of one tensor with its margin (core/partition/plan_margin.h), and compares
-// the policy with the decisions of other solvers. Computed on a worker thread: first the margin,
-// which takes milliseconds, then the comparison, which solves the graph several times.
+// Explains a tensor's policy and its margin (core/partition/plan_margin.h), and compares the policy
+// with the decisions of other solvers. A worker thread computes first the margin, which takes
+// milliseconds, and then the comparison, which solves the graph several times.
 class ValueReasons : public QObject {
   Q_OBJECT
  public:
@@ -22,18 +22,18 @@ class ValueReasons : public QObject {
   ValueReasons& operator=(const ValueReasons&) = delete;
 
   // Starts explaining the tensor, unless it is already explained; `changed` follows. A null state,
-  // or a node without a row, ends the computation.
+  // or a node without a row, only ends the current explanation.
   void follow(const SacStatePtr& state, NodeId node);
-  // The lines about the tensor that was followed last, as far as they are computed.
+  // The lines computed so far about the tensor that was followed last.
   [[nodiscard]] const std::vector<MarginLine>& lines() const { return lines_; }
-  // True if more lines follow.
+  // Returns true if more lines follow.
   [[nodiscard]] bool is_working() const { return explaining_.is_running(); }
 
  signals:
   void changed();
 
  private:
-  // Computed for a plan, and reused for its other tensors.
+  // The data computed for a plan, reused for its other tensors.
   struct Plan {
     SacStatePtr state;  // has the graph
     std::shared_ptr<const PlanWhatIf> what_if;
@@ -46,7 +46,7 @@ class ValueReasons : public QObject {
   SacStatePtr state_;
   NodeId node_;
   Lines lines_;
-  Plan plan_;  // of state_; with the running job, if there is one
+  Plan plan_;  // of `state_`, with the running job if there is one
   Task<Plan, Lines> explaining_;
 };
 

@@ -42,7 +42,7 @@ std::optional<FuzzyMatch> fuzzy_match(const QString& pattern, const QString& tex
 
   std::vector<int> best(m * n, kNever), from(m * n, -1);
   for (std::size_t p = 0; p < m; ++p) {
-    int carried = kNever, carried_from = -1;  // best[p - 1][s] for s < t - 1
+    int carried = kNever, carried_from = -1;  // maximum of best[p - 1][s] for s < t - 1, and its s
     for (std::size_t t = 0; t < n; ++t) {
       if (p > 0 && t >= 2 && best[(p - 1) * n + t - 2] > carried) {
         carried = best[(p - 1) * n + t - 2];

@@ -2,8 +2,8 @@
 
 // Searches the nodes of a snapshot. The index is built once per snapshot: it stores all names in
 // one text, and attributes that many nodes share (operators, modules, stacks) once each. A query
-// checks each shared attribute once, and the numbers of every node; 55,000 nodes take a few
-// milliseconds.
+// checks each shared attribute once, and the numbers of every node. For 55,000 nodes, it takes a
+// few milliseconds.
 
 #include <functional>
 #include <optional>
@@ -30,7 +30,7 @@ class NodeSearch {
   };
   using Plan = std::function<std::optional<OfPlan>(NodeId node)>;
   void set_plan(Plan plan) { plan_ = std::move(plan); }
-  // Matches in program order. An empty query matches nothing.
+  // The matching nodes in program order. An empty query matches nothing.
   [[nodiscard]] std::vector<NodeId> find(const SearchQuery& query) const;
   // Error (usage): the query is invalid; one sentence says why.
   [[nodiscard]] Result<std::vector<NodeId>> find(std::string_view query) const;

@@ -299,19 +299,19 @@ Result<SearchQuery> parse_search(std::string_view text) {
 
 std::vector<std::pair<QString, QString>> search_help() {
   return {
-      {QStringLiteral("view_12"), tr("in the name, operator, module or stack")},
-      {QStringLiteral("/mm_\\d+$/"), tr("a regular expression")},
+      {QStringLiteral("view_12"), tr("has this in its name, operator, module or stack")},
+      {QStringLiteral("/mm_\\d+$/"), tr("matches this regular expression")},
       {QStringLiteral("op:mm"), tr("calls aten.mm")},
-      {QStringLiteral("mod:layers.3"), tr("in this module or its submodules")},
-      {QStringLiteral("phase:bw"), tr("in the backward; also fw, recomputed")},
-      {QStringLiteral("bytes>1MiB"), tr("outputs are larger than 1 MiB")},
-      {QStringLiteral("ms>0.1"), tr("estimated time is longer than 0.1 ms")},
-      {QStringLiteral("exposed>0"), tr("collectives that are not hidden")},
+      {QStringLiteral("mod:layers.3"), tr("is in this module or one of its submodules")},
+      {QStringLiteral("phase:bw"), tr("is in the backward; also fw, recomputed")},
+      {QStringLiteral("bytes>1MiB"), tr("has outputs larger than 1 MiB")},
+      {QStringLiteral("ms>0.1"), tr("has an estimated time of more than 0.1 ms")},
+      {QStringLiteral("exposed>0"), tr("is a collective with exposed time")},
       {QStringLiteral("tag:must_save"), tr("has this recompute tag")},
       {QStringLiteral("group:tp"), tr("uses this process group")},
-      {QStringLiteral("dtype:bf16"), tr("an output has this dtype")},
+      {QStringLiteral("dtype:bf16"), tr("has an output with this dtype")},
       {QStringLiteral("shape:8192"),
-       tr("an output has a dimension of this size; also shape:8192,7168")},
+       tr("has an output with a dimension of this size; also shape:8192,7168")},
       {QStringLiteral("-op:view"), tr("does not match op:view")},
       {QStringLiteral("op:mm,bmm"), tr("calls either operator")},
   };

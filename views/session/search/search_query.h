@@ -6,13 +6,13 @@
 //   view_12               part of the name, operator, module or stack
 //   "two words"           the same, including the blank
 //   /mm_\d+$/             the same, as a regular expression
-//   op:mm                 operator: a whole part of its name if any has one, else a substring
+//   op:mm                 operator: a whole part of the name if any has one, else a substring
 //   mod:layers.3          module, matched in the same way, including all modules below it
-//   name: stack: tag: group: role:    substring of these
+//   name: stack: tag: group: role:    substring of the node's name, stack and so on
 //   phase:fw              or bw, recomputed
-//   backward:mm_12        phase and text; recipes name the nodes of one half this way
-//   dtype:bf16            type of an output
-//   shape:8192            a size of an output; shape:8192,7168 matches adjacent sizes
+//   backward:mm_12        phase and text, as recipes name the nodes of one half
+//   dtype:bf16            dtype of an output
+//   shape:8192            a dimension of an output; shape:8192,7168 matches adjacent dimensions
 //   policy:save  by:person   from a plan: a tensor's policy, and who decided it
 //   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3  step<100
 //   -op:view              negation
@@ -53,7 +53,8 @@ enum class SearchField : std::uint8_t {
   step,
 };
 
-// The values of phase:. `recomputed` is not a phase, but is searched for in the same way.
+// The values of the filter phase:. `recomputed` is not a phase, but is searched for in the same
+// way.
 enum class SearchPhase : std::uint8_t { forward, backward, recomputed };
 // Accepts fw, fwd, bw, bwd and beginnings of the whole words, in lower case.
 std::optional<SearchPhase> parse_search_phase(std::string_view text);
@@ -80,7 +81,7 @@ struct SearchQuery {
 // Error (usage): a term is invalid; one sentence says why.
 Result<SearchQuery> parse_search(std::string_view text);
 
-// Help and tooltip lines: a filter and its meaning.
+// Lines for help and tooltips: a filter and its meaning.
 std::vector<std::pair<QString, QString>> search_help();
 
 }  // namespace jointer::views

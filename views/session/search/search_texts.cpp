@@ -29,7 +29,7 @@ std::string lower_case(std::string_view text) {
 void SearchTexts::add(std::string_view more) {
   if (first_.empty()) first_.push_back(0);
   const std::string low = lower_case(more);
-  // A newline inside a text would end it, so replace it.
+  // Replace newlines inside the text, since a newline ends it.
   for (const char c : low) text_ += c == kEnd ? ' ' : c;
   text_ += kEnd;
   first_.push_back(static_cast<std::uint32_t>(text_.size()));

@@ -37,7 +37,7 @@ class SearchTexts {
   [[nodiscard]] std::size_t index_at(std::size_t offset) const;
 
   std::string text_;
-  std::vector<std::uint32_t> first_;  // start offsets; one more than texts
+  std::vector<std::uint32_t> first_;  // start offset of each text, and the end of the last one
 };
 
 }  // namespace jointer::views

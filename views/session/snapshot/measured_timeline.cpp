@@ -12,7 +12,8 @@ std::vector<std::int64_t> positions_of(const TimelineData& data) {
   return positions;
 }
 
-// A profile without a point for each point of the estimate belongs to another graph.
+// Empty if the profile does not have one point per point of the estimate: it is then from another
+// graph.
 MeasuredCurve curve_by_points(const TimelineData& data, const std::vector<std::int64_t>& profile) {
   if (profile.empty() || profile.size() != data.point_count()) return {};
   return {positions_of(data), profile, data.length()};
@@ -28,7 +29,8 @@ MeasuredCurve curve_over_time(const std::vector<MeasuredBytes>& samples, std::in
   return {std::move(positions), std::move(bytes), std::max(end, samples.back().ns + 1)};
 }
 
-// The profile at the measured times of nodes, with the memory of blocks while they ran.
+// The profile at the measured times of nodes, and the memory samples of compiled blocks while they
+// ran.
 MeasuredCurve curve_with_blocks(const TimelineData& data, const Measurement& measurement) {
   const std::vector<std::int64_t>& profile = measurement.memory_profile;
   if (profile.empty() || profile.size() != data.point_count()) return {};
@@ -40,7 +42,8 @@ MeasuredCurve curve_with_blocks(const TimelineData& data, const Measurement& mea
       samples.push_back({data.position(point), profile[point]});
     for (const MeasuredBytes& sample : block.memory)
       samples.push_back({block.start_ns + sample.ns, sample.bytes});
-    // The points of its nodes are within it. The last one applies until the next node runs.
+    // Skip the points of the block's nodes, except the last one, which applies until the next node
+    // runs.
     while (point + 1 < profile.size() && data.position(point + 1) <= block.end_ns) ++point;
   }
   for (; point < profile.size(); ++point)

@@ -8,9 +8,10 @@
 
 namespace jointer::views {
 
-// Groups nodes the way people think of a model: a tree of modules, with each parameter in the
-// module that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers` itself has
-// nodes. In a graph without modules the places are source lines: the innermost frame of each stack.
+// Groups nodes in the way that people think of a model: as a tree of modules, with each parameter
+// in the module that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers`
+// itself has nodes. In a graph without modules, the places are source lines: the innermost frame of
+// each stack.
 struct ModuleLocation {
   std::string name;  // relative to the parent: "attention", "layers.0", "model.py:574"
   std::string path;  // "layers.0.attention"; for a source line, file and line

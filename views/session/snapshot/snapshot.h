@@ -17,7 +17,7 @@ struct Snapshot {
   Analysis analysis;
   TimelineData program_order, estimated_time;
 
-  // The timeline for that axis.
+  // The timeline on this axis: in program order or in estimated time.
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order : estimated_time;
   }

@@ -20,7 +20,8 @@ class StateQueue : public QObject {
   Q_OBJECT
  public:
   using Job = std::function<Result<DocumentState>(const DocumentState& state)>;
-  // Receives success once the job's state is current, before `changed` is emitted, or its error.
+  // Receives the job's error, or success once the job's state is current, before `changed` is
+  // emitted.
   using Done = std::function<void(const Result<void>& result)>;
 
   explicit StateQueue(DocumentState state, QObject* parent = nullptr);

@@ -13,7 +13,7 @@ namespace jointer::views {
 namespace {
 
 constexpr std::size_t kHostLane = 0, kComputeLane = 1, kFirstGroupLane = 2;
-// The maximum duration of a wait_tensor whose result is ready; a longer wait is a stall.
+// A wait of at least this duration is a stall. If its result is ready, wait_tensor returns sooner.
 constexpr std::int64_t kMinStallNs = 10'000;
 
 ItemColor collective_color(CollectiveKind kind) {
@@ -153,7 +153,7 @@ TimelineData::TimelineData(const Graph& graph, const Analysis& analysis,
   place_measured(graph, analysis, measurement);
 }
 
-// A node's allocations are shown from the start of the node, its frees from the next node on.
+// A node's allocations are shown from its start, its releases from the start of the next node.
 void TimelineData::place_points_by_step(std::size_t steps) {
   const auto count = static_cast<std::int64_t>(steps);
   length_ = std::max<std::int64_t>(count, 1);
@@ -231,7 +231,7 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
   build_lanes(analysis, std::move(items));
 }
 
-// When the nodes of blocks ran, by node; {0, 0} for others.
+// When the nodes of compiled blocks ran, by node; {0, 0} for other nodes.
 std::vector<TimelineData::Extent> TimelineData::extents_in_blocks(const Graph& graph,
                                                                   const Analysis& analysis,
                                                                   const Measurement& measurement) {
@@ -255,9 +255,9 @@ std::vector<TimelineData::Extent> TimelineData::extents_in_blocks(const Graph& g
   return extents;
 }
 
-// Memory changes at the measured times of nodes. Nodes of a block share its time in proportion to
-// their estimates. Other unmeasured nodes take no time; if nothing was measured, the estimate is
-// scaled to the measured step.
+// Memory changes at the measured times of nodes. The nodes of a block share the block's time in
+// proportion to their estimates. Other unmeasured nodes take no time; if nothing was measured, the
+// estimate is scaled to the measured step.
 void TimelineData::place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
                                                  const Measurement& measurement) {
   const std::size_t points = analysis.memory.profile().size();
@@ -343,8 +343,8 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
 }
 
 // A block is in the compute lane and in the lanes of the collectives and copies that it contains.
-// In time, it is one item in each. In program order, it is one item for each uninterrupted run of
-// its nodes.
+// On a time axis, it is one item in each lane. In program order, it is one item for each
+// uninterrupted run of its nodes.
 void TimelineData::place_blocks(const Graph& graph, const Analysis& analysis,
                                 const Measurement& measurement,
                                 std::vector<std::vector<LaneItem>>& lanes) {

@@ -73,7 +73,7 @@ class Lane {
   GroupId group_;
   std::vector<LaneItem> items_;
   std::vector<std::string> blocks_;
-  std::vector<std::int64_t> ends_;  // running maximum of the ends, sorted even if items overlap
+  std::vector<std::int64_t> ends_;  // running maximum of the ends; sorted even if items overlap
   std::vector<TimeByColor> sums_;   // cumulative time by color before each item
 };
 
@@ -130,7 +130,7 @@ class TimelineData {
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
   // The first point that begins at or after this position; point_count() if there is none.
   [[nodiscard]] std::size_t first_point_at(std::int64_t position) const;
-  // The point with the maximum, among those that apply anywhere in [begin, end).
+  // Of the points that apply anywhere in [begin, end), the one with the maximum.
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::int64_t bytes(MemoryCategory category, std::size_t point) const {
     return bands_->categories[static_cast<std::size_t>(category)][point];

@@ -72,7 +72,7 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
   if (const MeasuredBlock* block = measured.block_of(node))
     return lines
            << block_text(*block)
-           << tr("by itself: %1").arg(times_text(block->own_ns, estimated_ns(snapshot, *block)))
+           << tr("run alone: %1").arg(times_text(block->own_ns, estimated_ns(snapshot, *block)))
            << tr("in the profiled step, ran %1 (%2)")
                   .arg(time_range_text(block->start_ns, block->end_ns), label)
            << tr("at most %1 allocated").arg(bytes_text(block->peak_bytes))

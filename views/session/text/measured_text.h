@@ -18,8 +18,8 @@ QString measured_bytes_text(std::int64_t measured_bytes, std::int64_t estimated_
 // "rank 0, interpret, on AMD EPYC 7763, 2 threads".
 QString measurement_text(const Measurement& measurement);
 
-// The estimate to compare with a node's measurement: a wait's stall, a collective from its start to
-// its end, or any other node's own time.
+// The estimate to compare with a node's measurement: the stall of a wait, the time from start to
+// end of a collective, or the duration of any other node.
 std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node);
 std::int64_t measured_ns(const Snapshot& snapshot, const MeasuredNode& node);
 // The sum over the nodes that a block replaced.
@@ -28,7 +28,8 @@ std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block);
 // "compiled joint, 512 nodes".
 QString block_text(const MeasuredBlock& block);
 
-// Lines for a hover card of the node; empty if neither it nor a block with it was measured.
+// Lines for a hover card of the node; empty if neither the node nor a block that contains it was
+// measured.
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured, NodeId node);
 
 }  // namespace jointer::views

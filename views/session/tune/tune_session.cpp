@@ -222,7 +222,7 @@ void TuneSession::write_winner(const QString& path) {
     const Graph& after = done.steps.empty() ? searched->graph : *done.steps.back().graph;
     JOINTER_CHECK(write_bytes(path.toStdString(),
                               write_recipe(make_recipe(baseline->graph, after, edits, title))));
-    return tr("Wrote a recipe of %1 edits to %2.").arg(count_text(edits.size()), path);
+    return tr("Wrote a recipe with %1 edits to %2.").arg(count_text(edits.size()), path);
   };
   emit message(tr("Writing %1...").arg(path));
   run_in_background(this, write, [this](const Result<QString>& written) {
@@ -240,8 +240,8 @@ void TuneSession::apply(const std::vector<Edit>& edits, const StepFigures& figur
   Editing& editing = document_.editing();
   if (edits.empty()) return editing.go_to(*place);
   editing.apply_all_from(*place, edits);
-  const QString steps =
-      edits.size() == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(edits.size()));
+  const QString steps = edits.size() == 1 ? tr("1 pipeline step")
+                                          : tr("%1 pipeline steps").arg(count_text(edits.size()));
   emit message(
       tr("Applied %1: step time %2, peak %3.")
           .arg(steps, time_text(figures.figures.step_ns), bytes_text(figures.figures.peak_bytes)));

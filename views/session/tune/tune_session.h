@@ -18,13 +18,13 @@ namespace jointer::views {
 class Document;
 
 struct TuneSettings {
-  std::int64_t budget = 0;        // limit on the peak in bytes
-  std::size_t evaluations = 200;  // maximum number
+  std::int64_t budget = 0;        // maximum peak memory in bytes
+  std::size_t evaluations = 200;  // maximum number of evaluated pipelines
   std::optional<double> seconds;  // time limit
   std::uint64_t seed = 0;
 };
 
-// Searches for the best passes for a document's graph on worker threads, and applies a result.
+// Searches on worker threads for the best passes for a document's graph, and applies results.
 // Destroying the object, or starting a new search, cancels a running search without waiting.
 class TuneSession : public QObject {
   Q_OBJECT
@@ -39,25 +39,26 @@ class TuneSession : public QObject {
   [[nodiscard]] bool is_running() const { return running_ != nullptr; }
   // The current or final result; null before the first search.
   [[nodiscard]] const TuneResult* result() const { return result_ ? &*result_ : nullptr; }
-  // Returns true if the shown graph, or an entry in its history, is the graph that was searched.
+  // Returns true if the graph that was searched is the shown one, or an earlier state in its
+  // history.
   [[nodiscard]] bool can_take() const;
   // Returns true if applying a result opens a new pair instead of adding edits.
   [[nodiscard]] bool makes_a_pair() const;
 
-  // Limit on the peak in bytes for the next search, at first the peak of the graph.
+  // Maximum peak memory for the next search, in bytes; initially the graph's peak.
   [[nodiscard]] std::int64_t limit() const { return limit_; }
   void set_limit(std::int64_t peak_bytes);
 
   void start(const TuneSettings& settings);
   // Stops the search and keeps its result so far.
   void stop();
-  // Runs the pipeline on the graph that was searched. Its steps become edits of the document. If
-  // a step partitions a joint graph, `graph_made` follows, and the steps after it are edits of the
-  // pair.
+  // Runs the pipeline on the graph that was searched. Its steps become edits of the document. If a
+  // step partitions a joint graph, `graph_made` follows, and later steps become edits of the pair.
   void take(const Pipeline& pipeline);
   void take_winner();
-  // Writes the best pipeline for training: the edits that lead from the graph as opened to its
-  // result, as a recipe, or the pipeline if a recipe cannot express it because it partitions.
+  // Writes the best pipeline for use in training: as a recipe with the edits that lead from the
+  // graph as opened to the pipeline's result or, if the pipeline partitions, which a recipe cannot
+  // express, as a pipeline.
   void write_winner(const QString& path);
 
  signals:
@@ -90,7 +91,7 @@ class TuneSession : public QObject {
 
   Document& document_;
   std::int64_t limit_ = 0;
-  SharedPtr running_;  // of the running search, unless it has been stopped
+  SharedPtr running_;  // of the running search; null once it has been stopped
   Task<TuneResult> search_;
   std::optional<TuneResult> result_;
   std::optional<std::int64_t> reserved_;  // the winner's, after the search; nullopt if not known

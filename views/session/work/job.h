@@ -22,7 +22,7 @@ class Cancellation {
   void cancel() const { *flag_ = true; }
   // For functions that poll a flag. Valid as long as any copy of this object exists.
   [[nodiscard]] const std::atomic<bool>& flag() const { return *flag_; }
-  // True if both belong to the same job.
+  // Returns true if both belong to the same job.
   friend bool operator==(const Cancellation&, const Cancellation&) = default;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Runs calls from worker threads on the thread that created the mailbox. Orders the threads with
-// its own lock, since ThreadSanitizer does not see Qt's locks.
+// Runs calls from worker threads on the thread that created the mailbox. Uses its own lock to order
+// the threads, since ThreadSanitizer does not see Qt's locks.
 class Mailbox : public QObject {
  public:
   Mailbox();
@@ -21,7 +21,7 @@ class Mailbox : public QObject {
  private:
   struct Shared {
     std::mutex mutex;
-    Mailbox* mailbox = nullptr;  // null once it is gone
+    Mailbox* mailbox = nullptr;  // null once the mailbox is gone
     std::deque<std::function<void()>> calls;
   };
 
@@ -29,7 +29,7 @@ class Mailbox : public QObject {
   // Copies can be used on any thread, and after the mailbox is gone.
   class Address {
    public:
-    // Makes the call on the mailbox's thread, after earlier ones. Drops it if the mailbox is gone.
+    // Runs `call` on the mailbox's thread, after earlier calls. Drops it if the mailbox is gone.
     void post(std::function<void()> call) const;
 
    private:

@@ -7,9 +7,9 @@
 //   run_in_background   a job that always runs to its end
 //   Precomputed         a value that will be needed later (precomputed.h)
 //
-// A job gets copies of what it uses, and nothing of the object that starts it. The result arrives
-// as a Result<T> on the thread of that object, unless the object is gone. An exception becomes an
-// Error (run). There is no way to wait for a job.
+// A job gets copies of what it uses, and no reference to the object that starts it. The result
+// arrives as a Result<T> on the thread of that object, unless the object is gone. An exception
+// becomes an Error (run). There is no way to wait for a job.
 
 #include <QObject>
 #include <QThread>
@@ -44,7 +44,7 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // False once the result is delivered, or dropped by `cancel`.
+  // Returns false once the result has been delivered, or dropped by `cancel`.
   [[nodiscard]] bool is_running() const { return job_.has_value(); }
 
   // Cancels the current job and starts another one. `function` returns T or Result<T>, and may have
@@ -92,7 +92,7 @@ class Task {
 
   void take(const Cancellation& job, Report report) {
     if (job_ != job) return;
-    const auto receive = receive_;  // it may start another job
+    const auto receive = receive_;  // the call may start another job
     if (*receive) (*receive)(std::move(report));
   }
 

@@ -127,7 +127,7 @@ bool Autosave::has_changed(const SavedWork& found) const {
 
 // --- Tracking changes ---
 
-// Ignores undone edits, since the graph is back in the state that was saved or opened.
+// Undone edits do not count: without them, the graph is in the state that was saved or opened.
 bool Autosave::differs_from_saved() const {
   const auto done = [](Summary known) {
     known.steps.resize(known.place);
@@ -227,7 +227,7 @@ void Autosave::restore(const SavedWork& found) {
 
 void Autosave::give_up_restoring(const QString& why) {
   restoring_.release()->deleteLater();
-  if (journal_) journal_->set_closed(true);  // the journal stays for another start
+  if (journal_) journal_->set_closed(true);  // keep the journal for the next start
   journal_.reset();
   is_restoring_ = is_found_dirty_ = false;
   emit restored(0, {why});
@@ -258,7 +258,7 @@ void Autosave::discard() {
     auto workspace = read_workspace(path_.toStdString());
     if (!workspace) return emit failed(QString::fromStdString(workspace.error().message));
     found.workspace = *std::move(workspace);
-    found.workspace.benchmarks.clear();  // already loaded
+    found.workspace.benchmarks.clear();  // these have already been loaded
   }
   forget();
   is_restoring_ = true;

@@ -23,8 +23,8 @@ namespace jointer::views {
 // Saved work for a document that is being opened: a workspace, a journal, or both.
 struct SavedWork {
   Workspace workspace;  // the state to restore
-  QString path;         // the workspace file, or empty
-  QString journal;      // the journal file, or empty if `workspace` is as it was saved
+  QString path;         // the workspace file; empty if there is none
+  QString journal;      // the journal file; empty if `workspace` has no unsaved changes
   std::int64_t changed_at = 0;
 };
 
@@ -44,18 +44,19 @@ class Autosave : public QObject {
   Autosave& operator=(const Autosave&) = delete;
 
   [[nodiscard]] Document& document() const { return document_; }
-  // Empty until the first save.
+  // The workspace file; empty until the document is first saved.
   [[nodiscard]] const QString& path() const { return path_; }
   // Returns true if there are changes that are not in a workspace file.
   [[nodiscard]] bool is_dirty() const { return is_dirty_; }
 
-  // Replays saved work, then emits `restored` once with the edits that do not fit.
+  // Replays saved work, then emits `restored` once, with the number of applied edits and one
+  // sentence for each skipped edit.
   void restore(const SavedWork& found);
   // Returns true if the opened graph differs from the one that the saved work is based on.
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
   // Returns to the saved workspace, or to the graph as opened.
   void discard();
-  // Removes the journal: the user closes the document without its unsaved changes.
+  // Removes the journal, because the user is closing the document without saving.
   void forget();
 
   // Saves on a worker thread; emits `saved` or `failed`.
@@ -69,8 +70,8 @@ class Autosave : public QObject {
   void failed(const QString& sentence);
 
  private:
-  // Identifies the history in the journal or workspace without comparing edits: each list of edits
-  // is identified by its length and last edit.
+  // A short form of the history in the journal or workspace, so that edits need not be compared:
+  // each list of edits is identified by its length and last edit.
   struct Summary {
     struct Line {
       std::size_t edits = 0;
@@ -113,7 +114,7 @@ class Autosave : public QObject {
   // The hash of the graph as opened. The computation starts when the document is opened, and has
   // usually finished by the time the first edit is made.
   [[nodiscard]] std::string hash() const;
-  // Excludes benchmarks and layout.
+  // The workspace without benchmarks and layout.
   [[nodiscard]] Workspace workspace();
 
   Document& document_;
@@ -122,9 +123,9 @@ class Autosave : public QObject {
   QString folder_, path_;
   Precomputed<std::string> hash_;  // of the graph as opened
   std::unique_ptr<Journal> journal_;
-  Summary known_, saved_known_;  // of the journal or, without one, of the file; of the file
+  Summary known_, saved_known_;  // in the journal or, if there is none, in the file; in the file
   Setup known_setup_, saved_setup_;
-  History saved_history_;               // base of a new journal
+  History saved_history_;               // the base of a new journal
   std::string extra_;                   // members of the file that this version does not recognize
   std::unique_ptr<QObject> restoring_;  // set while a history is being replayed
   bool is_dirty_ = false, is_saving_ = false, is_restoring_ = false, is_found_dirty_ = false;

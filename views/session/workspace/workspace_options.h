@@ -1,6 +1,6 @@
 #pragma once
 
-// The options for computing estimates as a workspace stores them.
+// The options for computing estimates, in the form that a workspace stores.
 
 #include "core/schedule/analysis.h"
 #include "core/workspace/workspace.h"
@@ -9,7 +9,7 @@ namespace jointer::views {
 
 WorkspaceOptions to_workspace(const AnalysisOptions& options);
 
-// Replaces the options that the workspace contains; invalid ones are ignored.
+// Returns `options` with those that the workspace contains replaced; invalid ones are ignored.
 AnalysisOptions with_workspace(AnalysisOptions options, const WorkspaceOptions& saved);
 
 }  // namespace jointer::views
