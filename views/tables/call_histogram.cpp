@@ -40,8 +40,8 @@ CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
     button->setCheckable(true);
     quantity_->addButton(button, quantity);
   };
-  add(tr("Time"), tr("Distribution of the estimated device time of the calls"), time);
-  add(tr("Output"), tr("Distribution of the size of the outputs of the calls"), bytes);
+  add(tr("Time"), tr("Distribution of the calls' estimated device times"), time);
+  add(tr("Output"), tr("Distribution of the calls' output sizes"), bytes);
   quantity_->button(time)->setChecked(true);
   connect(quantity_, &QButtonGroup::idClicked, this, &CallHistogram::refresh);
   connect(plot_, &HistogramPlot::bin_chosen, this, [this](std::size_t bin) {

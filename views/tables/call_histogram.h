@@ -9,14 +9,14 @@
 
 namespace jointer::views {
 
-// The distribution of the calls of some rows over their durations or the sizes of their outputs.
-// A click on a bar chooses its calls. Hidden if there are fewer than two calls.
+// A histogram of the durations or output sizes of the calls in some rows. Clicking a bar chooses
+// its calls. Hidden if there are fewer than two calls.
 class CallHistogram : public QWidget {
   Q_OBJECT
  public:
   explicit CallHistogram(QWidget* parent = nullptr);
 
-  // Only the calls among the nodes count. `title` names the rows.
+  // Nodes that are not calls are ignored. `title` names the rows.
   void show_calls(SnapshotPtr snapshot, const QString& title, const std::vector<NodeId>& nodes);
 
  signals:

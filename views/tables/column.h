@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// The unit of a column's numbers, so that all tables format them alike.
+// The unit of a column's numbers, which decides their format in all tables.
 enum class Unit : std::uint8_t {
   text,
   count,
@@ -23,14 +23,14 @@ enum class Unit : std::uint8_t {
 struct Column {
   QString title;
   Unit unit = Unit::text;
-  QString meaning;  // one sentence on how the numbers are computed; shown as a tooltip
-  // For shares: the value of 100%, and the unit of part and whole.
+  QString meaning;  // one sentence that explains the numbers; shown as a tooltip
+  // For shares: the number that equals 100%, and the unit of part and whole.
   std::int64_t whole = 0;
   Unit whole_unit = Unit::time;
   // True if the totals include the column's sum, followed by `total_title` ("12 nodes").
   bool adds_up = false;
   QString total_title;
-  int max_width = 0;  // in pixels, for fitting the column to its texts; 0: the table's limit
+  int max_width = 0;  // in pixels, when the column is fitted to its texts; 0 for the table's limit
 };
 
 // A number as shown in tables: three significant digits, binary units. Empty if there is no number.

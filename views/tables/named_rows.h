@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Maps table rows to nodes of the shown graph by the names that edits use. Pass reports refer to
-// other states of the graph, where nodes may have other ids.
+// Maps table rows to nodes of the shown graph by the names that edits use, since pass reports refer
+// to other states of the graph, in which nodes may have other ids.
 class NamedRows {
  public:
   NamedRows() = default;
@@ -23,7 +23,7 @@ class NamedRows {
   [[nodiscard]] const std::string& name(int row) const {
     return names_[static_cast<std::size_t>(row)];
   }
-  // The row's node in the shown graph; an invalid id if no node there has that name.
+  // The row's node in the shown graph; an invalid id if that graph has no such node.
   [[nodiscard]] NodeId node(int row) const;
   // Returns true if the row names a node that the shown graph does not have.
   [[nodiscard]] bool is_gone(int row) const { return !name(row).empty() && !node(row); }

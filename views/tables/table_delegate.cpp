@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kBarInset = 3;  // above and below the bar
 constexpr int kTextInset = 3;
-constexpr int kNumberInset = 12;  // leaves space for a header's sort arrow
+constexpr int kNumberInset = 12;  // leaves space for the header's sort arrow
 constexpr double kBarOpacity = 0.28;
 
 }  // namespace
@@ -27,7 +27,7 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const int width = qRound(share.toDouble() * bar.width());
     painter->save();
     painter->setOpacity(kBarOpacity);
-    // Any nonzero share is visible.
+    // The bar of a nonzero share is always visible.
     painter->fillRect(bar.left(), bar.top(), share.toDouble() > 0 ? std::max(width, 1) : 0,
                       bar.height(), Theme::of(option.palette).accent);
     painter->restore();

@@ -4,7 +4,8 @@
 
 namespace jointer::views {
 
-// Paints table cells with a small bar behind shares, in rows high enough to click easily.
+// Paints table cells, with a bar behind each share, in rows that are high enough to be clicked
+// easily.
 class TableDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

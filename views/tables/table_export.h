@@ -1,6 +1,6 @@
 #pragma once
 
-// Exports tables for other programs.
+// Exports tables to other programs.
 
 #include <QString>
 #include <span>

@@ -13,9 +13,9 @@ namespace jointer::views {
 // Base class of tables and trees with up to 10^5 rows.
 //
 // A row is a number from 0 to row_count. Rows form a forest; in a plain table all rows are roots.
-// Cell contents are requested only to show, sort or copy rows. Sorting compares raw values and is
-// stable: rows with equal values keep their original order. A filter shows rows whose texts contain
-// all of its words, with their ancestors and descendants.
+// Cell contents are requested only when rows are shown, sorted or copied. Sorting compares raw
+// values and is stable: rows with equal values keep their original order. A filter shows the rows
+// with texts that contain all of its words, and their ancestors and descendants.
 //
 // A derived class defines the columns and cells and calls set_rows when its rows have changed. This
 // resets the model; TableView restores its state by row keys.
@@ -40,21 +40,22 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] virtual const std::vector<Column>& columns() const = 0;
   [[nodiscard]] virtual std::optional<std::int64_t> number(int row, int column) const = 0;
   [[nodiscard]] virtual QString text(int row, int column) const = 0;
-  // Lines to show in the tooltip after the exact number and the column's meaning.
+  // Lines that follow the exact number and the column's meaning in the tooltip.
   [[nodiscard]] virtual QString note(int /*row*/, int /*column*/) const { return {}; }
   [[nodiscard]] virtual QVariant decoration(int /*row*/, int /*column*/) const { return {}; }
-  // True if the row shows an error, which is painted in the error color.
+  // Returns true if the row shows an error, and is thus painted in the error color.
   [[nodiscard]] virtual bool is_alarm(int /*row*/) const { return false; }
-  // Identifies a row across rebuilds.
+  // A number that identifies the row across rebuilds.
   [[nodiscard]] virtual std::uint64_t key(int row) const = 0;
-  // Nodes that the row stands for, in any order.
+  // The nodes that the row stands for, in any order.
   [[nodiscard]] virtual std::vector<NodeId> nodes(int row) const = 0;
   // The deepest row that contains a node, or -1.
   [[nodiscard]] virtual int row_of(NodeId node) const = 0;
   // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
   // The totals of some rows by column; nullopt for columns without a total. No row may be below
-  // another. By default the sums of the numbers. A model whose rows share items overrides this.
+  // another. By default, these are the sums of the numbers; models with rows that share items
+  // override this.
   [[nodiscard]] virtual std::vector<std::optional<std::int64_t>> sums(
       std::span<const int> rows) const;
   // The items that the totals count, as text: "3 operators".
@@ -68,7 +69,7 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] static int row_at(const QModelIndex& index) {
     return static_cast<int>(index.internalId());
   }
-  // Invalid if the filter hides the row.
+  // The index of the row; invalid if the filter hides it.
   [[nodiscard]] QModelIndex index_of(int row, int column = 0) const;
 
   void set_filter(const QString& filter);
@@ -76,14 +77,14 @@ class TableModel : public QAbstractItemModel {
   // Why the filter is invalid, in one sentence; an invalid filter is ignored.
   [[nodiscard]] virtual QString filter_error() const { return {}; }
 
-  // Totals of the given rows. A descendant of another given row is not counted again.
+  // Totals of the given rows. A row below another given row is not counted again.
   [[nodiscard]] Totals totals(std::span<const int> rows) const;
   // Totals of the rows that match the filter.
   [[nodiscard]] Totals totals() const;
   // "12 operators · 41.2 GiB · 612 ms".
   [[nodiscard]] QString totals_text(const Totals& totals) const;
 
-  // A cell and a title in exported files. By default raw numbers: see raw_text.
+  // A cell and a title in exported files; raw numbers by default (see raw_text).
   [[nodiscard]] virtual QString exported(int row, int column) const;
   [[nodiscard]] virtual QString exported_title(int column) const;
   // A line of exported titles, then one line of exported cells per row.
@@ -104,7 +105,7 @@ class TableModel : public QAbstractItemModel {
   void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
  protected:
-  // Starts a rebuild that set_rows ends; the derived class changes its data in between.
+  // Begins a rebuild, which set_rows ends; the derived class changes its data in between.
   void begin_rows() { beginResetModel(); }
   // The parent of each row, or -1 for roots; parents precede their children.
   void set_rows(std::vector<int> parents);
@@ -113,7 +114,7 @@ class TableModel : public QAbstractItemModel {
   // Called when the filter or the rows have changed.
   virtual void prepare_filter() {}
   [[nodiscard]] virtual bool hides_rows() const { return !filter_.isEmpty(); }
-  // Returns true if a row matches by itself, regardless of its ancestors. `words`: the words of the
+  // Returns true if the row itself matches, regardless of its ancestors. `words`: the words of the
   // filter.
   [[nodiscard]] virtual bool passes(int row, const QStringList& words) const;
   // Must be called when a criterion other than the filter's text has changed.
@@ -122,7 +123,7 @@ class TableModel : public QAbstractItemModel {
  private:
   [[nodiscard]] QString tooltip(int row, int column) const;
   void apply_filter();
-  void arrange();  // sorts the rows that match the filter into shown_
+  void arrange();  // fills shown_ with the rows that the filter shows, in sort order
   void sort_rows(std::span<int> rows) const;
   void add_matches(int parent, std::vector<int>& rows) const;
   [[nodiscard]] Totals totals_of(std::span<const int> rows) const;
@@ -132,8 +133,8 @@ class TableModel : public QAbstractItemModel {
   std::vector<int> counts_;    // by parent + 1: number of its visible children
   std::vector<int> shown_;     // children of -1, 0, 1, ...: visible ones come first
   std::vector<int> places_;    // by row: its index among its parent's visible children, or -1
-  std::vector<char> matches_;  // by row: it or an ancestor matches the filter
-  std::vector<char> visible_;  // by row: it, an ancestor or a descendant matches
+  std::vector<char> matches_;  // by row: the row or an ancestor matches the filter
+  std::vector<char> visible_;  // by row: the row, an ancestor or a descendant matches
   QString filter_;
   int sort_column_ = -1;
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;

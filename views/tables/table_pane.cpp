@@ -22,7 +22,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kRangeDelayMs = 40;
-constexpr int kMinTable = 66;  // the header, a row and a scroll bar, in pixels
+constexpr int kMinTable = 66;  // fits the header, a row and a scroll bar, in pixels
 
 void mute(QLabel* label) {
   label->setForegroundRole(QPalette::PlaceholderText);
@@ -129,7 +129,7 @@ void TablePane::update_histogram() {
   histogram_->show_calls(document_.shared_snapshot(), title, nodes);
 }
 
-// Selects some of the nodes of the selected rows, which stay selected.
+// Selects some of the selected rows' nodes. The rows stay selected.
 void TablePane::select_part(std::vector<NodeId> nodes) {
   const QScopedValueRollback choosing(is_choosing_, true);
   document_.selection().select_all(std::move(nodes));
@@ -158,14 +158,14 @@ void TablePane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (is_stale_) request_refresh();
   view_->setAccessibleName(accessibleName());
-  // Runs after the layout has set the pane's width.
+  // Fit the columns after the layout has set the pane's width.
   if (!is_fitted_) QTimer::singleShot(0, view_, &TableView::fit_columns);
   is_fitted_ = true;
   follow_selection();
 }
 
 bool TablePane::eventFilter(QObject* watched, QEvent* event) {
-  // The window also uses Esc; the filter claims it while there is text to clear.
+  // The window also uses Esc; the filter claims the key while it has text to clear.
   if (watched == filter_ && event->type() == QEvent::ShortcutOverride &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && !filter_->text().isEmpty()) {
     event->accept();
@@ -202,7 +202,7 @@ void TablePane::choose() {
 
 void TablePane::follow_selection() {
   if (is_choosing_ || is_stale_ || !isVisible() || !has_rows_of_nodes()) return;
-  // Keep the rows that made this selection.
+  // If this selection was made here, its rows stay selected.
   if (rows_are_chosen()) return;
   const Selection& selection = document_.selection();
   const bool is_one = selection.nodes().size() == 1 && document_.has(selection.current());

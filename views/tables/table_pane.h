@@ -25,7 +25,7 @@ class TablePane : public QWidget {
   Q_OBJECT
  public:
   [[nodiscard]] TableView& view() { return *view_; }
-  // The footer is hidden in low panes, to leave space for rows.
+  // Shows or hides the line of totals. Low panes hide it, to leave space for rows.
   void show_footer(bool shown) { footer_->setVisible(shown); }
 
  public slots:
@@ -35,7 +35,7 @@ class TablePane : public QWidget {
   void save_as();
 
  signals:
-  // The user double-clicked a row or pressed Enter: views should show this node.
+  // The user double-clicked a row, or pressed Enter on it; views should show this node.
   void node_activated(jointer::NodeId node);
 
  protected:
@@ -48,15 +48,15 @@ class TablePane : public QWidget {
   // Calls refresh now, or when the pane is next shown.
   void request_refresh();
   [[nodiscard]] Document& document() { return document_; }
-  // The layout next to the filter, for additional controls.
+  // The layout of the filter, for additional controls next to it.
   [[nodiscard]] QHBoxLayout& controls() { return *controls_; }
-  // Shows the selected range above the table, and refreshes when it changes. Call it once, in the
-  // constructor, if the rows depend on the range.
+  // Shows the selected range above the table, and refreshes when the range changes. Called once, in
+  // the constructor, by panes with rows that depend on the range.
   void follow_range();
-  // Adds a histogram of the calls of the selected rows below the table. Call it once, in the
-  // constructor.
+  // Adds a histogram below the table for the calls in the selected rows. Called at most once, in
+  // the constructor.
   void add_histogram();
-  // Returns true if nodes selected elsewhere have rows here.
+  // Returns true if the table has rows for nodes that are selected elsewhere.
   [[nodiscard]] virtual bool has_rows_of_nodes() const { return true; }
   // Shows the row of a node that was selected elsewhere, or the row's nearest visible ancestor, if
   // any.
@@ -87,7 +87,7 @@ class TablePane : public QWidget {
   TableModel& model_;
   QVBoxLayout* rows_ = nullptr;
   QHBoxLayout* controls_ = nullptr;
-  QTimer range_delay_;  // delay before the pane follows a range that is being dragged
+  QTimer range_delay_;  // delays refreshes while the range is being dragged
   QLineEdit* filter_ = nullptr;
   QLabel* headline_ = nullptr;
   TableView* view_ = nullptr;

@@ -47,7 +47,7 @@ std::vector<int> TableView::selected_rows() const {
   for (const QModelIndex& index : selectionModel()->selectedRows())
     rows.push_back(TableModel::row_at(index));
   if (rows.size() < 2) return rows;
-  // Top to bottom: compare positions level by level, parents first.
+  // Sort from top to bottom: compare positions level by level, parents first.
   std::vector<std::pair<std::vector<int>, int>> placed;
   placed.reserve(rows.size());
   for (const int row : rows) {
@@ -107,13 +107,13 @@ void TableView::fit_columns() {
                       kSortMark + 12;
     const bool is_text = model_.columns()[static_cast<std::size_t>(c)].unit == Unit::text;
     const int content = sizeHintForColumn(c) + 8 + (c == 0 ? indentation() : 0);
-    // Leave space for numbers at other moments and in other graphs.
+    // Leave space for the longer numbers of other moments and graphs.
     const int figure =
         is_text ? 0 : fontMetrics().horizontalAdvance(QStringLiteral("1,000 MiB")) + kSortMark;
     const int own_limit = model_.columns()[static_cast<std::size_t>(c)].max_width;
     const int most = own_limit > 0 ? own_limit : is_text ? kMaxTextColumn : kMaxNumberColumn;
     int width = std::clamp(std::max({content, title, figure}), kMinColumn, most);
-    // In a narrow pane, limit the first column, which has the names, so that the first numbers fit.
+    // In a narrow pane, limit the first column, which has the names, so that the next columns fit.
     if (c == 0) width = std::clamp(width, kMinColumn, std::max(140, viewport()->width() * 9 / 20));
     setColumnWidth(c, width);
   }
@@ -152,7 +152,7 @@ void TableView::remember_expanded(int parent) {
 }
 
 void TableView::remember() {
-  // Remember that rows hidden by a filter were expanded, for when they are visible again.
+  // If there is a filter, also keep the keys of expanded rows that it hides.
   if (model_.filter().isEmpty()) remembered_.expanded.clear();
   remembered_.selected.clear();
   remembered_.current.reset();
@@ -182,7 +182,7 @@ void TableView::restore() {
       selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
     selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
   }
-  // Expand all, so that every match is visible.
+  // Expand all rows, so that every match is visible.
   if (!model_.filter().isEmpty() && model_.row_count() < 5000) expandAll();
   executeDelayedItemsLayout();
   verticalScrollBar()->setValue(was.scroll);

@@ -17,22 +17,22 @@ class TableView : public QTreeView {
 
   // Selected rows from top to bottom.
   [[nodiscard]] std::vector<int> selected_rows() const;
-  // The row, or its nearest visible ancestor if it is inside a collapsed row; -1 if the filter
-  // hides it.
+  // The row or, if it is inside a collapsed row, its nearest visible ancestor; -1 if the filter
+  // hides the row.
   [[nodiscard]] int exposed_row(int row) const;
-  // Selects one row, or none for -1, and scrolls to it. Does not emit rows_chosen.
+  // Selects only this row, or none if -1, and scrolls to it. Does not emit rows_chosen.
   void show_row(int row);
   // Like show_row, but expands the ancestors. Rows expanded by an earlier call are collapsed again,
   // unless the user has selected rows since.
   void uncover_row(int row);
-  // Fits the widths to the titles and visible cells.
+  // Fits the column widths to the titles and visible cells.
   void fit_columns();
 
  public slots:
   void copy();
 
  signals:
-  // The user selected rows, or clicked a selected one again.
+  // The user selected rows, or clicked a selected row again.
   void rows_chosen();
   void selection_changed();
 
@@ -46,7 +46,7 @@ class TableView : public QTreeView {
 
   TableModel& model_;
   bool is_restoring_ = false;
-  std::unordered_set<std::uint64_t> uncovered_;  // keys of rows that uncover_row expanded
+  std::unordered_set<std::uint64_t> uncovered_;  // keys of the rows that uncover_row expanded
 
   struct Remembered {
     std::unordered_set<std::uint64_t> expanded, selected;

@@ -11,7 +11,7 @@ namespace jointer::views {
 // The meanings of colors. A color has the same meaning in all panes, and no two meanings share a
 // color.
 enum class ColorRole : std::uint8_t {
-  // Memory, and what a plan does with a value.
+  // Memory, and what a plan decides about a value.
   parameter,
   buffer,
   input,
@@ -45,7 +45,7 @@ enum class ColorRole : std::uint8_t {
   group_3,
   group_4,
   group_5,
-  // The rest.
+  // Other meanings.
   forward,
   backward,
   amount,  // an amount of time, bytes or FLOPs; larger amounts get stronger colors

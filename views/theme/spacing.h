@@ -1,6 +1,6 @@
 #pragma once
 
-// Distances and heights in pixels that panes share.
+// Distances and heights shared by panes, in pixels.
 
 namespace jointer::views {
 

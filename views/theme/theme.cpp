@@ -9,7 +9,7 @@
 namespace jointer::views {
 namespace {
 
-// In the order of ColorRole.
+// Indexed by ColorRole.
 constexpr std::array<QRgb, kColorRoles> kLight{
     0x767C83,  // parameter
     0xB3AB9C,  // buffer
@@ -182,7 +182,7 @@ QColor Theme::half(const QColor& color) const {
 }
 
 QColor Theme::text_on(const QColor& background) {
-  // Approximate relative luminance; decides between black and white text.
+  // This approximates relative luminance.
   const double luminance =
       0.299 * background.redF() + 0.587 * background.greenF() + 0.114 * background.blueF();
   return luminance > 0.55 ? QColor(0x10, 0x14, 0x18) : QColor(0xFF, 0xFF, 0xFF);

@@ -12,8 +12,8 @@
 namespace jointer::views {
 
 // The window's colors. Surfaces are neutral and there is one accent; all other colors represent
-// data, and each has one meaning (see ColorRole). Categories of memory that a schedule or a plan
-// can change have the colors of the Okabe-Ito palette, which is safe for color blindness; in
+// data, and each has one meaning (see ColorRole). Memory categories that a schedule or a plan can
+// change have the colors of the Okabe-Ito palette, which is safe for color-blind users; in
 // grayscale, order and hatching distinguish them. Panes name roles, never colors.
 struct Theme {
   bool dark = false;
@@ -35,11 +35,11 @@ struct Theme {
   // Fill colors of estimates: `pale` inside an outline, `half` if a block is too narrow for one.
   [[nodiscard]] QColor pale(const QColor& color) const;
   [[nodiscard]] QColor half(const QColor& color) const;
-  // Black or white, whichever is more readable on `background`.
+  // Near-black or white, whichever is more readable on `background`.
   [[nodiscard]] static QColor text_on(const QColor& background);
 
   [[nodiscard]] QPalette palette() const;
-  // Style sheet for what the palette does not cover.
+  // A style sheet for what the palette does not cover.
   [[nodiscard]] QString style_sheet() const;
 
   static const Theme& light_theme();

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The user's choice; `system` follows the desktop.
+// The theme that the user chose; `system` follows the desktop.
 enum class ThemeChoice : std::uint8_t { system, light, dark };
 
 QString to_string(ThemeChoice choice);
@@ -17,7 +17,7 @@ std::optional<ThemeChoice> parse_theme_choice(const QString& text);
 // is applied.
 bool is_system_dark();
 
-// Applies style, palette and style sheet to the application.
+// Applies the theme's style, palette and style sheet to the application.
 void apply_theme(QApplication& application, ThemeChoice choice);
 
 }  // namespace jointer::views

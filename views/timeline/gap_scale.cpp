@@ -47,7 +47,7 @@ std::size_t GapScale::snapped(double position, const BestGaps& best, const AxisV
     least = distance;
     nearest = gap;
   };
-  // If several marks coincide, prefer the one that does not raise the peak.
+  // If several best gaps coincide, prefer the one that does not raise the peak.
   if (best.fastest_within) consider(*best.fastest_within);
   consider(best.min_exposed);
   consider(best.min_peak);
@@ -62,7 +62,7 @@ std::vector<GapScale::Column> GapScale::columns(const AxisView& axis) const {
   for (auto at = first; at != positions_.end();) {
     const double pixel = axis.to_pixel(static_cast<double>(*at));
     if (pixel > right) break;
-    // Collect all gaps up to the next pixel column.
+    // Find the end of the gaps in this pixel column.
     const double column = std::floor(pixel);
     const auto next = std::lower_bound(
         at, positions_.end(), static_cast<std::int64_t>(std::ceil(axis.to_position(column + 1))));

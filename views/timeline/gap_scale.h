@@ -1,6 +1,6 @@
 #pragma once
 
-// Maps the gaps that a held block can be moved to onto an axis. Plain numbers, no Qt.
+// Maps the gaps to which a held block can move onto an axis. Plain numbers, no Qt.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +23,9 @@ class GapScale {
   [[nodiscard]] std::int64_t position(std::size_t gap) const { return positions_[gap - first_]; }
   [[nodiscard]] std::size_t first() const { return first_; }
   [[nodiscard]] std::size_t last() const { return first_ + positions_.size() - 1; }
-  // The gap nearest to a position, clamped to the range; the earliest of several at the same
-  // distance.
+  // The gap nearest to a position, clamped to the range; the earliest if several are equally near.
   [[nodiscard]] std::size_t gap_at(double position) const;
-  // The nearest of the best gaps if it is within `pixels`, otherwise `gap_at`.
+  // The nearest of the best gaps if it is within `pixels`, otherwise the result of `gap_at`.
   [[nodiscard]] std::size_t snapped(double position, const BestGaps& best, const AxisView& axis,
                                     double pixels) const;
 

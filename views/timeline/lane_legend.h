@@ -16,7 +16,7 @@ class LaneLegend {
   // The height of the legend in a view of this width, in pixels; 0 if it is hidden or the lanes are
   // empty.
   [[nodiscard]] int height(int width) const;
-  // The entries that do not fit.
+  // The texts of the entries that do not fit.
   [[nodiscard]] QStringList left_out() const;
   void paint(QPainter& painter) const;
 

@@ -16,7 +16,7 @@ constexpr int kMinOutlineWidth = 4;
 void LaneTrack::paint(QPainter& painter) const {
   std::array<std::vector<QRect>, kItemColors> rects;
   for (const LaneRun& run : runs_) {
-    // Leave a pixel between wide blocks, to keep them distinguishable.
+    // Leave a pixel between wide blocks, so that they can be distinguished.
     const int width = run.right - run.left > 4 ? run.right - run.left - 1 : run.right - run.left;
     if (!run.is_folded()) {
       const auto color = static_cast<std::size_t>(lane_.items()[run.first].color);
@@ -64,7 +64,8 @@ void LaneTrack::paint_blocks(QPainter& painter, ItemColor color, std::vector<QRe
   draw();
 }
 
-// Stacks the colors by their share of the run's extent; idle time leaves the top empty.
+// Stacks the colors in proportion to their share of the run's extent; idle time leaves the top
+// empty.
 void LaneTrack::stack_folded(const LaneRun& run, int width,
                              std::array<std::vector<QRect>, kItemColors>& rects) const {
   const auto items = lane_.items();

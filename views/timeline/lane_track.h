@@ -12,11 +12,11 @@
 
 namespace jointer::views {
 
-// Estimates are pale with an outline; measurements are filled.
+// How blocks are painted: estimates pale with an outline, measurements filled.
 enum class LaneStyle : std::uint8_t { estimated, measured };
 
-// Paints a lane: blocks with names if they fit, folded runs as stacks of their colors, and hatched
-// stalls.
+// Paints a lane: blocks, with their names if those fit; folded runs as stacks of their colors; and
+// stalls with hatching.
 class LaneTrack {
  public:
   LaneTrack(const Graph& graph, const Lane& lane, const AxisView& axis, QRect area,
@@ -30,7 +30,7 @@ class LaneTrack {
         runs_(fold_lane(lane, axis)) {}
 
   void paint(QPainter& painter) const;
-  // The run at a pixel column, if any.
+  // The run at a pixel column; nullopt if there is none.
   [[nodiscard]] std::optional<LaneRun> run_at(int x) const;
   [[nodiscard]] const std::vector<LaneRun>& runs() const { return runs_; }
 

@@ -11,10 +11,10 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMaxFlows = 24;  // drawn at once unless one is selected
+constexpr std::size_t kMaxFlows = 24;  // maximum number drawn, unless one is selected
 constexpr double kFlowLeastPixels = 6;
 constexpr int kGhostLane = 3;
-constexpr int kHitHeight = 6;  // height of the tick over a node that a search has found
+constexpr int kHitHeight = 6;  // height of the tick above a node that a search has found
 constexpr int kGroupMark = 3;  // width of the mark in a group's color next to its lane
 
 }  // namespace
@@ -59,7 +59,7 @@ void LanesPainter::paint_ghost(QPainter& painter, std::size_t row) const {
   painter.drawRects(blocks.data(), static_cast<int>(blocks.size()));
 }
 
-// Marks the edge if the step continues beyond the axis.
+// Marks the right edge if the step continues beyond the end of the axis.
 void LanesPainter::paint_cut(QPainter& painter, std::size_t row) const {
   const std::int64_t length = (scene_.content.rows()[row].is_measured ? *scene_.content.measured()
                                                                       : scene_.content.estimated())
@@ -111,7 +111,7 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
   const QFontMetrics metrics = painter.fontMetrics();
   const Detail detail = detail_of(scene_.content.rows()[row]);
   if (scene_.content.rows()[row].is_measured) {
-    // A filled mark, since the blocks of this lane are filled too.
+    // The mark is filled, like the blocks in this lane.
     const int middle = area.center().y();
     painter.fillRect(QRect(box.left(), middle - 3, 7, 7), scene_.theme.text);
     painter.setPen(scene_.theme.text);
@@ -159,7 +159,7 @@ void LanesPainter::paint_selection(QPainter& painter) const {
                                               scene_.axis.left() + scene_.axis.width()))),
         x0 + 2);
     const QRect& area = scene_.layout.lane[static_cast<std::size_t>(row)];
-    // One mark per column, since thousands of selected nodes may share one.
+    // Draw one mark per pixel column, since thousands of selected nodes may share a column.
     int& last = last_column[static_cast<std::size_t>(row)];
     if (node != current && last == x0) return;
     last = x0;
@@ -176,8 +176,8 @@ void LanesPainter::paint_selection(QPainter& painter) const {
   painter.restore();
 }
 
-// Paints a tick over each node that a search has found; one per column, since thousands may share
-// one.
+// Paints a tick above each node that a search has found, but only one per pixel column, since
+// thousands of nodes may share a column.
 void LanesPainter::paint_hits(QPainter& painter) const {
   std::vector<int> last_column(scene_.layout.lane.size(), -1);
   const double begin = scene_.axis.begin(), end = scene_.axis.end();
@@ -205,7 +205,7 @@ void LanesPainter::paint_flows(QPainter& painter) const {
   painter.save();
   painter.setClipRect(scene_.layout.lanes);
   painter.setRenderHint(QPainter::Antialiasing);
-  // Draw all flows that are wide enough to be distinguished, unless there are too many.
+  // Draw the flows that are wide enough to be distinguished, unless there are too many.
   std::vector<const CollectiveTiming*> visible;
   for (const CollectiveTiming& c : s.collectives()) {
     const auto extent = scene_.content.data().extent(c.start);
@@ -235,7 +235,7 @@ void LanesPainter::paint_flows(QPainter& painter) const {
 void LanesPainter::paint_flow(QPainter& painter, const CollectiveTiming& c,
                               const QColor& color) const {
   if (!c.wait) return;
-  // The time at which a collective of a compiled block ran is unknown.
+  // It is unknown when a collective in a compiled block ran.
   if (scene_.content.is_measured_axis() && scene_.content.document().measured()->block_of(c.start))
     return;
   const int from_row = scene_.content.row_of(c.start, scene_.content.is_measured_axis());
@@ -245,8 +245,8 @@ void LanesPainter::paint_flow(QPainter& painter, const CollectiveTiming& c,
   const QRect& to_area = scene_.layout.lane[static_cast<std::size_t>(to_row)];
   const auto from = scene_.content.data().extent(c.start);
   const auto to = scene_.content.data().extent(c.wait);
-  // In time, the flow goes from the collective's end to the end of its wait; in program order, from
-  // its start to its wait.
+  // On a time axis, the flow leads from the collective's end to the end of its wait; in program
+  // order, from its start to its wait.
   const bool in_time = scene_.content.kind() != AxisKind::program_order;
   const QPointF a(scene_.axis.to_pixel(static_cast<double>(in_time ? from.end : from.begin)),
                   from_area.center().y());

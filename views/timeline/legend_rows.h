@@ -16,13 +16,13 @@ struct LegendEntry {
   QColor color;
   Swatch swatch = Swatch::filled;
   Qt::BrushStyle hatch = Qt::NoBrush;
-  // The longest text that the entry may show: it reserves this width, so that entries keep their
-  // places when their text changes.
+  // The longest text that the entry may show. Its width is reserved, so that entries stay in place
+  // when a text changes.
   QString longest = {};
 };
 
-// Entries from left to right, wrapped into rows. If they do not fit in `max_rows`, the last row
-// ends with the number of entries left out: "+3".
+// Lays out entries from left to right, wrapped into rows. If they do not fit into `max_rows`, the
+// last row ends with the number of entries left out, such as "+3".
 class LegendRows {
  public:
   static constexpr int kRowHeight = 20;
@@ -30,7 +30,7 @@ class LegendRows {
   LegendRows(std::vector<LegendEntry> entries, int max_rows)
       : entries_(std::move(entries)), max_rows_(max_rows) {}
 
-  // The number of rows at this width in pixels; 0 without entries.
+  // The number of rows at this width in pixels; 0 if there are no entries.
   [[nodiscard]] int rows(const QFontMetrics& metrics, int width) const;
   // The texts of the entries that are left out at this width.
   [[nodiscard]] QStringList left_out(const QFontMetrics& metrics, int width) const;
@@ -41,7 +41,7 @@ class LegendRows {
   struct Place {
     int x = 0, row = 0;
   };
-  // Positions of the first entries, as many as fit.
+  // The positions of the first entries, as many as fit.
   [[nodiscard]] std::vector<Place> places(const QFontMetrics& metrics, int width) const;
   [[nodiscard]] int width_of(const LegendEntry& entry, const QFontMetrics& metrics) const;
   static void paint_swatch(QPainter& painter, const LegendEntry& entry, const QRect& row,

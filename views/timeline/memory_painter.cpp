@@ -37,7 +37,7 @@ void MemoryPainter::paint(QPainter& painter) const {
   painter.restore();
 }
 
-// Paints the curve of the graph as opened, which has no positions in measured time.
+// Paints the curve of the graph as opened, except in measured time, in which it has no positions.
 void MemoryPainter::paint_ghost(QPainter& painter, const MemoryTrack& track) const {
   const Snapshot* opened = scene_.content.ghost();
   if (opened == nullptr || scene_.content.is_measured_axis()) return;
@@ -75,7 +75,7 @@ void MemoryPainter::paint_lifetime(QPainter& painter) const {
   }
 }
 
-// Paints the estimate's peak as a line through its label and the curve, and a mark.
+// Paints the estimate's peak: a label, a line through the label and the curve, and a mark.
 void MemoryPainter::paint_peak(QPainter& painter, const MemoryTrack& track) const {
   const QRect& area = scene_.layout.memory;
   const QRect row = scene_.estimate_label();
@@ -96,7 +96,7 @@ void MemoryPainter::paint_peak(QPainter& painter, const MemoryTrack& track) cons
       .paint(painter, scene_.theme, scene_.theme.warning);
 }
 
-// The marked point may be outside a zoomed axis.
+// Paints nothing if the point is outside of a zoomed axis.
 void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color) const {
   if (!scene_.layout.memory.adjusted(-1, -4, 1, 4).contains(at)) return;
   painter.setRenderHint(QPainter::Antialiasing);
@@ -105,7 +105,7 @@ void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color
   painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
-// Draws a hint that the curve is cut off below or above, and how to see all of it.
+// If the curve is cut off below or above, says so and how to see all of it.
 void MemoryPainter::paint_zoom(QPainter& painter) const {
   const BytesView whole{.top = scene_.content.top_bytes()};
   if (scene_.bytes.span() >= whole.span()) return;
@@ -145,8 +145,8 @@ void MemoryPainter::paint_measured_peak(QPainter& painter, const MemoryTrack& tr
       .paint(painter, scene_.theme, scene_.theme.text);
 }
 
-// The label of the device's memory, in the gutter: at its line, or above the scale if the axis ends
-// below it. Empty if the memory is not known.
+// The position of the label for the device's memory, in the gutter: at the line of this capacity
+// or, if the axis ends below it, above the scale. Empty if the capacity is not known.
 QRect MemoryPainter::capacity_label(const QFontMetrics& metrics, const MemoryTrack& track) const {
   const QRect& area = scene_.layout.memory;
   const auto capacity = capacity_bytes(scene_.content.shown().analysis.device);
@@ -174,7 +174,7 @@ void MemoryPainter::paint_capacity(QPainter& painter, const QRect& label,
 
 void MemoryPainter::paint_reserved(QPainter& painter, const MemoryTrack& track) const {
   track.paint_reserved(painter);
-  // Label the line at its right end, above it.
+  // Place the label above the right end of the line.
   const auto end = static_cast<std::int64_t>(scene_.axis.end());
   const std::int64_t bytes = scene_.content.data().reserved(scene_.content.data().point_at(end));
   const QString label = tr("reserved %1").arg(bytes_text(bytes));

@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// Paints the memory curve and everything over it: the reserved memory, the graph as opened, the
-// measurement, the lifetime of the current node's storage, the device's memory, and the peaks.
+// Paints the memory curve and everything on top of it: the reserved memory, the graph as opened,
+// the measurement, the lifetime of the current node's storage, the device's memory, and the peaks.
 class MemoryPainter {
   Q_DECLARE_TR_FUNCTIONS(MemoryPainter)
  public:

@@ -63,7 +63,7 @@ void MemoryTrack::paint_scale(QPainter& painter, const QRect& other_label) const
 
 namespace {
 
-// How a category's area is filled: with one color or a repeating tile.
+// The fill of a category's area: one color or a repeating tile.
 struct Ink {
   static constexpr int kTile = 8;
   bool plain = true;
@@ -85,7 +85,7 @@ struct Ink {
 
 }  // namespace
 
-// Writes the curve into an image row by row: painting rectangles would cost several operations per
+// Writes the curve into an image row by row: painting rectangles would take several operations per
 // column, and QPainter uses other threads for large transparent or patterned areas.
 void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   const qreal ratio = painter.device()->devicePixelRatioF();
@@ -107,8 +107,8 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
                hatched ? Theme::hatch(category) : Qt::NoBrush};
   }
 
-  // A run of columns is a stack of bands from the bottom up. Edges are rounded from running sums,
-  // so that bands have no gaps between them.
+  // Each run of columns is a stack of bands, from the bottom up. Band edges are rounded running
+  // sums, so that there are no gaps between bands.
   struct Band {
     int top;  // first pixel row of the band
     const Ink* ink;
@@ -160,7 +160,7 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
 }
 
 // The upper edge of a curve: a horizontal line for each run of columns, with vertical connections.
-// Consists of rectangles, since QPainter draws wide pens line by line.
+// The lines are rectangles, since QPainter draws wide pens line by line.
 template <class BytesAt>
 std::vector<QRect> MemoryTrack::outline(const std::vector<MemoryRun>& runs, BytesAt bytes_at,
                                         int width) const {

@@ -22,9 +22,10 @@ class MemoryTrack {
               const Theme& theme)
       : data_(data), axis_(axis), area_(area), bytes_(bytes), theme_(theme) {}
 
-  // Paints the labels of the scale, to the left of the area, except where there is another label.
+  // Paints the labels of the scale to the left of the area, except for those that another label
+  // would overlap.
   void paint_scale(QPainter& painter, const QRect& other_label) const;
-  // Paints background, grid and curve; with `hatched`, also the patterns that distinguish
+  // Paints the background, the grid and the curve; if `hatched`, also the patterns that distinguish
   // categories in grayscale.
   void paint_curve(QPainter& painter, bool hatched = true) const;
   // Paints the allocator's reserved memory as a line above the curve.
@@ -39,11 +40,12 @@ class MemoryTrack {
 
   [[nodiscard]] int y_of(std::int64_t bytes) const;
   [[nodiscard]] std::int64_t bytes_at(int y) const;
-  // The category that the stack shows at a point of the memory profile at this height, if any.
+  // The category that the stack of a point in the memory profile shows at this height; nullopt if
+  // there is none.
   [[nodiscard]] std::optional<MemoryCategory> category_at(std::size_t point, int y) const;
 
  private:
-  // The values at which the scale has labels and the background has lines.
+  // The values with a label on the scale and a line in the background.
   [[nodiscard]] std::vector<std::int64_t> ticks() const;
   // Paints edges so that they are visible on every color of the stack.
   void paint_strong(QPainter& painter, std::vector<QRect> edges, const QColor& color) const;

@@ -12,7 +12,8 @@ struct BytesView {
 };
 
 // The visible part of the memory axis, as fractions of the whole axis, so that it stays the same if
-// the axis changes. Plain numbers; positions are fractions of the visible part, from its bottom.
+// the axis changes. Plain numbers; positions are fractions of the visible part, measured from its
+// bottom.
 class MemoryZoom {
  public:
   static constexpr double kMax = 64;
@@ -21,9 +22,9 @@ class MemoryZoom {
   // The visible bytes of an axis that ends at `top_bytes`.
   [[nodiscard]] BytesView of(std::int64_t top_bytes) const;
 
-  // Zooms around a position, whose bytes stay in place; factors above 1 zoom in.
+  // Zooms around a position, which keeps its bytes; factors above 1 zoom in.
   void zoom_at(double position, double factor);
-  // Pans up by a fraction of the visible part, or down if it is negative.
+  // Pans up by a fraction of the visible part, or down if the fraction is negative.
   void pan(double share);
   void reset() { low_ = 0, high_ = 1; }
 

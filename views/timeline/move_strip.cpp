@@ -29,8 +29,8 @@ int MoveStrip::x_of(std::size_t gap) const {
       std::lround(std::clamp(pixel, axis_.left() - 2, axis_.left() + axis_.width() + 2)));
 }
 
-// The strip is at the bottom of the memory curve, where permanent memory is drawn, so that it hides
-// little.
+// The strip is at the bottom of the memory curve. Permanent memory is drawn there, so little of
+// interest is hidden.
 QRect MoveStrip::area() const {
   const QRect& memory = layout_.memory;
   const int share = static_cast<int>(memory.height() * kShareOfMemory);
@@ -124,7 +124,7 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   painter.restore();
 }
 
-// Draws the range of values over the positions in each pixel column.
+// Draws, for each pixel column, the range of the values at its positions.
 void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
   const auto value = [&](std::size_t gap) { return held_.preview.at(gap).*row.value; };
   std::int64_t least = value(held_.preview.first()), most = least;
@@ -197,7 +197,8 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     QString text;
   };
   std::vector<Mark> marks;
-  // Marks at the same position share a label; the one that does not raise the peak comes first.
+  // Marks at the same position share a label, which begins with the one that does not raise the
+  // peak.
   const auto add = [&](std::size_t gap, const QString& text) {
     for (Mark& mark : marks)
       if (mark.gap == gap) {
@@ -231,7 +232,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
         QPolygon({QPoint(x - 4, labels.bottom() - 6), QPoint(x + 5, labels.bottom() - 6),
                   QPoint(x, labels.bottom() + 1)}));
     const int width = metrics.horizontalAdvance(mark.text) + 8;
-    // Put the label next to its mark if there is room; otherwise leave it out.
+    // Place the label next to its mark if there is space; otherwise leave it out.
     for (const int left : {x + 7, x - 7 - width}) {
       const QRect box(left, labels.top(), width, labels.height());
       const bool fits = box.left() >= labels.left() && box.right() <= labels.right() &&

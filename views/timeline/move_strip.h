@@ -10,9 +10,9 @@
 
 namespace jointer::views {
 
-// Paints the options for a held block over the timeline: the legal range stands out, the rest is
-// dimmed, and a strip shows exposed time and peak at every position, the best ones, and the
-// constraint at each end.
+// Paints where a held block can move over the timeline: everything outside of the legal range is
+// dimmed, and a strip shows the exposed time and the peak at every position, the best positions,
+// and the constraint at each end.
 class MoveStrip {
  public:
   MoveStrip(const HeldMove& held, const GapScale& scale, const AxisView& axis,
@@ -25,8 +25,8 @@ class MoveStrip {
 
   // The area of the strip.
   [[nodiscard]] QRect area() const;
-  // The headline above the curves: "wait_tensor_91: 412 positions earlier · exposed 120 ms (-28.0 ms)
-  // ...".
+  // The headline above the curves, such as "wait_tensor_91: 412 positions earlier · exposed 120 ms
+  // (-28.0 ms) ...".
   [[nodiscard]] QString headline() const;
 
   // Why no position is marked as best; empty if one is.

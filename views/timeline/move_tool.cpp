@@ -40,7 +40,7 @@ bool MoveTool::is_holding() const {
 
 bool MoveTool::press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers) {
   if (const HeldMove* held = planner_.held(); held != nullptr && !held->is_dropped && scale_) {
-    // A command picked up the block: a click chooses its position.
+    // A command picked up the block, so a click chooses its position.
     pressed_ = held->handle;
     press_ = last_ = at;
     is_dragged_ = true;
@@ -86,7 +86,7 @@ bool MoveTool::move(QPoint at, Qt::KeyboardModifiers modifiers) {
   return true;
 }
 
-// Moves the gap by as much as the pointer has moved since the block was picked up.
+// Moves the block by as much as the pointer has moved since the block was picked up.
 void MoveTool::follow(int x, bool snaps) {
   const HeldMove* held = planner_.held();
   if (held == nullptr || held->is_dropped || !scale_) return;
@@ -97,7 +97,7 @@ void MoveTool::follow(int x, bool snaps) {
                          : scale_->gap_at(to));
 }
 
-// Zooming while a block is held keeps the block in place.
+// Keeps a held block in place while zooming.
 void MoveTool::anchor() {
   const double begin = std::exchange(begin_, range_.axis().begin());
   const double end = std::exchange(end_, range_.axis().end());
@@ -130,7 +130,7 @@ void MoveTool::scroll() {
 bool MoveTool::release() {
   patience_.stop();
   scrolling_.stop();
-  if (!pressed_) return true;  // cancelled while the button was down
+  if (!pressed_) return true;  // the drag was cancelled while the button was down
   pressed_ = {};
   if (planner_.held() != nullptr) {
     planner_.drop();

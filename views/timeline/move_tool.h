@@ -13,22 +13,24 @@
 
 namespace jointer::views {
 
-// Lets the user move blocks by dragging them in the timeline: a collective (its start, or its wait
-// at its right end), a wait by its stall, or any node in program order. The view passes its events
-// on; if a function returns true, it has handled the event, and the view must ignore it.
+// Lets the user move blocks by dragging them in the timeline: a collective (by its start or, at its
+// right end, by its wait), a wait by its stall, or any node in program order. The view passes its
+// events to this object; if a function returns true, it has handled the event, and the view must
+// ignore it.
 class MoveTool : public QObject {
   Q_OBJECT
  public:
   // Both arguments must outlive this object.
   MoveTool(const TimelineContent& content, TimelineRange& range);
 
-  // `grip`: the node that a press at `at` would pick up, if any. Returns true if it may be moved.
+  // `grip`: the node that a press at `at` would pick up; invalid if there is none. Returns true if
+  // it may be moved.
   bool press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers);
   bool move(QPoint at, Qt::KeyboardModifiers modifiers);
-  // Returns true if a block was moved or held; false for a click.
+  // Returns true if a block was moved or held, and false for a click.
   bool release();
   bool key(const QKeyEvent& event);
-  // True if a block is held, by the pointer or by a command.
+  // Returns true if a block is held, by the pointer or by a command.
   [[nodiscard]] bool is_holding() const;
 
   void paint(QPainter& painter, const TimelineLayout& layout, const Theme& theme) const;
@@ -45,8 +47,8 @@ class MoveTool : public QObject {
   void anchor();
   // The x coordinate of a gap.
   [[nodiscard]] int x_of(std::size_t gap) const;
-  // How far the pointer is beyond the edges of the axis, including a narrow margin inside them, in
-  // pixels; negative on the left.
+  // How far the pointer is beyond an edge of the axis, or into the narrow margin inside it, in
+  // pixels; negative at the left edge.
   [[nodiscard]] int beyond_edge(int x) const;
 
   const TimelineContent& content_;
@@ -55,9 +57,9 @@ class MoveTool : public QObject {
   NodeId pressed_;
   QPoint press_, last_;
   bool is_dragged_ = false, moved_by_key_ = false, is_scrolling_ = false;
-  double begin_ = 0, end_ = 0;  // visible range when the pointer last moved
-  QTimer patience_;             // a long press picks up a node without any motion
-  QTimer scrolling_;            // beyond an edge of the view
+  double begin_ = 0, end_ = 0;  // the visible range when the pointer last moved
+  QTimer patience_;             // a long press picks up a node without pointer motion
+  QTimer scrolling_;            // while the pointer is beyond an edge of the view
   std::unique_ptr<GapScale> scale_;
 };
 

@@ -14,7 +14,8 @@ struct PeakLabel {
   QRect box;
   QString text;  // elided if the row is narrower
 
-  // To the right of column `x` if there is space, else to its left; always within the row.
+  // Places the label to the right of column `x` if there is space, otherwise to the left; always
+  // within the row.
   static PeakLabel place(const QFontMetrics& metrics, const QRect& row, int x, const QString& text);
   void paint(QPainter& painter, const Theme& theme, const QColor& color) const;
 };

@@ -46,7 +46,7 @@ bool PlanOverlay::is_at_peak(QPoint at) const {
          ((at - *peak.mark).manhattanLength() <= kReach || peak.label.box.contains(at));
 }
 
-// Painted over the cached frame, since a preview changes with every pointer motion.
+// This is painted over the cached frame, since a preview changes with every pointer motion.
 void PlanOverlay::paint(QPainter& painter) const {
   const PlanOutcomePtr now = scene_.content.plan(), then = scene_.content.what_if();
   if (!now && !then) return;
@@ -63,7 +63,7 @@ void PlanOverlay::paint(QPainter& painter) const {
 
 void PlanOverlay::paint_peak(QPainter& painter, const Place& peak) const {
   peak.label.paint(painter, scene_.theme, scene_.theme.accent);
-  // The marked point may be outside a zoomed axis.
+  // The marked point may be outside of a zoomed axis.
   if (!scene_.layout.memory.adjusted(-kMark, -kMark, kMark, kMark).contains(*peak.mark)) return;
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(scene_.theme.surface, 1));

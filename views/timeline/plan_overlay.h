@@ -10,14 +10,14 @@
 
 namespace jointer::views {
 
-// Draws the SAC pane's plan over the memory curve: the memory of the partitioned graph, or of the
-// training step with its tags applied, and the memory after a previewed change.
+// Draws memory under the SAC pane's plan over the memory curve: of the pair, or of the training
+// step with its tags applied; and the memory after a previewed change.
 class PlanOverlay {
   Q_DECLARE_TR_FUNCTIONS(PlanOverlay)
  public:
   explicit PlanOverlay(const TimelineScene& scene) : scene_(scene) {}
 
-  // The mark of the plan's peak, if visible.
+  // The mark at the plan's peak; nullopt if it is not visible.
   [[nodiscard]] std::optional<QPoint> peak() const { return place_of_peak().mark; }
   // Returns true if the point is on the mark or its label.
   [[nodiscard]] bool is_at_peak(QPoint at) const;
@@ -27,7 +27,7 @@ class PlanOverlay {
 
  private:
   struct Place {
-    std::optional<QPoint> mark;  // none if it is not visible
+    std::optional<QPoint> mark;  // nullopt if it is not visible
     PeakLabel label;
   };
   [[nodiscard]] Place place_of_peak() const;

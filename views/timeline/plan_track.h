@@ -19,9 +19,10 @@ class PlanTrack {
   PlanTrack(const PlanOutcome& outcome, const TimelineData& data)
       : outcome_(outcome), data_(data) {}
 
-  // The visible columns; a run's point is the step of the pair at which memory is highest there.
+  // The visible columns. The point of each run is the step of the pair's memory timeline with the
+  // most memory in that column.
   [[nodiscard]] std::vector<MemoryRun> columns(const AxisView& axis) const;
-  // The step of the pair at which memory is highest within the axis range [begin, end).
+  // The step of the pair's memory timeline with the most memory in the axis range [begin, end).
   [[nodiscard]] std::size_t largest_step(double begin, double end) const;
   [[nodiscard]] std::int64_t bytes(std::size_t step) const {
     return outcome_.profile[1 + 2 * step];

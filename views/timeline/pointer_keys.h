@@ -5,8 +5,9 @@
 
 namespace jointer::views {
 
-// Gives a view the keys W, A, S and D while the pointer is over it, whichever widget of its window
-// has the keyboard focus, as in Perfetto. While text is being edited, the keys go to the text.
+// Sends the keys W, A, S and D to a view while the pointer is over it, no matter which widget of
+// its window has the keyboard focus, as in Perfetto. While text is being edited, the text gets the
+// keys.
 class PointerKeys : public QObject {
   Q_OBJECT
  public:
@@ -21,7 +22,7 @@ class PointerKeys : public QObject {
   bool redirect(QWidget& focused, QKeyEvent& event);
 
   QAbstractScrollArea& view_;
-  bool is_over_ = false;  // while it is true, all events of the program pass through this object
+  bool is_over_ = false;  // if true, all events of the program pass through this object
 };
 
 }  // namespace jointer::views

@@ -96,7 +96,7 @@ void RulerPainter::paint_marks(QPainter& painter, std::span<const std::size_t> m
   }
 }
 
-// Writes the distance between each pair of neighboring marks in the ruler, if there is space.
+// Writes the distance between neighboring marks in the ruler if there is space.
 void RulerPainter::paint_distances(QPainter& painter, std::span<const std::size_t> moments) const {
   std::vector<std::size_t> sorted(moments.begin(), moments.end());
   std::ranges::sort(sorted);

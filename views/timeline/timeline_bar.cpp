@@ -63,9 +63,10 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   const auto show_ghost = [this] { ghost_->setVisible(content_.document().editing().is_edited()); };
   connect(&content_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
-  auto* plan = add_bar_button(*this, tr("Plan"),
-                              tr("Show memory under the SAC pane's plan, aligned call by call: "
-                                 "after partitioning, or with a training step's tags applied"));
+  auto* plan =
+      add_bar_button(*this, tr("Plan"),
+                     tr("Show memory under the SAC pane's plan, aligned call by call: after "
+                        "partitioning or, for a training step, with its tags applied"));
   plan->setCheckable(true);
   plan->setChecked(true);
   plan->setObjectName(QStringLiteral("plan"));
@@ -95,7 +96,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   range_->setText(range->text());
 }
 
-// Uses a separate group, since the buttons of the axis are exclusive among themselves.
+// Uses a separate group, so that these buttons and those for the axis are not exclusive.
 void TimelineBar::add_program_choice() {
   auto* choice = new QButtonGroup(this);
   const auto add = [&](const QString& text, const char* name, bool is_partitioned,
@@ -113,7 +114,7 @@ void TimelineBar::add_program_choice() {
                tr("Show the joint graph as captured and edited: forward and backward before "
                   "partitioning"));
   partitioned_ = add(tr("As Partitioned"), "show_partitioned", true,
-                     tr("Show the pair that the partitioner makes of this joint graph under the "
+                     tr("Show the pair that the partitioner makes from this joint graph under the "
                         "SAC pane's plan, including recomputation"));
 }
 
@@ -152,9 +153,9 @@ void TimelineBar::show_measurement() {
     tip << tr("Shown alongside the estimates: %1").arg(measurement_text(shown->measurement()));
     for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
     if (!shown->measurement().blocks.empty())
-      tip << tr("Compiled packages ran in place of nodes, which were not timed individually.");
+      tip << tr("Nodes were not timed individually, since compiled packages ran in their place.");
     else if (shown->measurement().nodes.empty())
-      tip << tr("This measurement has no node times; only profiled runs do.");
+      tip << tr("This measurement has no node times; only profiled runs have them.");
   } else {
     tip << tr("Measurement to show alongside the estimates");
   }

@@ -8,13 +8,15 @@
 
 namespace jointer::views {
 
-// The bar above a timeline: axis, measurement, visible range, zoom.
+// The bar above a timeline, with controls for the axis, the measurement, the visible range and the
+// zoom.
 class TimelineBar : public QWidget {
   Q_OBJECT
  public:
   explicit TimelineBar(TimelineView& timeline, QWidget* parent = nullptr);
 
-  // Offers to show a joint graph as it is or as partitioned. `is_partitioned`: the current choice.
+  // Shows buttons to choose between the joint graph as it is and as partitioned. `is_partitioned`:
+  // the current choice.
   void offer_partitioned(bool is_partitioned);
 
  signals:

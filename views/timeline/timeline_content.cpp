@@ -16,7 +16,7 @@ namespace {
 // measured step. If that step is longer still, its end is cut off and labeled.
 constexpr std::int64_t kMaxStretch = 2;
 
-// The axis of memory extends to the device's capacity if that is at most this many times the peak.
+// The memory axis extends to the device's capacity if that is at most this many times the peak.
 constexpr std::int64_t kMaxHeadroom = 3;
 
 }  // namespace
@@ -60,7 +60,8 @@ std::int64_t TimelineContent::highest_bytes() const {
   const Analysis& a = shown().analysis;
   std::int64_t most = a.memory.peak_bytes();
   if (shows_reserved()) most = std::max(most, a.reserved.peak_bytes);
-  // While a block is held and after an edit, the scale is fixed, so that a lower curve looks lower.
+  // While a block is held and after an edit, include the graph as opened in the scale, so that a
+  // lower curve looks lower.
   if (const Snapshot* opened = ghost())
     most = std::max({most, opened->analysis.memory.peak_bytes(),
                      shows_reserved() ? opened->analysis.reserved.peak_bytes : 0});
@@ -84,7 +85,7 @@ std::int64_t TimelineContent::top_bytes() const {
 
 std::int64_t TimelineContent::axis_length() const {
   std::int64_t own = data().length();
-  // The length of the axis is fixed too, so that a shorter step looks shorter.
+  // Include the graph as opened here too, so that a shorter step looks shorter.
   if (const Snapshot* opened = ghost(); opened != nullptr && !is_measured_axis())
     own = std::max(own, opened->timeline(kind_).length());
   if (kind_ == AxisKind::program_order || measured() == nullptr) return own;
@@ -162,7 +163,7 @@ int TimelineContent::row_of(NodeId node, bool is_measured) const {
 
 // --- The plan ---
 
-// A plan is drawn over the nodes of the graph that it partitions; it cannot be shown over a
+// A plan is aligned with the nodes of the graph that it partitions, so it cannot be drawn over a
 // different order.
 bool TimelineContent::has_place_for(const SacStatePtr& state) const {
   if (!state || !state->can_change() || state->places.size() < 2 || !show_plan_) return false;

@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// The content of a timeline: the states of a document, the axis and the lanes. Nothing here depends
-// on pixels.
+// The content of a timeline: the states of a document that it shows, the axis and the lanes.
+// Nothing here depends on pixels.
 class TimelineContent : public QObject {
   Q_OBJECT
  public:
@@ -46,10 +46,10 @@ class TimelineContent : public QObject {
   [[nodiscard]] std::int64_t axis_length() const;
   // The value at the upper edge of the memory curve.
   [[nodiscard]] std::int64_t top_bytes() const;
-  // Returns true if the axis of memory extends to the device's capacity. If the graph's peak is
-  // far lower, the axis does not, since that would flatten the curve.
+  // Returns true if the memory axis extends to the device's capacity. It does not if the graph's
+  // peak is far lower, since that would flatten the curve.
   [[nodiscard]] bool shows_capacity() const;
-  // The measured bytes at the time when the nodes at a moment of the estimate ran; none if unknown.
+  // The bytes measured when the nodes at a moment of the estimate ran; nullopt if unknown.
   [[nodiscard]] std::optional<std::int64_t> measured_bytes(std::size_t moment) const;
   // The number of rows of labels above the memory curve: for the peaks of the estimate, the
   // measurement and the plan, in this order.
@@ -112,7 +112,7 @@ class TimelineContent : public QObject {
   void measurement_changed();
   // The entries of a legend have changed, or the legend is shown or hidden.
   void legend_changed();
-  // Anything else that is painted has changed.
+  // Something else that is painted has changed.
   void changed();
 
  private:
@@ -126,7 +126,7 @@ class TimelineContent : public QObject {
 
   Document& document_;
   const MovePlanner& planner_;
-  SnapshotPtr last_;  // the document's snapshot before it changed
+  SnapshotPtr last_;  // the document's snapshot before the last change
   AxisKind kind_ = AxisKind::estimated_time;
   std::vector<Row> rows_;
   bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true, show_lane_legend_ = true;

@@ -8,7 +8,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMinTwoGrips = 18;  // minimum width for separate grips of start and wait
+constexpr int kMinTwoGrips = 18;  // minimum width for separate start and wait grips
 
 // The compiled block that an item shows; null if it is a node.
 const MeasuredBlock* block_at(const TimelineScene& scene, const LaneItem& item) {
@@ -72,7 +72,7 @@ std::pair<int, int> columns_of(const TimelineScene& scene, TimeRange range) {
 void select_at(const TimelineScene& scene, QPoint at, bool toggles) {
   Selection& selection = scene.content.document().selection();
   const TimelineHit h = hit_timeline(scene, at);
-  // A click in the selected range keeps it.
+  // A click outside of the selected range clears it.
   if (const auto range = selection.range())
     if (const auto [left, right] = columns_of(scene, *range); at.x() < left || at.x() > right)
       selection.set_range(std::nullopt);

@@ -13,18 +13,18 @@ namespace jointer::views {
 struct TimelineHit {
   std::optional<std::size_t> row;
   std::optional<LaneRun> run;
-  std::optional<std::size_t> point;  // in the memory profile
+  std::optional<std::size_t> point;  // point in the memory profile
 };
 TimelineHit hit_timeline(const TimelineScene& scene, QPoint at);
 
-// The node that a press at `at` would pick up, if any.
+// The node that a press at `at` would pick up; invalid if there is none.
 NodeId grip_at(const TimelineScene& scene, QPoint at);
 
 // The first and the last pixel column of a range, within the axis.
 std::pair<int, int> columns_of(const TimelineScene& scene, TimeRange range);
 
-// Selects what is at a position; with `toggles`, toggles a single node in the selection instead. A
-// range that does not contain the position is cleared.
+// Selects what is at a position or, if `toggles`, adds or removes a single node. A selected range
+// that does not contain the position is cleared.
 void select_at(const TimelineScene& scene, QPoint at, bool toggles);
 
 // The range between two pixel columns, given in either order.

@@ -12,7 +12,7 @@ constexpr int kOverview = 40, kLowOverview = 24;
 constexpr int kGap = 8;
 constexpr int kLaneGap = 4;
 constexpr int kLabel = 18;
-constexpr int kMemory = 110, kMinMemory = 48;  // of the curve, before and after lanes shrink
+constexpr int kMemory = 110, kMinMemory = 48;  // height of the curve, before and after lanes shrink
 constexpr int kLow = 340;
 
 // Heights of a lane in pixels.
@@ -37,7 +37,7 @@ int gap_over(LaneKind kind) {
   return kind == LaneKind::measured ? 1 : kLaneGap;
 }
 
-// How far all lanes grow from their minimum to their full heights, as a fraction.
+// The fraction by which all lanes grow from their minimum to their full heights.
 double lane_share(std::span<const LaneKind> kinds, int space) {
   int full = 0, minimum = 0;
   for (const LaneKind kind : kinds) {

@@ -8,7 +8,8 @@
 
 namespace jointer::views {
 
-// CPU lanes and measured lanes are less tall; a measured lane is just below its estimate.
+// CPU lanes and measured lanes are lower than the others; a measured lane is directly below its
+// estimate.
 enum class LaneKind : std::uint8_t { host, estimated, measured };
 
 // The areas of the timeline: a gutter for names on the left, and to its right, from top to bottom,
@@ -17,8 +18,8 @@ enum class LaneKind : std::uint8_t { host, estimated, measured };
 // not fit scroll.
 struct TimelineLayout {
   QRect legend, ruler, memory, lanes, lane_legend, overview;
-  std::vector<QRect> labels;  // rows for labels of peaks, which would hide the curve
-  std::vector<QRect> lane;    // each lane, scrolled; may be outside `lanes`
+  std::vector<QRect> labels;  // rows for peak labels, which would otherwise hide the curve
+  std::vector<QRect> lane;    // the area of each lane, after scrolling; may be outside of `lanes`
   int gutter = 0;
   int lanes_height = 0;  // total height of all lanes
 

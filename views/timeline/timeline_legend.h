@@ -10,10 +10,10 @@
 
 namespace jointer::views {
 
-// The memory curve's colors with their bytes at the current moment: the categories that occur, then
-// the measurement and the plan if they are shown.
+// The entries of the memory curve's legend, with the bytes at the current moment: the categories
+// that occur, then the measurement and the plan if they are shown.
 std::vector<LegendEntry> legend_entries(const TimelineContent& content, const Theme& theme);
-// The moment that the bytes belong to: "at mm_12:".
+// The label that names this moment, such as "at mm_12:".
 QString legend_title(const TimelineContent& content);
 
 // The legend of the memory curve. In a low view it has one row.
@@ -22,7 +22,7 @@ class TimelineLegend {
   explicit TimelineLegend(const TimelineScene& scene);
   // The height of the legend in a view of this width, in pixels.
   [[nodiscard]] int height(int width) const;
-  // The entries that do not fit.
+  // The texts of the entries that do not fit.
   [[nodiscard]] QStringList left_out() const;
   void paint(QPainter& painter) const;
 

@@ -93,8 +93,8 @@ void TimelineRange::take_kind(AxisKind /*kind*/, AxisKind before) {
   emit changed();
 }
 
-// With a new estimate, the same part of the step stays visible, whatever its new length. After an
-// edit, the visible range stays unchanged.
+// With a new estimate, the same part of the step stays visible, whatever the step's new length.
+// After an edit, the visible range stays the same.
 void TimelineRange::take_snapshot(const SnapshotPtr& before) {
   const bool whole = axis_.shows_all();
   const std::int64_t length = content_.axis_length();
@@ -107,8 +107,8 @@ void TimelineRange::take_snapshot(const SnapshotPtr& before) {
   emit changed();
 }
 
-// Keeps the visible range; if that was the whole step, shows all of the estimate and the
-// measurement.
+// Keeps the visible range unless it was the whole step; in that case, shows all of the estimate and
+// the measurement.
 void TimelineRange::take_measurement() {
   const double begin = axis_.begin(), end = axis_.end();
   const bool whole = axis_.shows_all();

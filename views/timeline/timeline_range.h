@@ -19,7 +19,7 @@ class TimelineRange : public QObject {
   [[nodiscard]] const AxisView& axis() const { return axis_; }
   // "120 ms to 180 ms"
   [[nodiscard]] QString text() const;
-  // Sets the axis's position on screen. Does not emit `changed`.
+  // Sets where the axis is on screen. Does not emit `changed`.
   void set_pixels(int left, int width) { axis_.set_pixels(left, width); }
 
   void zoom_at(double pixel, double factor);

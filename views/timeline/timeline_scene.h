@@ -12,14 +12,14 @@
 
 namespace jointer::views {
 
-// A timeline as it is on screen. Holds references, so it is valid only during painting or hit
+// A timeline as it is on screen. Holds references, so a scene is valid only during painting or hit
 // testing.
 struct TimelineScene {
   const TimelineContent& content;
   const AxisView& axis;
   const TimelineLayout& layout;
   const Theme& theme;
-  BytesView bytes;  // of the memory curve
+  BytesView bytes;  // the bytes that the memory curve's axis shows
   QFont font;
   QRect viewport;
 

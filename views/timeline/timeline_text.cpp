@@ -17,7 +17,8 @@
 namespace jointer::views {
 namespace {
 
-// Text for nodes folded into a few pixels; totals are exact, however many there are.
+// The text for nodes that are folded into a few pixels. Totals are exact, however many nodes there
+// are.
 QStringList folded_lines(const TimelineContent& content, const Lane& lane, const LaneRun& run) {
   const Snapshot& s = content.shown();
   const auto items = lane.items().subspan(run.first, run.last - run.first);
@@ -57,7 +58,7 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
                << tr("zoom in (double-click) to see them separately");
 }
 
-// Text for the item at a position; empty if there is nothing.
+// The text for the item at a position; empty if there is none.
 QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint at) {
   const Snapshot& s = scene.content.shown();
   const MeasuredTimeline* m = scene.content.document().measured();
@@ -100,7 +101,7 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint a
   return {};
 }
 
-// The entries that do not fit in the legend under the pointer.
+// The texts of the entries that do not fit into the legend under the pointer.
 QStringList legend_lines(const TimelineScene& scene, QPoint at) {
   if (scene.layout.legend.contains(at)) return TimelineLegend(scene).left_out();
   if (scene.layout.lane_legend.contains(at)) return LaneLegend(scene).left_out();
@@ -111,7 +112,7 @@ bool runs_on_compute(const Snapshot& s, NodeId id) {
   return s.analysis.simulation.timing(id).stream <= 0 && !s.graph.is_wait(s.graph.node(id));
 }
 
-// The measured time of the part of a node that is estimated to take `part_ns`.
+// The measured time of a part of a node, given that part's estimated time.
 std::int64_t measured_part(const Snapshot& s, const MeasuredNode& node, std::int64_t part_ns) {
   const std::int64_t whole = s.analysis.costs[node.node.index()].ns;
   if (part_ns >= whole) return node.own_ns;

@@ -8,15 +8,15 @@
 
 namespace jointer::views {
 
-// The position of a moment on the axis, and its bytes: measured if a measurement is shown, and
-// estimated.
+// The position of a moment on the axis, then its estimated bytes and, if a measurement is shown,
+// the measured ones.
 QString moment_text(const TimelineContent& content, std::size_t moment);
 
 // The totals of a selected range, as text.
 QStringList range_lines(const TimelineContent& content, TimeRange range);
 
-// Hover text at a position: of the item there, or the entries that do not fit in a legend. Empty if
-// there is nothing.
+// The hover text at a position: about the item there, or the entries that do not fit into the
+// legend there. Empty if there is neither.
 QStringList card_lines(const TimelineScene& scene, QPoint at);
 
 // Paints a card with the hover text, and a line at the pointer if it is over an item.

@@ -62,7 +62,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   tool_ = std::make_unique<MoveTool>(content_, range_);
   connect(tool_.get(), &MoveTool::changed, this, &TimelineView::refresh);
   new PointerKeys(*this);
-  // Compute the estimates of possible positions before a drag starts.
+  // Prepare the estimates of possible positions before a drag starts.
   if (moves_ == Moves::allowed) document_.editing().planner().prepare();
 }
 
@@ -150,8 +150,8 @@ void TimelineView::go_to(NodeId node) {
   views::go_to(document_, node);
 }
 
-// Scrolls to a node that was selected elsewhere, as little as necessary. Several nodes have no
-// single position to scroll to.
+// Scrolls by the minimum needed to show a node that was selected elsewhere. If several nodes are
+// selected, there is no single position to scroll to.
 void TimelineView::follow_selection() {
   const auto nodes = document_.selection().nodes();
   if (nodes.size() == 1 && drag_ == Drag::none) {
@@ -165,13 +165,15 @@ KeysGroup TimelineView::keys() {
   return {
       .title = tr("Timeline"),
       .rows = {
-          {tr("W, S"), tr("Zoom in and out while the pointer is here, even without focus")},
-          {tr("A, D"), tr("Pan left and right while the pointer is here, even without focus")},
+          {tr("W, S"), tr("Zoom in or out while the pointer is over the timeline, even if another "
+                          "widget has the focus")},
+          {tr("A, D"), tr("Pan left or right while the pointer is over the timeline, even if "
+                          "another widget has the focus")},
           {tr("Home, End"), tr("Go to the start or the end")},
           {tr("Left, Right"), tr("Go to the previous or next node in the lane")},
-          {tr("Click"), tr("Select a node, or the moment under the pointer")},
+          {tr("Click"), tr("Select the node or the moment under the pointer")},
           {tr("Click on the plan's peak"), tr("Show what contributes to the peak in the SAC pane")},
-          {tr("Ctrl+click"), tr("Add to or remove from the selection")},
+          {tr("Ctrl+click"), tr("Add a node to the selection, or remove it")},
           {tr("Double-click"), tr("Zoom to the item under the pointer")},
           {tr("Drag"), tr("Select a range and see its totals")},
           {tr("Drag a collective"),
@@ -256,7 +258,8 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
     drag_ = Drag::pan;
     viewport()->setCursor(Qt::ClosedHandCursor);
   } else if (event->button() == Qt::RightButton) {
-    // The context menu applies to the item under the pointer, or to the whole selection.
+    // The context menu applies to the item under the pointer or, if that is selected, to the whole
+    // selection.
     const TimelineScene scene = this->scene();
     const TimelineHit h = hit_timeline(scene, press_);
     if (h.run && !h.run->is_folded() &&
@@ -328,7 +331,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   } else if (event->modifiers().testFlag(Qt::ShiftModifier) && verticalScrollBar()->maximum() > 0) {
     verticalScrollBar()->setValue(verticalScrollBar()->value() - delta.y() / 3);
   } else {
-    // A touchpad reports horizontal motion; the vertical motion of a wheel pans in the same way.
+    // A touchpad also reports horizontal motion. A wheel's vertical motion pans in the same way.
     const int turned = delta.x() != 0 ? delta.x() : delta.y();
     range_.pan(-static_cast<double>(turned) / 120.0 * kPanStep);
   }
@@ -337,8 +340,8 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   event->accept();
 }
 
-// Over the memory curve, Ctrl+Shift zooms its vertical axis, and Shift pans a zoomed one. Returns
-// false if the wheel has another meaning.
+// Over the memory curve, the wheel zooms the vertical axis with Ctrl+Shift, and pans it with Shift
+// if it is zoomed. Returns false if the wheel has another meaning.
 bool TimelineView::turn_memory(const QWheelEvent& event) {
   const QPoint at = event.position().toPoint();
   if (!event.modifiers().testFlag(Qt::ShiftModifier) || !layout_.memory.contains(at)) return false;
@@ -355,7 +358,7 @@ bool TimelineView::turn_memory(const QWheelEvent& event) {
   return true;
 }
 
-// Changes the cursor over nodes that can be moved along the axis.
+// Changes the cursor while it is over a node that can be moved along the axis.
 void TimelineView::show_cursor(QPoint at) {
   if (space_held_) return;
   const TimelineScene scene = this->scene();

@@ -19,8 +19,8 @@ class MoveTool;
 
 // The memory curve and, on the same axis below it, lanes for the CPU, the compute stream and each
 // process group. If the document has a measurement, its curve is drawn over that of the estimate,
-// and its lanes below those of the estimate. Painted directly with a cost bounded by pixels; see
-// draw_list.h.
+// and its lanes below those of the estimate. The view is painted directly, at a cost bounded by
+// pixels (draw_list.h).
 //
 // The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //
@@ -45,13 +45,13 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] TimelineContent& content() { return content_; }
   [[nodiscard]] TimelineRange& range() { return range_; }
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
-  // Refers to this view and is valid only until the view changes.
+  // The view as a scene, which refers to this view and is valid only until the view changes.
   [[nodiscard]] TimelineScene scene() const;
   // Time taken to paint the last frame, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
-  // Keys and mouse actions, for the help page.
+  // The keys and mouse actions, for the help page.
   [[nodiscard]] static KeysGroup keys();
-  // Hover text at a position of the viewport; empty if there is nothing.
+  // The hover text at a position of the viewport; empty if there is nothing.
   [[nodiscard]] QStringList card_at(QPoint at) const;
 
  public slots:
@@ -59,15 +59,15 @@ class TimelineView : public QAbstractScrollArea {
   void zoom(double factor);
   void show_peak();
   // Follows the current node's data flow: forward to a collective's wait or another node's first
-  // user, or back to the producer.
+  // user, or backward to a wait's collective or another node's first input.
   void follow_flow(bool forward);
   // Moves to the neighbor in the current node's lane.
   void step_in_lane(int direction);
   // Moves to the next or previous collective with exposed time.
   void step_exposed(int direction);
-  // Marks the current moment, or removes its mark.
+  // Marks the current moment, or removes the mark if there is one.
   void toggle_mark();
-  // Selects the range between the marks around the current moment; returns false if there are not
+  // Selects the range between the marks around the current moment; returns false unless there are
   // two marks.
   bool select_between_marks();
 
@@ -117,7 +117,7 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<QPoint> hover_;
   bool space_held_ = false;
 
-  CachedFrame frame_;  // everything except the plan's curve and the hover card
+  CachedFrame frame_;  // everything but the plan's curve and the hover card
   TimelineOverview overview_;
 };
 

@@ -24,11 +24,11 @@ struct OrderedFigures {
   std::optional<std::int64_t> reserved_bytes;  // nullopt if the device has no caching allocator
   friend bool operator==(const OrderedFigures&, const OrderedFigures&) = default;
 };
-// The estimates of that graph. Errors: as for ordered_graph.
+// The estimates of that graph. Errors: same as ordered_graph.
 Result<OrderedFigures> ordered_figures(const SacState& state);
 
 // One edit that applies the tags of a flat training step, then one for each pass in `order`. Empty
-// if nothing is left to apply. Errors: as for ordered_graph.
+// if nothing is left to apply. Errors: same as ordered_graph.
 Result<std::vector<Edit>> ordered_tags(const Snapshot& tagged, const std::string& order);
 
 }  // namespace jointer::views

@@ -27,7 +27,7 @@ class MeasuredCurve {
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
   [[nodiscard]] std::int64_t bytes(std::size_t point) const { return bytes_[point]; }
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // Of the points that apply anywhere in [begin, end), the one with the maximum.
+  // The point with the maximum of all points that apply anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   // The first point with the overall maximum.
   [[nodiscard]] std::size_t peak() const { return maximum_.find(0, bytes_.size()); }

@@ -130,7 +130,7 @@ class TimelineData {
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
   // The first point that begins at or after this position; point_count() if there is none.
   [[nodiscard]] std::size_t first_point_at(std::int64_t position) const;
-  // Of the points that apply anywhere in [begin, end), the one with the maximum.
+  // The point with the maximum of all points that apply anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::int64_t bytes(MemoryCategory category, std::size_t point) const {
     return bands_->categories[static_cast<std::size_t>(category)][point];
