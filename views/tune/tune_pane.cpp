@@ -24,7 +24,7 @@ namespace {
 constexpr int kUsualSeconds = 30, kMaxSeconds = 86'400;
 constexpr int kUsualEvaluations = 200;
 
-// How much step time and peak would increase without this step.
+// The increase in step time and peak memory without this pipeline step.
 QString loss_text(const TuneStep& step) {
   if (!step.ns_more) return QStringLiteral("–");
   QStringList parts;
@@ -84,7 +84,7 @@ void TunePane::make_controls() {
   auto* controls = new QWidget(this);
   auto* row = new FlowLayout(controls, kMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
-  // A label wraps together with its control.
+  // Wraps a label together with its control.
   const auto add = [&](const QString& label, QWidget* control, const QString& tip) {
     auto* field = new QWidget(controls);
     auto* pair = new QHBoxLayout(field);
@@ -120,10 +120,10 @@ void TunePane::make_controls() {
   seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));
   add(tr("Time limit"), seconds_,
-      tr("Maximum duration of the search. If the time runs out, the result depends on how many "
+      tr("Maximum duration of the search. If time runs out, the result depends on how many "
          "candidates have been evaluated by then."));
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
-  add(tr("Seed"), seed_, tr("Seed for choosing candidates at random."));
+  add(tr("Seed"), seed_, tr("Seed for the random choice of candidates."));
   take_ = new QPushButton(tr("Apply Best"), controls);
   take_->setObjectName(QStringLiteral("take"));
   take_->setAutoDefault(false);
@@ -205,15 +205,15 @@ void TunePane::refresh() {
   take_->setToolTip(
       makes_a_pair ? tr("Opens the forward and backward graphs in a new tab. The steps before the "
                         "partitioner become edits here; those after it become edits there.")
-                   : tr("Adds one edit per step; each can be undone."));
+                   : tr("Adds one edit per pipeline step; each can be undone."));
   copy_->setEnabled(has_winner);
   save_->setEnabled(has_winner);
   save_->setText(makes_a_pair ? tr("Save Pipeline...") : tr("Save Recipe..."));
   save_->setToolTip(makes_a_pair
                         ? tr("A recipe cannot partition a joint graph, so the pipeline is saved "
                              "instead. Run it with `jointer apply --passes`.")
-                        : tr("The edits from the graph as opened to the best pipeline's result, "
-                             "for training code to apply."));
+                        : tr("Saves the edits that lead from the graph as opened to the best "
+                             "pipeline's result, for training code to apply."));
   for (QWidget* box : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
                        static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_)})
     box->setEnabled(!session_.is_running());

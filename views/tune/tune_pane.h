@@ -13,9 +13,9 @@
 
 namespace jointer::views {
 
-// Searches for the best passes for the graph, and shows the limits of the search, the frontier as
-// it grows, and the steps of the best pipeline. Clicking a pipeline's point applies it. The plans
-// that the SAC pane has found are shown too, for comparison.
+// Searches for the best passes for the graph, and shows the limits of the search, the Pareto front
+// as it grows, and the steps of the best pipeline. Clicking a pipeline's point applies the
+// pipeline. Plans that the SAC pane has found are also shown, for comparison.
 class TunePane : public QWidget {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class TunePane : public QWidget {
 
  signals:
   void message(const QString& sentence);
-  // Requests that the SAC pane show a plan of its search.
+  // Requests that the SAC pane show a plan that its search found.
   void plan_wanted(const jointer::ParetoPoint& plan);
 
  private:
@@ -54,13 +54,13 @@ class TunePane : public QWidget {
   QLabel* status_ = nullptr;
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;
-  // The targets of the plot's marks: first the plans, as indices of points in the SAC pane's
-  // search, then the pipelines.
+  // What the plot's marks stand for: first plans, as indices of points in the SAC pane's search,
+  // then pipelines.
   std::vector<std::size_t> plans_;
   std::vector<Pipeline> pipelines_;
 };
 
-// The passes of a pipeline without their parameters: "raise_comms, sink_waits".
+// The names of a pipeline's passes, without parameters: "raise_comms, sink_waits".
 QString pass_names(const Pipeline& pipeline);
 
 }  // namespace jointer::views

@@ -9,7 +9,7 @@ namespace {
 // The maximum zoom shows four nodes or four nanoseconds.
 constexpr double kMinSpan = 4;
 
-// The smallest number of the form 1, 2 or 5 times a power of ten that is at least `min`.
+// The smallest number that is at least `min` and is 1, 2 or 5 times a power of ten.
 double round_step(double min) {
   const double power = std::pow(10.0, std::floor(std::log10(min)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -90,7 +90,7 @@ std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double mi
   if (!(end > begin) || pixels <= 0) return ticks;
   const double major = std::max(round_step((end - begin) * min_pixels / pixels), 1.0);
   const double minor = major >= 5 ? major / 5 : major;
-  // Multiply, since adding up many steps would drift.
+  // Multiply, since repeated addition would accumulate errors.
   const auto first = static_cast<std::int64_t>(std::ceil(begin / minor - 1e-9));
   const auto last = static_cast<std::int64_t>(std::floor(end / minor + 1e-9));
   const auto per_major = static_cast<std::int64_t>(std::llround(major / minor));

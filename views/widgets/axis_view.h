@@ -31,7 +31,7 @@ class AxisView {
     return begin_ + (pixel - left_) / pixels_per_unit();
   }
 
-  // Zooms around a pixel, whose position stays in place; factors above 1 zoom in.
+  // Zooms around a pixel, which keeps its position; factors above 1 zoom in.
   void zoom_at(double pixel, double factor);
   void pan_by(double pixels);
   void fit() { show(0, static_cast<double>(length_)); }
@@ -53,10 +53,10 @@ struct Tick {
   bool major = false;
 };
 
-// Ticks at round numbers: 1, 2 and 5 times a power of ten, or powers of two for bytes. Major ticks
-// are at least `min_pixels` apart.
+// Ticks at round numbers: 1, 2 and 5 times a power of ten. Major ticks are at least `min_pixels`
+// apart.
 std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double min_pixels);
-// For bytes: 1, 2, 4, ... in binary units.
+// Ticks for bytes: at 1, 2, 4, ... in binary units.
 std::vector<double> byte_ticks(std::int64_t top, double pixels, double min_pixels);
 
 }  // namespace jointer::views

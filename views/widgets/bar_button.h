@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// Appends a flat button to a pane's bar, which must have a box layout. A click leaves the focus in
-// the pane; Tab reaches the button.
+// Appends a flat button to a pane's bar, which must have a box layout. Clicking the button leaves
+// the focus in the pane; Tab can move it to the button.
 inline QToolButton* add_bar_button(QWidget& bar, const QString& text, const QString& tip) {
   auto* button = new QToolButton(&bar);
   button->setText(text);

@@ -4,8 +4,8 @@
 
 namespace jointer::views {
 
-// The text of a button, a tab or a menu entry that shows a name unchanged: an `&` in the name does
-// not underline the letter after it.
+// Returns the text for a button, a tab or a menu entry that shows a name as it is, even if the name
+// contains an `&`, which would otherwise underline the next letter.
 inline QString button_text(QString name) {
   return name.replace(u'&', QStringLiteral("&&"));
 }

@@ -7,12 +7,12 @@
 
 namespace jointer::views {
 
-// Caches a view's last frame until its content changes, so that whatever follows the pointer can be
-// painted over a copy of it.
+// Caches a view's last frame until the view's content changes, so that anything that follows the
+// pointer can be painted over a copy of the frame.
 class CachedFrame {
  public:
   void forget() { is_current_ = false; }
-  // Duration of the last repaint.
+  // The time taken by the last repaint, in milliseconds.
   [[nodiscard]] double last_ms() const { return last_ms_; }
 
   // The frame of the view's viewport in device pixels. Calls `paint(QPainter&)` if it is outdated.

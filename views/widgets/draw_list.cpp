@@ -25,7 +25,7 @@ std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis) {
     const double begin = axis.to_pixel(static_cast<double>(items[i].begin));
     std::size_t next = i + 1;
     if (width_of(items[i]) < kMinPixels) {
-      // Fold all items that begin within the next three pixels, except a wide item at the end.
+      // Fold all items that begin within the next three pixels, except for a wide last item.
       const double reach = axis.to_position(begin + kMinPixels);
       next = std::max(next, lane.first_beginning_at(static_cast<std::int64_t>(std::ceil(reach))));
       if (next > i + 1 && width_of(items[next - 1]) >= kMinPixels) --next;
@@ -41,8 +41,8 @@ std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis) {
 
 namespace {
 
-// Emits a run per pixel column from `first` to `last`; adjacent columns that show the same point
-// are merged.
+// Makes a run for each pixel column from `first` to `last`, and merges adjacent columns that show
+// the same point.
 template <class Curve>
 std::vector<MemoryRun> columns_of(const Curve& curve, const AxisView& axis, int first, int last) {
   std::vector<MemoryRun> runs;

@@ -22,17 +22,17 @@ struct LaneRun {
   [[nodiscard]] bool is_folded() const { return last - first > 1; }
 };
 
-// Runs from left to right, in the axis view's pixel columns.
+// The visible runs from left to right, in pixel columns of `axis`.
 std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis);
 
-// Columns [left, right) of the memory curve that show the same point: the one with the maximum
-// bytes in each column.
+// Columns [left, right) of the memory curve that show the same point, which has the maximum bytes
+// in each of these columns.
 struct MemoryRun {
   int left = 0, right = 0;
   std::size_t point = 0;
 };
 std::vector<MemoryRun> memory_columns(const TimelineData& data, const AxisView& axis);
-// Runs for a measured curve, from its first point to its end.
+// The runs of a measured curve, from its first point to its end.
 std::vector<MemoryRun> memory_columns(const MeasuredCurve& curve, const AxisView& axis);
 
 }  // namespace jointer::views

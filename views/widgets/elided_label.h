@@ -4,8 +4,8 @@
 
 namespace jointer::views {
 
-// A single line of plain text, elided to fit; the tooltip then shows all of it. It accepts any
-// width, so that it does not limit how narrow a pane can be.
+// A single line of plain text. If it does not fit, it is elided and the tooltip shows all of it.
+// The label accepts any width, so that it does not limit how narrow a pane can be.
 class ElidedLabel final : public QLabel {
  public:
   explicit ElidedLabel(QWidget* parent = nullptr);

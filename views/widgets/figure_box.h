@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// A number with its name above it. Once the graph is edited, it also shows the original value and
-// the change.
+// A number with its name above it. Once the graph is edited, the original value and the change are
+// shown too.
 class FigureBox : public QWidget {
   Q_OBJECT
  public:
@@ -15,7 +15,8 @@ class FigureBox : public QWidget {
 
   void set_name(const QString& name);
   [[nodiscard]] QLabel& value() { return *value_; }
-  // `was` is next to the name, the others are next to the value. All are hidden by default.
+  // `was` is next to the name, and the others are next to the value. All three are hidden by
+  // default.
   [[nodiscard]] QLabel& was() { return *was_; }
   [[nodiscard]] QLabel& change() { return *change_; }
   [[nodiscard]] QLabel& warning() { return *warning_; }
@@ -23,7 +24,7 @@ class FigureBox : public QWidget {
   // Lower is better: a decrease is shown in the accent color, an increase in the warning color.
   void show_change(std::int64_t from, std::int64_t to, const QString& was, const QString& change);
   void hide_change();
-  // Shows a text in the warning color after the value; hides it if the text is empty.
+  // Shows a text in the warning color after the value, or none if the text is empty.
   void show_warning(const QString& text);
 
  private:

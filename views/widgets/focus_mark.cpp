@@ -30,7 +30,8 @@ bool FocusMark::eventFilter(QObject* object, QEvent* event) {
   return QWidget::eventFilter(object, event);
 }
 
-// The mask leaves the rest of the area to its other children, which then paint without the mark.
+// The mask limits the mark to its frames, so that it need not be repainted with the rest of the
+// area.
 void FocusMark::place() {
   if (focus_ == nullptr) return hide();
   setGeometry(parentWidget()->rect());

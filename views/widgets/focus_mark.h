@@ -5,13 +5,13 @@
 
 namespace jointer::views {
 
-// Marks where keys go: a frame around an area of the window, such as a pane, and a thinner one
-// around the widget in it that has the keyboard focus. A child of the area, drawn above its other
-// children; it ignores mouse events.
+// Shows where keys go: with a frame around an area of the window, such as a pane, and a thinner one
+// around the widget in it that has the keyboard focus. The mark is a child of the area, is drawn
+// above the other children, and ignores mouse events.
 class FocusMark : public QWidget {
   Q_OBJECT
  public:
-  // `focus` must be in `area`.
+  // `focus` must be inside `area`.
   FocusMark(QWidget& area, QWidget& focus);
 
   [[nodiscard]] const QWidget* area() const { return parentWidget(); }

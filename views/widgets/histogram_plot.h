@@ -9,7 +9,7 @@
 namespace jointer::views {
 
 // Bars for the bins of some values, with the smallest and the largest value below them. A click on
-// a bar, or Enter on the one chosen with Left and Right, chooses its bin.
+// a bar, or Enter on the bar marked with Left and Right, chooses its bin.
 class HistogramPlot : public QWidget {
   Q_OBJECT
  public:
@@ -19,7 +19,7 @@ class HistogramPlot : public QWidget {
   void show_bins(std::vector<ValueBin> bins, std::function<QString(std::int64_t)> text_of,
                  std::function<QString(const ValueBin&)> tip_of);
   [[nodiscard]] const std::vector<ValueBin>& bins() const { return bins_; }
-  // The area of a bin from top to bottom.
+  // The area of a bin, over the full height of the plot.
   [[nodiscard]] QRect column(std::size_t bin) const;
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override;

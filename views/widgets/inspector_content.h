@@ -11,7 +11,7 @@ namespace jointer::views {
 enum class Provenance : std::uint8_t {
   captured,   // recorded in the capture
   computed,   // computed from the capture
-  derived,    // derived by a rule, where the capture records nothing
+  derived,    // derived by a rule, since the capture does not record it
   estimated,  // from a model of the device
   measured,   // from a run
   assumed,    // depends on an assumed symbol value
@@ -25,9 +25,9 @@ struct InspectorRow {
   Provenance provenance = Provenance::captured;
   QString note = {};     // how the value is computed; shown as a tooltip
   bool is_code = false;  // names, operators or source code, in a fixed-width font
-  // Nodes that the value links to. If there are too many, the value is their number.
+  // The nodes that the value links to. If there are too many, the value is their number.
   std::vector<NodeId> links = {};
-  // All nodes, if `links` contains only the first ones.
+  // All nodes if `links` contains only the first ones; otherwise empty.
   std::vector<NodeId> all_links = {};
 };
 

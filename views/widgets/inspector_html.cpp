@@ -36,7 +36,7 @@ QString row_html(const InspectorRow& row, const Graph& graph, int section, int i
   const bool is_estimate =
       row.provenance == Provenance::estimated || row.provenance == Provenance::assumed;
   const QString sign = is_estimate ? QStringLiteral("<span class=\"muted\">≈ </span>") : QString();
-  // A blank in the value's font aligns the baselines of both cells.
+  // A blank in the value's font in the label's cell aligns the baselines of both cells.
   const bool has_code = row.is_code || !row.links.empty();
   const QString blank = has_code ? code(QStringLiteral("&nbsp;")) : QString();
   return QStringLiteral(

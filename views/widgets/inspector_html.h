@@ -8,12 +8,12 @@
 
 namespace jointer::views {
 
-// The inspector's page. Links are `node:ID`, or `nodes:SECTION.ROW` for all nodes of a row. Each
-// value shows its provenance in a tooltip. `roots`: folders to search for source files.
+// The inspector's page as HTML. Links are `node:ID`, or `nodes:SECTION.ROW` for all nodes of a row.
+// The tooltip of each value shows its provenance. `roots`: folders to search for source files.
 QString inspector_html(const InspectorContent& content, const Graph& graph, const Theme& theme,
                        const QStringList& roots, int font_px);
 
-// Shown while nothing is selected.
+// The page that is shown while nothing is selected.
 QString inspector_hint(const Theme& theme);
 
 }  // namespace jointer::views

@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// A bar with a message, and buttons for possible reactions. The message is shown in full, and can
-// be selected.
+// A bar with a message and buttons for possible responses. The message is shown in full, and can be
+// selected.
 class NoticeBar : public QFrame {
   Q_OBJECT
  public:

@@ -12,7 +12,7 @@ bool is_letter(const QKeyEvent& key) {
   return is_plain && key.text().size() == 1 && key.text().front().isLetter();
 }
 
-// Returns true if the text may become a value of the field once the letter is typed.
+// Returns true if the field's text with this letter added could be, or become, a valid value.
 bool takes(const QAbstractSpinBox& field, const QString& letter) {
   const auto* line = field.findChild<QLineEdit*>();
   QString text = line->text();

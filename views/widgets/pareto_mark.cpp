@@ -44,7 +44,7 @@ QString legend_text(ParetoKind kind) {
     case ParetoKind::curve:
       return tr("searched plan");
     case ParetoKind::budget:
-      return tr("plan of a budget");
+      return tr("budget plan");
     case ParetoKind::preset:
       return tr("preset plan");
     case ParetoKind::named:

@@ -15,12 +15,12 @@ inline constexpr int kMarkRadius = 4;  // pixels
 enum class ParetoKind : std::uint8_t {
   curve,            // found by a search
   budget,           // the plan of one of torch's activation budgets
-  preset,           // an upstream policy
+  preset,           // the plan of one of upstream's policies
   named,            // a named state
-  start,            // the plan that the search started from, once it is not the current one
+  start,            // the plan that the search started from, if it is no longer the current one
   now,              // the current plan
-  pipeline,         // a pipeline, which also changes orders and buckets
-  pipeline_preset,  // an upstream preset
+  pipeline,         // a pipeline, which may also change orders and buckets
+  pipeline_preset,  // one of upstream's preset pipelines
   tuned,            // the best pipeline
 };
 
@@ -30,7 +30,7 @@ struct ParetoMark {
   std::int64_t peak_bytes = 0, step_ns = 0;
   std::int64_t bound_ns = 0;  // no plan with this peak has a shorter step; 0 if not known
   std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
-  QString order = {};  // passes that reorder the plan's graph, as a pipeline; empty if none do
+  QString order = {};  // the passes that reorder the plan's graph; empty if there are none
   bool is_bound_of_any_order = false;  // the bound holds for any order, without communication
   friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
 };
@@ -38,14 +38,15 @@ struct ParetoMark {
 // The mark of a plan that a search found, without the lower bound.
 ParetoMark mark_of(const ParetoPoint& point);
 
-// Pipelines have more freedom than plans, so each of the two has its own front.
+// Returns true for kinds of pipelines. Pipelines can change more than plans can, so plans and
+// pipelines have separate fronts.
 bool is_pipeline(ParetoKind kind);
 
 // The name of a kind in the legend; empty if the labels of its marks explain it.
 QString legend_text(ParetoKind kind);
 
-// The color shows whether a mark is a plan, a preset, a state or a pipeline, and is the same in all
-// plots.
+// The color of a kind: it distinguishes plans, presets, states and pipelines, and is the same in
+// all plots.
 QColor color_of(ParetoKind kind, const Theme& theme);
 
 // Paints the symbol of a kind.

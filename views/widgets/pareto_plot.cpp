@@ -30,7 +30,7 @@ std::int64_t bytes_of(const ParetoMark& mark, LimitedMemory memory) {
   return memory == LimitedMemory::reserved ? mark.reserved_bytes.value_or(0) : mark.peak_bytes;
 }
 
-// The Pareto front of plans in the order of the graph, or of pipelines, sorted by memory.
+// The Pareto front of the plans or of the pipelines, sorted by memory.
 std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks, bool of_pipelines,
                                  LimitedMemory memory) {
   std::vector<ParetoMark> sorted, front;
@@ -59,7 +59,7 @@ std::vector<ParetoMark> bound_of(const std::vector<ParetoMark>& marks) {
   return found;
 }
 
-// There are too many marks of the other kinds to label them.
+// Returns true for kinds with labels. There are too many marks of the other kinds to label them.
 bool has_label(ParetoKind kind) {
   return kind != ParetoKind::curve && kind != ParetoKind::budget && kind != ParetoKind::pipeline;
 }
@@ -75,7 +75,7 @@ std::vector<ParetoKind> legend_of(const std::vector<ParetoMark>& marks) {
   return kinds;
 }
 
-// Returns true if a line crosses a rectangle, checked every few pixels.
+// Returns true if a line crosses a rectangle. Checks a point every few pixels.
 bool crosses(QPointF from, QPointF to, const QRectF& where) {
   constexpr double kPixels = 4;
   const QPointF way = to - from;
@@ -157,7 +157,8 @@ void ParetoPlot::set_current(std::size_t mark) {
   update();
 }
 
-// The legend reserves space for all kinds that are or were shown, so that it never moves marks.
+// The legend keeps space for all kinds that are or were shown, so that marks do not move when it
+// changes.
 ParetoScale ParetoPlot::scale() const {
   const std::vector<QRect> entries = legend_places(legend_of(framed_));
   const int top = entries.empty() ? kTop : entries.back().bottom() + kTop;
@@ -186,7 +187,7 @@ QPoint ParetoPlot::place_of(std::size_t mark) const {
   return scale().place(marks_[mark]).toPoint();
 }
 
-// The nearest mark within reach; of several at the same distance, the one drawn on top.
+// The nearest mark within reach; if several are equally near, the one drawn on top.
 std::optional<std::size_t> ParetoPlot::mark_at(QPoint at) const {
   const ParetoScale s = scale();
   std::optional<std::size_t> found;
@@ -330,8 +331,8 @@ std::vector<QRectF> ParetoPlot::label_places() const {
   return places;
 }
 
-// A position to the right or left of a mark, or above or below it: the first one without overlap,
-// or else the one with the smallest overlap.
+// A label position to the right or left of a mark, or above or below it: the first without overlap
+// or, if there is none, the one with the least overlap.
 QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
                               const std::vector<QRectF>& labels) const {
   const QPointF at = s.place(marks_[index]);
@@ -445,7 +446,7 @@ void ParetoPlot::mousePressEvent(QMouseEvent* event) {
   if (at && marks_[*at].kind != ParetoKind::now) emit chosen(*at);
 }
 
-// Moves from left to right, regardless of the marks' kinds.
+// Moves through the marks from left to right, regardless of their kinds.
 void ParetoPlot::step(int direction) {
   if (marks_.empty()) return;
   std::vector<std::size_t> order(marks_.size());

@@ -15,7 +15,7 @@ struct ParetoScale {
 
   LimitedMemory memory = LimitedMemory::allocated;
 
-  // Fits all marks, with a margin.
+  // Makes a scale that fits all marks, with a margin.
   ParetoScale(const std::vector<ParetoMark>& marks, QRectF area,
               LimitedMemory memory = LimitedMemory::allocated);
   [[nodiscard]] QPointF place(const ParetoMark& mark) const;
@@ -23,31 +23,31 @@ struct ParetoScale {
 };
 
 // Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line.
-// One line connects the front of the plans, another one the front of the pipelines.
-// Hovering shows a mark's numbers and clicking chooses it; the arrow keys move between marks and
-// Enter chooses. The axes stay as they are while marks appear, move and disappear; they grow only
-// if a mark lies beyond them.
+// One line connects the Pareto front of the plans, and another that of the pipelines. Hovering over
+// a mark shows its numbers, and clicking chooses it; the arrow keys move between marks, and Enter
+// chooses. The axes do not change while marks appear, move and disappear, except that they grow if
+// a mark is beyond them.
 class ParetoPlot : public QWidget {
   Q_OBJECT
  public:
   explicit ParetoPlot(QWidget* parent = nullptr);
 
-  // If there are no marks, or the memory changes, the axes are reset for the next marks. For
-  // reserved memory, all marks must have reserved bytes.
+  // If `marks` is empty, or `memory` changes, the axes are reset. For reserved memory, all marks
+  // must have reserved bytes.
   void set_marks(std::vector<ParetoMark> marks, LimitedMemory memory = LimitedMemory::allocated);
   [[nodiscard]] const std::vector<ParetoMark>& marks() const { return marks_; }
   // The area of each mark's label; empty if it has none.
   [[nodiscard]] std::vector<QRectF> label_places() const;
   [[nodiscard]] QPoint place_of(std::size_t mark) const;
   [[nodiscard]] QStringList lines_of(std::size_t mark) const;
-  // The kinds of the marks that the legend above the plot explains, in its order.
+  // The kinds of marks that the legend above the plot explains, in the legend's order.
   [[nodiscard]] std::vector<ParetoKind> legend() const;
-  // The effect of a click on a plan, as a sentence for its card.
+  // Sets the sentence on a plan's card that says what a click does.
   void set_plan_action(const QString& sentence);
-  // Highlights a mark as the arrow keys do.
+  // Highlights a mark, as the arrow keys do.
   void set_current(std::size_t mark);
   [[nodiscard]] std::optional<std::size_t> current() const { return current_; }
-  // Text shown while there are no points.
+  // Sets the text that is shown while there are no marks.
   void set_hint(const QString& hint);
   [[nodiscard]] QSize sizeHint() const override { return {320, 200}; }
 
@@ -78,8 +78,8 @@ class ParetoPlot : public QWidget {
   void step(int direction);
 
   std::vector<ParetoMark> marks_;
-  std::vector<ParetoMark> framed_;      // the marks that the axes fit: those shown now or earlier
-  std::optional<std::size_t> current_;  // hovered, or selected by keyboard
+  std::vector<ParetoMark> framed_;      // the marks shown now or earlier, which the axes fit
+  std::optional<std::size_t> current_;  // under the pointer, or selected with the keyboard
   LimitedMemory memory_ = LimitedMemory::allocated;  // the memory on the x axis
   QString hint_, plan_action_;
 };

@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// Names the selected range, "Range 12.3–45.6 ms ×", while there is one. A click clears it.
+// Names the selected range while there is one: "Range 12.3–45.6 ms ×". A click clears the range.
 class RangeChip : public QToolButton {
   Q_OBJECT
  public:

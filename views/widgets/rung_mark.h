@@ -9,9 +9,9 @@
 
 namespace jointer::views {
 
-// Color of rungs and policy tags.
+// The color of rungs and policy tags.
 QColor rung_color(const Theme& theme, RungState state);
-// Hatching of boxes; the boxes of offloaded tensors have ties, like their rungs.
+// The hatching of boxes. Boxes of offloaded tensors have ties, like their rungs.
 Qt::BrushStyle rung_hatch(RungState state);
 void hatch(QPainter& painter, const QRectF& box, Qt::BrushStyle style, const QColor& fill);
 QString rung_letter(RungState state);  // "S"

@@ -10,9 +10,9 @@ namespace jointer::views {
 
 // How a tensor gets from the forward to the backward.
 enum class RungState : std::uint8_t {
-  save,       // saved: by its tag or by a partitioner
+  save,       // saved, by its tag or by a partitioner
   recompute,  // recomputed in the backward, by its tag or by a partitioner
-  offload,    // tagged for offload: kept on the CPU
+  offload,    // tagged to be offloaded to the CPU
   automatic,  // saved by default; the partitioner is free to decide
 };
 inline constexpr std::size_t kRungStates = 4;

@@ -13,8 +13,8 @@ struct SourceExcerpt {
   QStringList lines;
 };
 
-// Looks for `file` as given if its path is absolute, or else below each of `roots`. Reads only
-// regular Python files up to 4 MiB, since the name is from a capture, which may come from anywhere.
+// Reads `file` if it is an absolute path; otherwise looks for it below each of `roots`. Reads only
+// regular Python files of up to 4 MiB, since the path is from a capture, which cannot be trusted.
 // nullopt if the file or line does not exist.
 std::optional<SourceExcerpt> read_excerpt(const QString& file, int line, const QStringList& roots,
                                           int around = 3);

@@ -29,7 +29,7 @@ std::vector<std::int64_t> edges_of(std::int64_t low, std::int64_t high, std::siz
 std::vector<ValueBin> value_bins(std::span<const std::int64_t> sorted, std::size_t max_bins) {
   if (sorted.empty() || max_bins == 0) return {};
   const std::int64_t low = sorted.front(), high = sorted.back();
-  // A bin is at least 1 wide, so that no value is between two bins.
+  // Bins are at least 1 wide, since values are integers.
   const auto width = static_cast<std::uint64_t>(high - low);
   const std::size_t count =
       width == 0 ? 1 : std::min<std::size_t>(max_bins, static_cast<std::size_t>(width));

@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// A bar of a histogram: the values [first, last) of the sorted values, which are in [low, high].
+// A bar of a histogram: values [first, last) of the sorted values, all of which are in [low, high].
 struct ValueBin {
   std::int64_t low = 0, high = 0;
   std::size_t first = 0, last = 0;
@@ -15,8 +15,9 @@ struct ValueBin {
 };
 
 // At most `max_bins` bins from the smallest to the largest value in `sorted`. No value may be
-// negative. Bins have equal widths; if the values differ by more than a factor of 30, equal ratios.
-// Bins may be empty, but not the first and the last one. If all values are equal, there is one bin.
+// negative. Bins have equal widths or, if the values differ by more than a factor of 30, equal
+// ratios. Bins other than the first and the last may be empty. If all values are equal, there is
+// one bin.
 std::vector<ValueBin> value_bins(std::span<const std::int64_t> sorted, std::size_t max_bins);
 
 }  // namespace jointer::views

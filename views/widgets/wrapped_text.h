@@ -4,8 +4,8 @@
 
 namespace jointer::views {
 
-// Plain text that is always shown in full: it wraps, even within a word that is too long for a
-// line, such as a path, and the widget is as high as the text. The text can be selected and copied.
+// Plain text that is always shown in full: it wraps, even within words that are too long for a
+// line, such as paths, and the widget is as high as the text. The text can be selected and copied.
 class WrappedText : public QTextEdit {
   Q_OBJECT
  public:

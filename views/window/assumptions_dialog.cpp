@@ -74,8 +74,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
 }
 
 void AssumptionsDialog::apply() {
-  apply_
-      ->setFocus();  // a value that is being typed in the table is committed as it loses the focus
+  apply_->setFocus();  // commits a value that is being typed in the table
   Assumptions assumptions = model_->assumptions();
   assumptions.fallback.reset();
   bool is_number = false;

@@ -9,8 +9,9 @@
 
 namespace jointer::views {
 
-// Edits the values assumed for a graph's symbolic sizes, one by one or all unknown ones at once.
-// Apply, or Enter outside of a value that is being typed in the table, recomputes memory and time.
+// Edits the values assumed for a graph's symbolic sizes, one by one or for all unknown sizes at
+// once. Apply recomputes memory and time, and so does Enter, unless a value is being typed in the
+// table.
 class AssumptionsDialog : public QDialog {
   Q_OBJECT
  public:

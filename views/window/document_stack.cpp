@@ -31,7 +31,7 @@ void DocumentStack::showEvent(QShowEvent* event) {
   QStackedWidget::showEvent(event);
 }
 
-// Creates the widget in a separate event-loop iteration, so that a window with many panes stays
+// Creates the widget in a later iteration of the event loop, so that a window with many panes stays
 // responsive.
 void DocumentStack::make_soon() {
   QTimer::singleShot(0, this, [this] {
@@ -60,7 +60,7 @@ void DocumentStack::make_widget() {
   if (hasFocus()) currentWidget()->setFocus();
 }
 
-// Passes the focus on to the widget on screen, if it has been created.
+// Passes the focus on to the current widget if it has been created.
 void DocumentStack::focusInEvent(QFocusEvent* event) {
   QStackedWidget::focusInEvent(event);
   if (QWidget* widget = shown()) widget->setFocus(event->reason());

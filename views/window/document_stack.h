@@ -9,8 +9,8 @@
 namespace jointer::views {
 
 // Shows one kind of widget for the current document. Each document's widget is created when it
-// first becomes visible, so hidden panes cost nothing. It is kept until its document is deleted, so
-// scroll positions and filters survive switching documents.
+// first becomes visible, so hidden panes cost nothing. A widget is kept until its document is
+// deleted, so scroll positions and filters survive when the user switches documents.
 class DocumentStack : public QStackedWidget {
   Q_OBJECT
  public:
@@ -18,12 +18,11 @@ class DocumentStack : public QStackedWidget {
 
   explicit DocumentStack(Make make, QWidget* parent = nullptr);
 
-  // `session`: null if no document is current.
+  // `session`: the current document's; null if there is none.
   void show_session(Session* session);
-  // Sets whether the user can see the stack. Qt considers even a dock tab behind another one
-  // visible.
+  // Sets whether the user can see the stack. Qt considers even a dock behind another tab visible.
   void set_seen(bool seen);
-  // The current document's widget, or null if it has not been created.
+  // The current document's widget; null if it has not been created.
   [[nodiscard]] QWidget* shown() const;
 
  protected:

@@ -53,7 +53,7 @@ void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
   loader_->deleteLater();
   loader_ = nullptr;
   delete std::exchange(page_, nullptr);
-  // Panes use the old document until they are notified of the new one.
+  // Keep the old session: panes use its document until `ready` is emitted.
   const std::unique_ptr<Session> old = std::exchange(session_, make_session_(request_, snapshot));
   auto* page = new QWidget(this);
   auto* column = new QVBoxLayout(page);

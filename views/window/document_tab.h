@@ -20,25 +20,25 @@ class DocumentTab : public QWidget {
   using MakeSession =
       std::function<std::unique_ptr<Session>(const OpenRequest& source, SnapshotPtr snapshot)>;
 
-  // `make_session` is called when a graph has loaded.
+  // `make_session` is called when a graph has been loaded.
   DocumentTab(OpenRequest request, AnalysisOptions options, MakeSession make_session,
               QWidget* parent = nullptr);
   ~DocumentTab() override;
   DocumentTab(const DocumentTab&) = delete;
   DocumentTab& operator=(const DocumentTab&) = delete;
 
-  // Reads or rereads the file. The current document stays open until the new one has loaded, and
-  // stays open if loading fails.
+  // Loads or reloads the file. The current document stays open until the new one has been loaded,
+  // or if loading fails.
   void load();
 
-  // The graph's title, or the file names while there is no graph.
+  // The graph's title or, while there is no graph, the file names.
   [[nodiscard]] QString title() const;
   [[nodiscard]] const OpenRequest& request() const { return request_; }
   [[nodiscard]] bool is_loading() const { return loader_ != nullptr; }
-  // Null until the graph has loaded.
+  // Null until a graph has been loaded.
   [[nodiscard]] Session* session() const { return session_.get(); }
   [[nodiscard]] Document* document() const { return session_ ? &session_->document() : nullptr; }
-  // The timeline on screen; null on other pages.
+  // The timeline on screen; null if the page has none.
   [[nodiscard]] TimelineView* timeline() const {
     return timelines_ == nullptr ? nullptr : timelines_->shown();
   }
@@ -47,25 +47,25 @@ class DocumentTab : public QWidget {
   void insert_bar(QWidget* bar);
 
  signals:
-  // The document was loaded or reloaded; the previous one is deleted afterwards.
+  // The document was loaded or reloaded. The previous document is deleted afterwards.
   void ready();
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();
-  // The user clicked a page's button for opening another file.
+  // The user clicked the error page's button to open another file.
   void open_requested();
 
  private:
   void show_graph(const SnapshotPtr& snapshot);
   void show_error(const Error& error);
-  // `timelines`: the timelines on the page, or null.
+  // `timelines`: the timelines on the page; null if it has none.
   void show_page(QWidget* page, TimelineStack* timelines = nullptr);
 
   OpenRequest request_;
   AnalysisOptions options_;
   MakeSession make_session_;
   std::unique_ptr<Session> session_;
-  Loader* loader_ = nullptr;  // set while a graph is loading
+  Loader* loader_ = nullptr;  // not null while a graph is being loaded
   QStackedLayout* stack_ = nullptr;
   QWidget* page_ = nullptr;  // the current page, owned by the stack
   TimelineStack* timelines_ = nullptr;

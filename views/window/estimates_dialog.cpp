@@ -13,7 +13,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMaxGpus = 1 << 16, kMaxStride = 1 << 20;
-constexpr int kUnknown = 0;  // in place of a stride
+constexpr int kUnknown = 0;  // stands for an unknown stride
 
 }  // namespace
 
@@ -51,9 +51,9 @@ void EstimatesDialog::add_estimator(QFormLayout& form) {
   for (const char* name : {"roofline", "simple", "torch-2.11", "torch-2.15", "measured"})
     estimator_->addItem(QLatin1String(name));
   estimator_->setCurrentText(QString::fromStdString(document_.analysis().options.estimator.name));
-  estimator_->setToolTip(
-      tr("Accepts the values of the command line's --estimator, such as simple{coll_us=20,...}, "
-         "profile{trace=\"trace.json\"} or measured{device=\"NVIDIA H200\"}"));
+  estimator_->setToolTip(tr(
+      "Accepts the same values as the command-line option --estimator, such as "
+      "simple{coll_us=20,...}, profile{trace=\"trace.json\"} or measured{device=\"NVIDIA H200\"}"));
   form.addRow(tr("&Estimator:"), estimator_);
 }
 
@@ -73,11 +73,11 @@ void EstimatesDialog::add_groups(QFormLayout& form) {
     const ProcessGroup& group = graph.group(GroupId(i));
     if (group.ranks.size() < 2 || !has_guessed_ranks(graph, group)) continue;
     if (strides_.empty()) {
-      auto* text = new QLabel(
-          tr("The capture has only the sizes of these process groups. How far apart are the ranks "
-             "of a group? On a mesh of 8 x 8 GPUs, for example, those of one dimension are "
-             "neighbors, and those of the other are 8 apart."),
-          this);
+      auto* text =
+          new QLabel(tr("The capture has only the sizes of these process groups. How far apart are "
+                        "the ranks of a group? On a mesh of 8 x 8 GPUs, for example, the ranks of "
+                        "a group are neighbors in one dimension and 8 apart in the other."),
+                     this);
       text->setWordWrap(true);
       form.addRow(text);
     }

@@ -12,10 +12,10 @@
 
 namespace jointer::views {
 
-// Settings of the estimates that the capture does not record: the estimator, the number of GPUs per
-// node, and the distances between the ranks of process groups that the capture does not describe.
-// Apply, or Enter, recomputes the estimates. Like the device and the assumed sizes, these settings
-// are saved in the workspace and are not edits.
+// Edits settings of the estimates that the capture does not record: the estimator, the number of
+// GPUs per node, and the distances between the ranks of process groups that the capture does not
+// describe. Apply or Enter recomputes the estimates. Like the device and the assumed sizes, these
+// settings are saved in the workspace, but are not edits.
 class EstimatesDialog : public QDialog {
   Q_OBJECT
  public:

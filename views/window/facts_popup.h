@@ -9,8 +9,8 @@ namespace jointer::views {
 // "10,944 nodes · 5 derived facts · 1 warning"
 QString graph_summary(const Graph& graph);
 
-// Lists derived facts, assumptions and warnings of a graph, warnings first. A popup; a click
-// elsewhere or Esc closes it.
+// A popup that lists a graph's warnings, assumptions and derived facts. A click outside of it or
+// Esc closes it.
 class FactsPopup : public QFrame {
   Q_OBJECT
  public:

@@ -39,15 +39,15 @@ FirstAnswer answer_peak(const Snapshot& snapshot) {
   const auto category = static_cast<MemoryCategory>(largest - bytes.begin());
   const Lifetime& tensor = memory.lifetimes()[alive.front()];
   const NodeId at = memory.node_at(memory.peak_index());
-  QString text = tr("Memory peaks at %1 %2; %3 of it are %4.")
+  QString text = tr("Memory peaks at %1 %2; the largest category, “%4”, accounts for %3 of it.")
                      .arg(bytes_text(memory.peak_bytes()),
                           at ? tr("in %1").arg(name_of(snapshot.graph, at)) : tr("at the start"),
                           bytes_text(*largest), category_label(category).toLower());
   if (tensor.producer)
     text += u' ' + tr("The largest tensor, %1, occupies %2.")
                        .arg(name_of(snapshot.graph, tensor.producer), bytes_text(tensor.bytes));
-  text += u' ' + tr("Alive now lists everything that is allocated at this moment. Click another "
-                    "moment of the curve, and the list follows.");
+  text += u' ' + tr("The pane “Alive now” lists everything that is allocated at this moment. Click "
+                    "another moment on the curve, and the list follows.");
   return {.text = text, .node = tensor.producer};
 }
 
@@ -55,8 +55,8 @@ FirstAnswer answer_communication(const Snapshot& snapshot) {
   const Simulation& simulation = snapshot.analysis.simulation;
   const CollectiveTiming* most = most_exposed(simulation);
   if (most == nullptr) return {.text = nothing_exposed(simulation), .node = {}};
-  return {.text = tr("%1 does: compute waits %2 for it, of %3 exposed in a step of %4. %5 Press E "
-                     "for the next exposed collective.")
+  return {.text = tr("%1 does: compute waits for it for %2. In total, %3 of the step's %4 is "
+                     "exposed communication. %5 Press E for the next exposed collective.")
                       .arg(name_of(snapshot.graph, most->start), time_text(most->exposed_ns),
                            time_text(simulation.exposed_ns()), time_text(simulation.step_ns()),
                            QString::fromStdString(reason_text(snapshot.graph, *most))),
@@ -68,7 +68,7 @@ FirstAnswer answer_what_if(const Snapshot& snapshot) {
   const CollectiveTiming* most = most_exposed(simulation);
   if (most == nullptr || most->is_transfer)
     return {.text = tr("%1 Try a pass instead: add one in the Pipeline pane, run it, and compare "
-                       "the numbers at the top. Ctrl+Z undoes it.")
+                       "the numbers at the top. Ctrl+Z undoes its edit.")
                         .arg(nothing_exposed(simulation)),
             .node = {}};
   return {.text = tr("%1 is picked up. Drag it, or press Left and Right: the numbers at the top "

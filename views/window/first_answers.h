@@ -10,14 +10,14 @@ namespace jointer::views {
 
 struct FirstAnswer {
   QString text;
-  NodeId node;  // the node that the answer is about; none if there is no such node
+  NodeId node;  // the node that the answer is about; invalid if there is none
 };
 
-// Why is the peak there? The node is the producer of the largest tensor that is live at the peak.
+// Answers why the peak is there. The node produces the largest tensor that is live at the peak.
 FirstAnswer answer_peak(const Snapshot& snapshot);
-// Which communication costs the most? The node is the start of that collective.
+// Answers which communication costs the most. The node starts that collective.
 FirstAnswer answer_communication(const Snapshot& snapshot);
-// What would a change do? The node is a collective that can be moved to find out.
+// Answers what a change would do. The node is a collective that the user can move to find out.
 FirstAnswer answer_what_if(const Snapshot& snapshot);
 
 }  // namespace jointer::views

@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// A bar for new users: three questions about the graph, answered by a click.
+// A bar for new users with three questions about the graph. A click on a question shows the answer.
 class FirstQuestions : public NoticeBar {
   Q_OBJECT
  public:

@@ -16,10 +16,10 @@ class GraphChooser : public QDialog {
   GraphChooser(const QString& file, const std::vector<GraphEntry>& entries,
                QWidget* parent = nullptr);
 
-  // Indices of the chosen graphs, in the order of the list.
+  // The indices of the chosen graphs, in the order of the list.
   [[nodiscard]] std::vector<std::size_t> chosen() const;
-  // The option to compare each graph with the one that its pass received. Null if the file does
-  // not record which one that is.
+  // The option to compare each graph with the input of the pass that produced it. Null if the file
+  // does not record these inputs.
   [[nodiscard]] QCheckBox* compares() const { return compares_; }
 
  private:

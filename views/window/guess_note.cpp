@@ -11,8 +11,8 @@ GuessNote::GuessNote(Document& document, QWidget* parent)
   setAutoRaise(true);
   setToolTip(
       tr("The capture lacks the ranks of these process groups. The estimates assume that a group's "
-         "ranks are adjacent; ranks on different nodes communicate over the network. Click to "
-         "place them."));
+         "ranks are adjacent. If the ranks are spread across nodes, they communicate over the "
+         "network. Click to set how far apart they are."));
   hide();
   connect(&document_, &Document::changed, this, &GuessNote::compute);
   compute();

@@ -7,14 +7,14 @@
 
 namespace jointer::views {
 
-// Messages that must not be missed, such as failures. Each stays until it is dismissed. The bar
-// shows the newest one, and is hidden if there is none.
+// A bar for messages that must not be missed, such as failures. Each message stays until it is
+// dismissed. The bar shows the newest message, and is hidden if there is none.
 class MessageBar : public NoticeBar {
   Q_OBJECT
  public:
   explicit MessageBar(QWidget* parent = nullptr);
 
-  // A message that is already shown becomes the newest.
+  // Adds a message. If it is already in the bar, it becomes the newest.
   void add(const QString& message);
 
  private:

@@ -36,7 +36,8 @@ Page::Page(QWidget* parent) : QScrollArea(parent) {
   box->setFixedWidth(kPageWidth);
   column_ = new QVBoxLayout(box);
   column_->setSpacing(10);
-  // Stretches, not an alignment, which would give the label the height of its text at full width.
+  // Use stretches: with an alignment, the label would get the height that its text has at full
+  // width.
   middle->addStretch();
   middle->addWidget(box);
   middle->addStretch();

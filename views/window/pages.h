@@ -12,7 +12,7 @@
 
 namespace jointer::views {
 
-// A page in place of a graph: a column in the middle, which scrolls if it does not fit.
+// A page that is shown in place of a graph: a centered column that scrolls if it does not fit.
 class Page : public QScrollArea {
   Q_OBJECT
  public:
@@ -25,12 +25,12 @@ class Page : public QScrollArea {
   QVBoxLayout* column_ = nullptr;
 };
 
-// Shown while no graph is open: ways to open one.
+// The page that is shown while no graph is open, with ways to open one.
 class EmptyPage : public Page {
   Q_OBJECT
  public:
   explicit EmptyPage(QWidget* parent = nullptr);
-  // Recently opened files, newest first, as RecentFiles lists them.
+  // `files`: recently opened files, newest first, as listed by RecentFiles.
   void set_recent(const QStringList& files);
 
  signals:
@@ -42,7 +42,7 @@ class EmptyPage : public Page {
   QWidget* recent_ = nullptr;
 };
 
-// Shown while a document is loading: progress and a Cancel button.
+// The page that is shown while a document is loading, with the progress and a Cancel button.
 class LoadingPage : public Page {
   Q_OBJECT
  public:
@@ -57,7 +57,8 @@ class LoadingPage : public Page {
   QLabel* what_ = nullptr;
 };
 
-// Shown when a document could not be opened: the error, and buttons to retry or open another file.
+// The page that is shown if a document could not be opened, with the error and buttons to try again
+// or open another file.
 class ErrorPage : public Page {
   Q_OBJECT
  public:

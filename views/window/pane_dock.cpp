@@ -13,8 +13,8 @@ PaneDock::PaneDock(const QString& title, const QString& object_name, DocumentSta
   seen_ = new QAction(title, this);
   seen_->setCheckable(true);
   connect(this, &QDockWidget::visibilityChanged, seen_, &QAction::setChecked);
-  // Go by actual visibility, not by the check mark: a dock that starts behind another tab emits
-  // no signal.
+  // Use the actual visibility, not the check mark, since a dock that starts behind another tab
+  // emits no signal.
   connect(seen_, &QAction::triggered, this, [this] {
     const bool comes = visibleRegion().isEmpty();
     setVisible(comes);

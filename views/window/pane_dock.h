@@ -15,10 +15,11 @@ class PaneDock : public QDockWidget {
            QWidget* parent = nullptr);
 
   void show_session(Session* session) { stack_->show_session(session); }
-  // The current document's pane, or null if it has not been created.
+  // The current document's pane; null if it has not been created.
   [[nodiscard]] QWidget* pane() const { return stack_->shown(); }
-  // Checked while the dock is on screen. Unchecking closes it; checking brings it to the front even
-  // from behind another tab, where Qt's own action would close it.
+  // An action that is checked while the dock is on screen. Unchecking it closes the dock. Checking
+  // it brings the dock to the front, even if the dock is behind another tab, in which case Qt's own
+  // action would close it.
   [[nodiscard]] QAction* seen_action() const { return seen_; }
 
  private:

@@ -64,7 +64,7 @@ void PlanFigure::refresh() {
   emit refreshed();
 }
 
-// The numbers of the previous plan, if any, stay on screen in gray, so that nothing moves.
+// If there are numbers of a previous plan, they stay on screen in gray, so that nothing moves.
 void PlanFigure::show_missing() {
   const bool is_coming = session_.problem().isEmpty() || session_.is_working();
   if (!session_.state()) value().setText(is_coming ? tr("computing...") : QStringLiteral("\u2013"));
@@ -84,8 +84,8 @@ void PlanFigure::show_remembered() {
   setToolTip(how());
 }
 
-// Shows the current plan compared with the plan as solved or, during a preview, the preview
-// compared with the current plan.
+// Compares the current plan with the plan as solved or, during a preview, the preview with the
+// current plan.
 void PlanFigure::show_plan(const SacState& state) {
   const auto& preview = session_.shown_preview();
   const bool is_asked = preview && preview->outcome;

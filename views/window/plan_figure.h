@@ -5,9 +5,9 @@
 
 namespace jointer::views {
 
-// Peak memory and step time under the plan, for a joint graph as partitioned or a flat training
-// step with its tags applied. For a joint graph, it is shown from the start, even while
-// the estimates are being computed. The estimates are those of the SAC pane.
+// Peak memory and step time under the plan, as the SAC pane estimates them: for a joint graph as
+// partitioned, or for a flat training step with its tags applied. For a joint graph, the box is
+// shown from the start, even while the estimates are being computed.
 class PlanFigure : public FigureBox {
   Q_OBJECT
  public:

@@ -6,8 +6,8 @@
 
 namespace jointer::views {
 
-// Recently opened files, newest first, stored in the settings. A pair is one entry: its two paths
-// separated by a line break.
+// Recently opened files, newest first, stored in the settings. A pair is one entry, with its two
+// paths separated by a line break.
 class RecentFiles : public QObject {
   Q_OBJECT
  public:
@@ -15,7 +15,7 @@ class RecentFiles : public QObject {
 
   explicit RecentFiles(QSettings& settings, QObject* parent = nullptr);
 
-  // The entries whose files still exist.
+  // The entries with files that still exist.
   [[nodiscard]] QStringList list() const;
   void add(const QString& path, const QString& backward);
   void clear();

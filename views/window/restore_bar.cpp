@@ -19,7 +19,7 @@ QString listed(QStringList parts) {
                          : RestoreBar::tr("%1 and %2").arg(parts.join(QStringLiteral(", ")), last);
 }
 
-// Undone edits and named states are restored with the edits, so they are mentioned only if no
+// Undone edits and named states are restored along with the edits, so they are mentioned only if no
 // edits were restored.
 QStringList parts_of(const RestoredWork& work) {
   QStringList parts;

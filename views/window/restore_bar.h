@@ -8,7 +8,7 @@
 namespace jointer::views {
 
 // A bar above a graph that says what was restored and what was skipped, with buttons to keep or
-// discard it.
+// discard the restored work.
 class RestoreBar : public QFrame {
   Q_OBJECT
  public:

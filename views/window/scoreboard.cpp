@@ -26,8 +26,8 @@ namespace {
 constexpr int kMetricSpacing = 26, kNarrowSpacing = 14;
 constexpr int kNarrow = 1450;
 
-// Returns true if an entry of the device list names an estimator that uses measured costs, rather
-// than a device.
+// Returns true if an entry of the device list names an estimator with measured costs instead of a
+// device.
 bool is_estimator(const QString& entry) {
   return entry.startsWith(QStringLiteral("measured"));
 }
@@ -93,7 +93,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       tr("Choose the estimator, the number of GPUs per node, and the placement of process groups "
          "that the capture does not describe"));
   settings->addWidget(estimate_, 0, Qt::AlignRight);
-  // Shown instead of the estimator's name; both open the estimator's settings.
+  // The note is shown instead of the estimator's name; both open the settings of the estimates.
   auto* guess = new GuessNote(document, this);
   settings->addWidget(guess, 0, Qt::AlignRight);
   connect(guess, &GuessNote::appeared, estimate_, &QWidget::setHidden);
@@ -134,7 +134,7 @@ void Scoreboard::fill_devices() {
       device_->addItem(QString::fromStdString(device->name), QString::fromStdString(device->id));
   }
   device_->insertSeparator(device_->count());
-  // Devices whose costs were measured by benchmarks and traces, if the database can be read.
+  // Add the devices with costs measured by benchmarks and traces, if the database can be read.
   if (const auto database = CostDatabase::open(CostDatabase::default_path())) {
     const auto measured = database->devices();
     for (const MeasuredDevice& device : measured ? *measured : std::vector<MeasuredDevice>()) {
@@ -190,9 +190,8 @@ void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t 
     figure.hide_change();
 }
 
-// Shows the numbers of the graph, with a held block at its current position. Those that are not
-// part of a preview are grayed out until the graph has been analyzed with the block at that
-// position.
+// Shows the numbers of the graph, with a held block at its current position. Numbers that a preview
+// lacks are grayed out until the graph with the block at this position has been analyzed.
 void Scoreboard::show_figures() {
   const HeldMove* held = planner_.held();
   const Snapshot& shown = held == nullptr ? document_.snapshot() : *held->shown;
@@ -250,11 +249,12 @@ void Scoreboard::refresh() {
   int index =
       device_->findData(is_estimator(estimator) ? estimator : QString::fromStdString(a.device.id));
   if (index < 0 && is_estimator(estimator)) {
-    // The database has changed since the estimate was made: list it under the estimate's own name.
+    // The database has changed since the estimate was made, so list the estimator under its own
+    // name.
     device_->insertItem(0, QString::fromStdString(a.estimator), estimator);
     index = 0;
   } else if (index < 0) {
-    // A user's own device: shown by name, stored by path.
+    // The user's own device is shown by name and stored by path.
     device_->insertItem(0, QString::fromStdString(a.device.name),
                         QString::fromStdString(a.options.estimator.device));
     index = 0;

@@ -15,9 +15,9 @@ namespace jointer::views {
 
 class MovePlanner;
 
-// The row of numbers above a document: memory, time, throughput, and the device that they are
-// estimated for. Tooltips explain how each is computed. For an edited graph, the original numbers
-// are shown too, and all numbers follow a move as it is dragged.
+// The row above a document with numbers for memory, time and throughput, and the device that they
+// are estimated for. Tooltips explain how each number is computed. For an edited graph, the
+// original numbers are shown too. All numbers follow a block as it is dragged.
 class Scoreboard : public QWidget {
   Q_OBJECT
  public:
@@ -36,7 +36,7 @@ class Scoreboard : public QWidget {
   void show_change(FigureBox& figure, std::int64_t from, std::int64_t to, const QString& was,
                    const QString& change);
   void show_figures();
-  // Shows a dash and the reason if the rate is not known.
+  // Shows a rate, or a dash and the reason if the rate is not known.
   static void show_rate(FigureBox& figure, std::optional<double> rate,
                         std::string (*format)(double), const UnknownRate& unknown);
   void choose_device(int index);
@@ -51,7 +51,7 @@ class Scoreboard : public QWidget {
   FigureBox* step_ = nullptr;
   FigureBox* compute_ = nullptr;
   FigureBox* exposed_ = nullptr;
-  FigureBox* host_ = nullptr;  // waiting for the CPU
+  FigureBox* host_ = nullptr;  // time spent waiting for the CPU
   FigureBox* tokens_ = nullptr;
   FigureBox* mfu_ = nullptr;
   FigureBox* measured_ = nullptr;

@@ -19,7 +19,7 @@ TimelineStack::TimelineStack(Document& document, QWidget* parent) : QStackedWidg
   });
   connect(partitioning_.get(), &Partitioned::failed, this, [this] { choose(false); });
   connect(partitioning_.get(), &Partitioned::failed, &document, &Document::failed);
-  // A node picked up by a key moves in the joint graph, not in the pair.
+  // A node that is picked up with a key moves in the joint graph, not in the pair.
   const MovePlanner* planner = &document.editing().planner();
   connect(planner, &MovePlanner::held_changed, this, [this, planner] {
     if (planner->held() != nullptr) choose(false);
@@ -51,7 +51,7 @@ TimelineStack::Page TimelineStack::add_page(Document& document, TimelineView::Mo
   return page;
 }
 
-// Until the pair has been built, the graph as it is stays on screen.
+// Until the pair has been built, the joint graph stays on screen.
 void TimelineStack::choose(bool is_partitioned) {
   partitioning_->set_wanted(is_partitioned);
   own_.bar->offer_partitioned(is_partitioned);

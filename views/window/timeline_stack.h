@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// The timeline of a document with its bar. For a joint graph, it shows the graph as it is or, once
-// the pair has been built, as partitioned; only the former can be edited.
+// The timeline of a document, with its bar. A joint graph is shown as it is or, once the pair has
+// been built, as partitioned; it can be edited only as it is.
 class TimelineStack : public QStackedWidget {
   Q_OBJECT
  public:
@@ -33,7 +33,7 @@ class TimelineStack : public QStackedWidget {
   void bring_up(const Page& page);
 
   Page own_;
-  Page partitioned_;                           // empty until the pair has been built
+  Page partitioned_;                           // null members until the pair has been built
   std::unique_ptr<Partitioned> partitioning_;  // null unless the document is a joint graph
 };
 
