@@ -74,7 +74,7 @@ void SacTargetTest::frees_memory_and_applies_the_list() {
   // The best plan without the conditions is at least as good.
   QVERIFY(targets().search().best()->fits);
   QVERIFY(targets().search().best()->point.figures.figures.step_ns <= list.figures.figures.step_ns);
-  QVERIFY2(said().contains("Without the conditions"), qPrintable(said()));
+  QVERIFY2(said().contains("Without these conditions"), qPrintable(said()));
   // Only applying the list changes the document.
   QCOMPARE(editing().step_count(), 0);
   test::press(button("apply_list"));

@@ -54,8 +54,8 @@ class TunePane : public QWidget {
   QLabel* status_ = nullptr;
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;
-  // What the plot's marks stand for: first plans, as indices of points in the SAC pane's search,
-  // then pipelines.
+  // The plot's marks in order: first plans, as indices of points in the SAC pane's search, then
+  // pipelines.
   std::vector<std::size_t> plans_;
   std::vector<Pipeline> pipelines_;
 };
