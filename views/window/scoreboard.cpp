@@ -44,7 +44,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
                         "storage is counted once, rounded up as the device's allocator does."));
   reserved_ = add_figure(
       tr("Reserved"),
-      tr("Memory that the caching allocator would reserve on the device, from a model of "
+      tr("Memory that the caching allocator would reserve on the device, estimated with a model of "
          "its block sizes, splitting and reuse. Peak memory is a lower bound."));
   step_ = add_figure(tr("Step"),
                      tr("Estimated time of one training step on one rank, from a simulation of the "

@@ -31,7 +31,7 @@ class BenchmarkService : public QObject {
 
   // The devices of this machine: "AMD EPYC 7763, 2 cores", "NVIDIA H200".
   [[nodiscard]] virtual QStringList devices() const = 0;
-  // Why a backend or device is not available here; empty if it is.
+  // Why a backend or device is not available here; empty if it is available.
   [[nodiscard]] virtual QString why_not(Backend backend) const = 0;
   [[nodiscard]] virtual QString why_not(RunOn on) const = 0;
   // The number of ranks that the graph's collectives require.

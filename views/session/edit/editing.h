@@ -149,8 +149,7 @@ class Editing : public QObject {
   std::optional<KeptMoment> moment_;
   std::unique_ptr<MovePlanner> planner_;
 
-  SnapshotPtr
-      estimated_as_;  // the metrics were computed with the same settings as this one's estimates
+  SnapshotPtr estimated_as_;  // its settings are those of the metrics
   Task<MetricsByHistory> finding_metrics_;
 };
 

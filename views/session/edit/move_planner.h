@@ -28,14 +28,13 @@ struct HeldMove {
   std::vector<NodeId> block;  // `nodes` and those that move with them, in program order
   bool carries = false;
   MovePreview preview;
-  std::size_t gap = 0;       // current position
-  QString earliest, latest;  // the constraint at each end; empty if there is none
-  QString carried,
-      reordered;      // sentences on the nodes that move along, and on other ranks; may be empty
-  SnapshotPtr from;   // the graph before the move
-  SnapshotPtr shown;  // the graph with the block at shown_gap
-  std::size_t shown_gap = 0;  // `gap`, or the previous one while `shown` is being computed
-  bool is_dropped = false;    // the edit has been requested
+  std::size_t gap = 0;         // current position
+  QString earliest, latest;    // the constraint at each end; empty if there is none
+  QString carried, reordered;  // notes on nodes that move along, and on other ranks
+  SnapshotPtr from;            // the graph before the move
+  SnapshotPtr shown;           // the graph with the block at shown_gap
+  std::size_t shown_gap = 0;   // `gap`, or the previous one while `shown` is being computed
+  bool is_dropped = false;     // the edit has been requested
 
   [[nodiscard]] const Figures& figures() const { return preview.at(gap); }
   // Returns true once `shown` has the block at its current position.
@@ -87,7 +86,7 @@ class MovePlanner : public QObject {
   // Moves to the best position. Unless `is_toggled`, a collective's start and wait are both moved,
   // the start first, even if only one of them is selected.
   void to_best(bool is_toggled = false);
-  void to_end(int direction, bool is_toggled = false);  // the earliest or the latest position
+  void to_end(int direction, bool is_toggled = false);  // to the earliest or latest position
   void cancel();                                        // stops a running command
 
   // Prepares the what-if estimates unless they are ready.

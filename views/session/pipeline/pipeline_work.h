@@ -21,7 +21,7 @@ struct PipelineWork {
   std::shared_ptr<const Graph> graph;  // input of the first step
   std::vector<DraftStep> steps;        // every step is run
   std::shared_ptr<const PassRegistry> registry;
-  PassContext::Options options;  // excluding report and is_cancelled
+  PassContext::Options options;  // except for `report` and `is_cancelled`
   QString reproducer_folder;
   std::shared_ptr<RunShare> share = std::make_shared<RunShare>();
 };

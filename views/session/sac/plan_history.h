@@ -35,7 +35,7 @@ class PlanHistory : public QObject {
   void pump();
 
   SacSession& session_;
-  SnapshotPtr baseline_;  // `known_` was computed with the same settings as this one's estimates
+  SnapshotPtr baseline_;  // its settings are those of `known_`
   std::map<EditHistory, Result<Figures>> known_;
   std::deque<EditHistory> wanted_;
   bool is_asking_ = false;

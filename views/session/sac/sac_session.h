@@ -77,7 +77,7 @@ class SacSession : public QObject {
     std::vector<NodeId> nodes;
     std::optional<Keep> keep;
     std::optional<SacSolver::PlanRequest> plan_request;
-    std::optional<SolveSettings> settings;  // those of the plan request, unless it is for a plan
+    std::optional<SolveSettings> settings;  // settings to solve with; nullopt for a given plan
     std::optional<SavePlan> plan;           // the plan found, for a flat training step
     PlanOutcomePtr outcome;                 // null if impossible
     QString refusal;                        // why it is impossible; otherwise empty

@@ -81,7 +81,7 @@ struct SacState : PlanOutcome {
   SacStepPtr step;           // for a flat training step; otherwise null
   AppliedTags applied_tags;  // of the flat training step
   SavePlan plan;
-  std::shared_ptr<const PlanTotals> totals;  // of the plan of a joint graph; otherwise null
+  std::shared_ptr<const PlanTotals> totals;  // for the plan of a joint graph; otherwise null
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // index in `tensors`, or -1
   // One row per value, for comparison with other states; the rows add up to the estimates. Empty if

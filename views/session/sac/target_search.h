@@ -36,7 +36,7 @@ class TargetSearch : public QObject {
   [[nodiscard]] bool is_running() const { return list_.is_running() || best_search_.is_running(); }
   // The latest list; null until there is one.
   [[nodiscard]] const Found* found() const { return found_ ? &*found_ : nullptr; }
-  // The best plan for the same limit without the conditions; null while it is being searched for.
+  // The best plan for the same limit without the conditions; null until it is found.
   [[nodiscard]] const Fit* best() const { return best_ ? &*best_ : nullptr; }
 
  signals:

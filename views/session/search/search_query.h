@@ -53,8 +53,8 @@ enum class SearchField : std::uint8_t {
   step,
 };
 
-// The values of the filter phase:. `recomputed` is not a phase, but is searched for in the same
-// way.
+// The values of the filter `phase:`. Recomputed nodes are not a phase, but are searched for in the
+// same way.
 enum class SearchPhase : std::uint8_t { forward, backward, recomputed };
 // Accepts fw, fwd, bw, bwd and beginnings of the whole words, in lower case.
 std::optional<SearchPhase> parse_search_phase(std::string_view text);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr char kEnd = '\n';
 
-// Returns true if `part` occurs in `text` with a dot or an end of the text on either side.
+// Returns true if `part` occurs in `text`, delimited on both sides by a dot or an end of the text.
 bool has_part(std::string_view text, std::string_view part) {
   for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
     const auto end = at + part.size();

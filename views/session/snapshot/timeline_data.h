@@ -60,9 +60,9 @@ class Lane {
   [[nodiscard]] const std::string* block_name(const LaneItem& item) const {
     return item.block < 0 ? nullptr : &blocks_[static_cast<std::size_t>(item.block)];
   }
-  // First item that ends after `position`.
+  // Index of the first item that ends after `position`.
   [[nodiscard]] std::size_t first_ending_after(std::int64_t position) const;
-  // First item that begins at or after `position`.
+  // Index of the first item that begins at or after `position`.
   [[nodiscard]] std::size_t first_beginning_at(std::int64_t position) const;
   // Time per color of items [first, last).
   using TimeByColor = std::array<std::int64_t, kItemColors>;

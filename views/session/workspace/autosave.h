@@ -56,7 +56,7 @@ class Autosave : public QObject {
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
   // Returns to the saved workspace, or to the graph as opened.
   void discard();
-  // Removes the journal, because the user is closing the document without saving.
+  // Removes the journal. Called when the user closes the document without saving.
   void forget();
 
   // Saves on a worker thread; emits `saved` or `failed`.
@@ -123,7 +123,7 @@ class Autosave : public QObject {
   QString folder_, path_;
   Precomputed<std::string> hash_;  // of the graph as opened
   std::unique_ptr<Journal> journal_;
-  Summary known_, saved_known_;  // in the journal or, if there is none, in the file; in the file
+  Summary known_, saved_known_;  // in the journal (or the file, if there is none); in the file
   Setup known_setup_, saved_setup_;
   History saved_history_;               // the base of a new journal
   std::string extra_;                   // members of the file that this version does not recognize
