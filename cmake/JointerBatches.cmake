@@ -6,12 +6,12 @@
 # itself, as scripts/tidy needs.
 #
 # CMake's own UNITY_BUILD writes absolute paths into its files, and ccache then shares no object between
-# clones. These batches include files by their path in the project.
+# clones. These batches include files by their paths in the project.
 option(JOINTER_BATCHES "Compile files in batches" ON)
 set(JOINTER_BATCH_SIZE 8)
 
-# jointer_batches(TARGET...) compiles the files of these targets in batches. Files that have definitions of
-# their own by now, and generated files, are compiled by themselves.
+# jointer_batches(TARGET...) compiles the files of these targets in batches, except for generated files and
+# files whose COMPILE_DEFINITIONS are already set.
 function(jointer_batches)
   if(NOT JOINTER_BATCHES)
     return()
