@@ -49,7 +49,8 @@ int open_in_desktop(const char* program, char** arguments) {
 }
 
 int run(int argc, char** argv) {
-  // No cleanup is necessary after an interruption, since a file appears complete or not at all.
+  // No cleanup is necessary after an interruption, since an output file appears complete or not at
+  // all.
   std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
 
   CLI::App program{"Jointer: a workbench for PyTorch training graphs"};
@@ -95,7 +96,7 @@ int run(int argc, char** argv) {
     return jointer::cli::report(
         {jointer::Error::Kind::usage, jointer::cli::usage_message(program, error)});
   }
-  // Output that was truncated by a full disk must not look like a short answer.
+  // Output that was truncated by a full disk must not be mistaken for a short answer.
   if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     return jointer::cli::report(
         {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});

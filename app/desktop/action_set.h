@@ -40,7 +40,7 @@ class ActionSet {
     include(action, needs);
     return action;
   }
-  // Includes an action that has another owner. It must be excluded before it is deleted.
+  // Includes an action that has another owner. The action must be excluded before it is deleted.
   void include(QAction* action, Needs needs);
   void exclude(QAction* action);
 

@@ -13,7 +13,7 @@ namespace jointer::desktop {
 class HelpMenu : public QObject {
   Q_OBJECT
  public:
-  // `button` opens `search`, which must outlive this object, as must `first_minutes`.
+  // `button` opens `search`. `search` and `first_minutes` must outlive this object.
   HelpMenu(const MenuContext& context, CommandSearch& search, FirstMinutes& first_minutes,
            QToolButton& button);
 

@@ -20,7 +20,7 @@ namespace {
 
 using namespace views;
 
-// How long the journals of documents that were closed without saving are kept.
+// The time for which journals of documents that were closed without saving are kept.
 constexpr std::int64_t kKeptDays = 90, kSecondsOfDay = 86400;
 
 const QString kSuffix = QStringLiteral(".jointer");

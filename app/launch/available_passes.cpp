@@ -15,8 +15,8 @@ Pass unnamed(const Pass& pass) {
                                     pass.info.source));
 }
 
-// Adds plugins from the search path. It is not an error if the user named a plugin, so that it is
-// already registered.
+// Adds plugins from the search path. A plugin that the user named is already registered, which is
+// not an error.
 void add_found(const PassSources& sources, AvailablePasses& available) {
   PassRegistry found;
   for (const PluginError& error : add_plugins(found, plugin_search_path(), sources.host))

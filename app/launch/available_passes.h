@@ -16,7 +16,7 @@ namespace jointer {
 struct PassSources {
   std::vector<std::string> plugins;        // folders of C++ plugins
   std::vector<std::string> python_passes;  // specs (plugins/python/python_passes.h)
-  // True if plugins that were found but not named may also run. They are always listed; that does
+  // True if plugins that were found but not named may also run. They are always listed, which does
   // not run their code.
   bool allows_found = false;
   HostOptions host;

@@ -39,8 +39,8 @@ std::string text(const Graph& graph, const OutputEntry& entry) {
 bool fits(const Graph& graph, const OutputEntry& entry, const Graph& baseline,
           const OutputEntry& expected) {
   const Tensor *a = tensor_of(graph, entry), *b = tensor_of(baseline, expected);
-  // An entry without a tensor is None if it has no node either, otherwise a tensor that the file
-  // does not describe.
+  // An entry without a tensor is None if it also has no node. Otherwise, it is a tensor that the
+  // file does not describe.
   if (a == nullptr) return b == nullptr || static_cast<bool>(entry.node);
   if (b == nullptr) return static_cast<bool>(expected.node);
   if (a->dtype != b->dtype || a->rank != b->rank) return false;

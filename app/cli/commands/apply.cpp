@@ -23,7 +23,7 @@ namespace jointer::cli {
 namespace {
 
 struct ApplyCommand {
-  ApplyPasses common;  // options of both modes, and options for passes
+  ApplyPasses common;  // options of both modes, and those that only passes use
   std::string recipe;
   bool lenient = false;
   std::optional<std::size_t> max_skipped;
@@ -126,8 +126,8 @@ std::optional<Reproduced> reproduced_at(const std::string& path) {
   return graph ? reproduced(*graph) : std::nullopt;
 }
 
-// The error if neither passes nor a recipe were given. For a reproducer, it only contains the
-// command: third-party code runs only if the user names it.
+// Returns the usage error for a command line with neither passes nor a recipe. For a reproducer,
+// the message only shows the command that runs it: third-party code runs only if the user names it.
 Error nothing_to_do(const GraphOptions& options) {
   Error error{Error::Kind::usage,
               "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe "
@@ -201,8 +201,8 @@ void add_apply_command(CLI::App& program, int& exit_code) {
                                 "of them"))
       ->type_name("FOLDER");
   of_passes(command->add_option("--budget", common.budget,
-                                "Limit of peak memory for the passes, such as 40GiB; exit code 1 "
-                                "if the final peak exceeds it"))
+                                "Peak memory limit for the passes, such as 40GiB; exit code 1 if "
+                                "the final peak exceeds it"))
       ->type_name("BYTES");
   of_passes(command->add_flag("--decisions", common.decisions,
                               "List every decision of the passes, with its reason"));

@@ -184,8 +184,8 @@ void print_decisions(const PassesAnswer& a) {
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 
-// All edits of the run as a recipe whose replay gives the same graph. Error (usage): a pipeline
-// step made a new graph.
+// Returns all edits of the run as a recipe that reproduces the final graph. Error (usage): a
+// pipeline step creates a new graph.
 Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {
@@ -209,8 +209,8 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   return write_recipe(recipe);
 }
 
-// The pipeline as it ran: another run gives the same graph without a search. A pass that ran other
-// passes is disabled and followed by the passes that it ran.
+// Returns the pipeline as it ran, so that running it again gives the same graph without a search. A
+// pass that ran other passes is disabled and followed by those passes.
 PipelineFile applied(const Pipeline& pipeline, const PipelineRun& run) {
   PipelineFile file;
   std::size_t done = 0;
@@ -250,8 +250,8 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   return bytes;
 }
 
-// The path of the recipe as written in the Python file `file`: relative if both files can be moved
-// together, as in a checkout of the training code.
+// Returns the path by which the Python file `file` refers to the recipe: relative if both files can
+// be moved together, as in a checkout of the training code.
 std::string recipe_path(const std::string& recipe, const std::string& file) {
   const auto path = std::filesystem::absolute(recipe).lexically_normal();
   if (file == "-") return path.string();

@@ -11,10 +11,11 @@ struct ApplyPasses {
   GraphOptions graph;
   EstimatorOptions estimator;
   PipelineOptions pipeline;
-  std::string output, recipe;  // files to write; empty: none
-  std::string snapshots;       // folder for the graphs after each pipeline step; empty: none
-  std::string saved_pipeline;  // file for the pipeline; empty: none
-  std::string graph_trainer;   // Python file that registers the recipe; empty: none
+  std::string output, recipe;  // files to write; empty if not requested
+  // folder for the graphs after each pipeline step; empty if not requested
+  std::string snapshots;
+  std::string saved_pipeline;  // file for the pipeline; empty if not requested
+  std::string graph_trainer;   // Python file that registers the recipe; empty if not requested
   std::string reproducer, budget, optimizer = "none";
   bool decisions = false, json = false;
 };

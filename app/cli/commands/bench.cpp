@@ -52,7 +52,7 @@ struct BenchCommand {
       {"--inputs", "FILE",
        "Safetensors file with the inputs, by placeholder; default: generated from --seed"},
       {"--expected", "FILE", "Safetensors file with the expected outputs, by index"},
-      {"--baseline", "FILE", "Unedited graph, whose outputs are the expected ones"},
+      {"--baseline", "FILE", "Unedited graph, which computes the expected outputs"},
       {"--baseline-backward", "FILE",
        "Backward half of the pair, if --baseline is the forward half"},
       {"--ranks", "N", "Number of ranks; default: as many as the capture's collectives need"},
@@ -63,12 +63,12 @@ struct BenchCommand {
        "Backend that runs the graph; default: interpret"},
       {"--attention", "auto|flash|efficient|cudnn|math", "Attention kernel; default: auto"},
       {"--tf32", "auto|allow|forbid",
-       "TF32 in float32 matrix products and convolutions on a GPU; default: auto, as torch does"},
+       "TF32 for float32 matrix products and convolutions on a GPU; default: auto, as in torch"},
       {"--mark", "NODES",
        "With --backend regional: nodes or FQN_PATTERN::operator to compile, separated by `;`"},
       {"--artifacts", "FOLDER",
-       "With --backend inductor or regional: folder for the compiled packages; default: only the "
-       "cache"},
+       "With --backend inductor or regional: folder for the compiled packages; default: keep them "
+       "only in the cache"},
       {"--iterations", "N", "Number of measured steps; default: 10"},
       {"--warmup", "N", "Number of unmeasured steps before --iterations; default: 3"},
       {"--threads", "N",
@@ -129,7 +129,8 @@ Result<void> check_files(const std::string& pattern, const BenchmarkRequest& req
   return {};
 }
 
-// Opens the graph to estimate: the first rank's if each rank has its own graph.
+// Opens the graph to estimate. If each rank has its own graph, this is the graph of the rank given
+// by --solo or, without it, of the first rank.
 Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& request) {
   GraphOptions first = options.graph;
   const int rank = request.solo.value_or(0);
@@ -197,7 +198,8 @@ Result<void> check_memory(const Graph& graph, const BenchmarkRequest& request) {
   const auto shortage = memory_shortage(graph, request, this_machine());
   if (!shortage) return {};
   return fail(Error::Kind::usage, "{}: {}; {}--any-size starts the ranks anyway", graph.title(),
-              to_text(*shortage), shortage->ranks > 1 ? "--solo 0 runs one of them alone, " : "");
+              to_text(*shortage),
+              shortage->ranks > 1 ? "--solo 0 runs one of them alone, and" : "");
 }
 
 Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& graph,
@@ -228,7 +230,7 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   return {};
 }
 
-// The members of the JSON object in addition to the result.
+// Returns the members that the JSON object has in addition to those of the result.
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
   std::string members = explained_member(result, graph, analysis);

@@ -28,7 +28,7 @@ Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool ba
   return passes;
 }
 
-// Upstream uses CUDA graphs with every backend. On the CPU, they are ignored.
+// Upstream uses CUDA graphs with every backend. On the CPU, they are skipped with a note.
 void BenchPasses::record(FittedRequest& fitted) const {
   if (!is_recorded_) return;
   BenchmarkRequest& request = fitted.request;

@@ -21,9 +21,9 @@ class BenchPasses {
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 
-  // Runs the passes. Replaces `graph`, the first rank's graph, with the result, and sets the
-  // resulting files of all ranks in the request; they exist as long as this object. `options`: how
-  // to open the other ranks' files. Error: run_passes fails.
+  // Runs the passes. Replaces `graph`, the first rank's graph, with the result, and makes `fitted`
+  // refer to files with the results of all ranks. The files exist as long as this object. `options`
+  // says how to open the graphs of the other ranks. Error: run_passes fails.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);
 

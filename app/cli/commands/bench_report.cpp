@@ -22,7 +22,8 @@ using enum Table::Align;
 
 constexpr std::size_t kOperators = 10;
 
-// "+1.3%", "-0.2%", "equal"; "41.3 times" if at least ten times the prediction was measured.
+// "+1.3%", "-0.2%" or "equal"; "41.3 times" if the measurement is at least ten times the
+// prediction.
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
   if (predicted == 0) return "";
@@ -69,7 +70,8 @@ void add_workspaces(Table& table, const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks)
     if (rank.measured && rank.measured->workspace_bytes > 0)
       table.add({fmt::format("libraries, rank {}", rank.rank),
-                 format_bytes(rank.measured->workspace_bytes) + " of workspaces, not in the peak"});
+                 format_bytes(rank.measured->workspace_bytes) +
+                     " of workspaces, not included in the peak"});
 }
 
 void add_pinned_memory(Table& table, const BenchmarkResult& r) {
@@ -177,7 +179,7 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
                e.blocks.empty() ? "held by the graph's tensors"
                                 : "held by the graph's tensors and allocated in compiled code"});
   if (e.rounding != 0)
-    parts.add({signed_bytes(e.rounding), "blocks of the allocator that are larger than requested"});
+    parts.add({signed_bytes(e.rounding), "allocator blocks that are larger than requested"});
   if (e.first_difference != 0)
     parts.add({signed_bytes(e.first_difference),
                e.first_different

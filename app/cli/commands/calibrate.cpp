@@ -29,7 +29,8 @@ struct CalibrateCommand {
   bool list = false, json = false;
 };
 
-// The date in ISO 8601, in UTC. Dates out of range, as in a damaged database, become 1970-01-01.
+// Returns a UTC time in ISO 8601 format. Times out of range, as in a damaged database, become the
+// start of 1970.
 std::string date(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};

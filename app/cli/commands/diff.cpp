@@ -37,7 +37,7 @@ struct DiffAnswer {
   NodeMatch match;
   GraphDifference difference;
   Figures before, after;
-  // The differences between the plans; none if the plans are equal or a graph has no plan.
+  // The differences between the plans; std::nullopt if the plans are equal or a graph has no plan.
   std::optional<Result<PlanComparison>> plan;
 };
 
@@ -97,7 +97,8 @@ Json tag_json(const Node& node) {
           {"region", region(node) ? Json(*region(node)) : Json()}};
 }
 
-// True if the graphs differ only in the way that the ranks of one program do.
+// True if the graphs differ only in rank-specific constants, as the graphs of two ranks of one
+// program do.
 bool is_other_rank(const DiffAnswer& answer) {
   const Graph &a = answer.a, &b = answer.b;
   if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;
@@ -241,7 +242,7 @@ class Printer {
 };
 
 // Compares the plans of two joint graphs or flat training steps if their tags differ, or of two
-// pairs, whose plans follow from their nodes.
+// pairs if the pairs differ: a pair's plan follows from its nodes.
 std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& options, const Graph& a,
                                                        const Graph& b, const GraphDifference& d) {
   const CaptureKind kind = a.part(PartId(0)).kind;
@@ -259,7 +260,7 @@ std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& option
   return compared;
 }
 
-// If B is not given, compares graph N of A with the graph from which a pass made it.
+// If B is not given, compares graph N of A with the input of the pass that made it.
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)
@@ -347,8 +348,8 @@ void add_diff_command(CLI::App& program, int& exit_code) {
         ->check(whole_number(0));
     command
         ->add_option("--assume", options->a.assume,
-                     "Values of size symbols in both, such as u0=64,u1=32, or one value for all "
-                     "unbacked symbols")
+                     "Values of size symbols in both graphs, such as u0=64,u1=32, or one value for "
+                     "all unbacked symbols")
         ->type_name("SYMBOL=N")
         ->delimiter(';');
   }

@@ -26,7 +26,7 @@ struct ExportCommand {
 struct Format {
   std::string_view name;
   std::string (*write)(const Graph& graph, const Analysis& analysis);
-  bool has_figures;  // true if it contains estimates
+  bool has_figures;  // true if the format contains estimates
 };
 constexpr std::array kFormats{
     Format{"perfetto", export_perfetto, true}, Format{"fx-text", export_fx_text, false},

@@ -103,7 +103,7 @@ void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
   facts.add(
       {"peak", fmt::format("{} at {} (point {} of {})", format_bytes(t.peak_bytes()),
                            node.empty() ? "the start" : node, t.peak_index(), t.profile().size())});
-  facts.add({"reserved", fmt::format("{} by the caching allocator's model",
+  facts.add({"reserved", fmt::format("{} according to the caching allocator's model",
                                      format_bytes(a.reserved.peak_bytes))});
   if (a.measured) {
     facts.add({"measured peak", fmt::format("{} ({}, GPU {})", format_bytes(a.measured->peak_bytes),
@@ -138,7 +138,7 @@ void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
   }
   fmt::print("{}", live.text());
   if (alive.size() > top)
-    fmt::print("  and {} more of {}; --top {} shows them\n",
+    fmt::print("  and {} more, {} in total; --top {} shows them\n",
                format_count(static_cast<std::int64_t>(alive.size() - top)), format_bytes(rest),
                alive.size());
   if (a.loop) fmt::print("\n{}", loop_table(*a.loop, a.graph));
@@ -199,7 +199,7 @@ void add_memory_command(CLI::App& program, int& exit_code) {
                     "after the node allocates and one after it frees");
   command
       ->add_option("--snapshot", options->snapshot,
-                   "Compare with this snapshot from torch.cuda.memory._dump_snapshot")
+                   "Compare with this memory snapshot from torch.cuda.memory._dump_snapshot")
       ->type_name("FILE");
   command
       ->add_option("--top", options->top, "List at most N of the tensors that are live at the peak")

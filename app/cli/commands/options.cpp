@@ -16,8 +16,8 @@ namespace jointer::cli {
 
 namespace {
 
-// Escapes control characters, which may move the cursor or end the line, since messages contain
-// names from files.
+// Escapes control characters. Messages contain names from files, and control characters in them
+// could move the cursor or end the line.
 std::string printable(const Error& error) {
   std::string text;
   for (const char c : error.message) {
@@ -65,10 +65,10 @@ void GraphOptions::add_to(CLI::App& command) {
       ->type_name("N")
       ->check(whole_number(0));
   command
-      .add_option(
-          "--assume", assume,
-          "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols; "
-          "stride:fsdp=8 places the ranks of process group fsdp 8 apart, if the file lacks them")
+      .add_option("--assume", assume,
+                  "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked "
+                  "symbols; stride:fsdp=8 places the ranks of process group fsdp 8 apart, if the "
+                  "file does not list them")
       ->type_name("SYMBOL=N")
       ->delimiter(';');
 }
@@ -133,9 +133,9 @@ void EstimatorOptions::add_to(CLI::App& command) {
       ->type_name("NAME");
   command
       .add_option("--estimator", estimator,
-                  "Estimator of times: roofline (the default), simple{coll_us=20,...}, torch-2.11, "
-                  "torch-2.15, profile{trace=\"trace.json\"}, measured or "
-                  "measured{device=\"NVIDIA H200\"} (see `jointer calibrate --list`)")
+                  "Time estimator: roofline (the default), simple{coll_us=20,...}, torch-2.11, "
+                  "torch-2.15, profile{trace=\"trace.json\"}, measured or measured{device=\"NVIDIA "
+                  "H200\"} (see `jointer calibrate --list`)")
       ->type_name("NAME");
   command
       .add_option("--gpus-per-node", gpus_per_node,

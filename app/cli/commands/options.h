@@ -46,7 +46,7 @@ class HelpGroup {
   }
   HelpGroup(const HelpGroup&) = delete;
   HelpGroup& operator=(const HelpGroup&) = delete;
-  // The name has already been validated.
+  // Does not throw: the name has already been validated.
   ~HelpGroup() { defaults_.group(before_); }  // NOLINT(bugprone-exception-escape)
 
  private:
@@ -65,7 +65,7 @@ struct GraphOptions {
   [[nodiscard]] std::vector<std::string> inputs() const { return {file, backward}; }
   // How to list the graphs on standard output if the user must choose one.
   enum class Listing : unsigned char { none, text, json };
-  // If there are several graphs and the program runs in a terminal, asks the user.
+  // If there are several graphs and the program runs in a terminal, asks the user to choose one.
   [[nodiscard]] Result<Graph> open(Listing listing) const;
   [[nodiscard]] Result<Graph> open(bool json) const {
     return open(json ? Listing::json : Listing::text);

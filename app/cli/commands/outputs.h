@@ -12,7 +12,7 @@ namespace jointer::cli {
 
 struct OutputFile {
   std::string_view option;  // the option that names the file: "--output"
-  std::string path;         // a file, `-`, or empty: none
+  std::string path;         // a file or `-`; empty if there is no output
 };
 
 // Error (run): an output cannot be written; the message names the first one. Error (usage): two

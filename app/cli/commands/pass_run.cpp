@@ -23,7 +23,7 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-// A text value that ends in one of these is a file name.
+// A text value that ends in one of these is treated as a file name.
 constexpr std::array<std::string_view, 6> kFileEndings{".json", ".zst", ".gz",
                                                        ".txt",  ".py",  ".jointer"};
 
@@ -85,7 +85,7 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
 }
 
 // Writes a reproducer, and returns the run's error, followed by the command that reproduces it.
-// Errors of usage and input get a reproducer only on request.
+// Usage and input errors get a reproducer only on request.
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;

@@ -13,8 +13,8 @@ namespace jointer::cli {
 struct PassRunOptions {
   AnalysisOptions analysis;
   std::optional<std::int64_t> peak_limit;  // bytes
-  // The path of the reproducer that is written after a failure. If empty, an unused name in the
-  // current folder is used, but no reproducer is written for invalid options and unreadable files.
+  // The path of the reproducer, which is written after a failure. If empty, an unused name in the
+  // current folder is chosen, and usage and input errors get no reproducer.
   std::string reproducer;
   PluginOptions plugins;  // for the reproducer's command
 };
@@ -24,7 +24,7 @@ struct PassRunOptions {
 Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
                                const PassRegistry& registry, const PassRunOptions& options);
 
-// The command that runs the pipeline step of a reproducer as it was run.
+// Returns the command that runs a reproducer's pipeline step with the settings of the original run.
 std::string again_command(const std::string& path, const Reproduced& reproduced);
 
 // One sentence for each pipeline step that may have changed outputs.

@@ -16,7 +16,7 @@
 namespace jointer::cli {
 
 struct KnownPlan {
-  std::string name;  // for the user: a file, "A"
+  std::string name;  // for the user, such as a file or "A"
   Graph graph;       // contains the nodes of the rows
   std::vector<PlanRow> rows;
   PlanFigures figures;
@@ -27,8 +27,8 @@ struct PlanComparison {
   PlanDifference difference;
 };
 
-// The plan that a graph has: for a joint graph, min_cut's plan under the graph's tags; for a flat
-// training step, that of the step with its tags applied; for a pair, what the pair saves and
+// Returns a graph's own plan: for a joint graph, min_cut's plan under the graph's tags; for a flat
+// training step, the plan of the step with its tags applied; for a pair, what the pair saves and
 // recomputes. Error (usage): the graph is a single half, which has no plan, or the tags cannot be
 // applied.
 Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions& estimator,
@@ -37,7 +37,8 @@ Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions
 // Error (usage): no value of one plan has the name of a node of the other graph.
 Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 
-// The estimates of a graph to which its plan is already applied. `kept`: the graph's kept_values.
+// Returns the estimates of a graph to which its plan has already been applied. `kept`: the graph's
+// kept_values.
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
                              std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 

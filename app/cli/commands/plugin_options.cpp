@@ -28,7 +28,7 @@ void PluginOptions::add_to(CLI::App& command) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--allow-plugins", allows_found,
-                   "Also allow passes of installed plugins that --plugin does not name");
+                   "Also allow passes from installed plugins that --plugin does not name");
   command
       .add_option("--pass-deadline", deadline_s,
                   "Stop a plugin pass or a Python pass after this time")

@@ -105,7 +105,9 @@ void add_query_command(CLI::App& program, int& exit_code) {
       ->required();
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
-  command->add_option("--limit", options->limit, "Show at most N rows; 0: all; default: 100000")
+  command
+      ->add_option("--limit", options->limit,
+                   "Show at most N rows, or all if N is 0; default: 100000")
       ->type_name("N")
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "Print the result as JSON");

@@ -102,8 +102,8 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
       ->type_name("FRACTION|BYTES");
   command
       .add_option("--slower", options.slower,
-                  "Find the plan with the lowest peak whose step is at most this much slower than "
-                  "without this option")
+                  "Find the plan with the lowest peak and a step time at most this much longer "
+                  "than without this option")
       ->type_name("PERCENT")
       ->check(non_negative_number());
   command
@@ -168,12 +168,12 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   CLI::Option* against =
       command
           ->add_option("--against", options->against,
-                       "Show what this plan changes compared with another: that of a capture, or "
-                       "that of a policy in a file, applied to this graph")
+                       "Show how this plan differs from another: that of a capture, or that of a "
+                       "policy in a file, applied to this graph")
           ->type_name("FILE");
   command
       ->add_flag("--against-tags", options->against_tags,
-                 "Show what this plan changes compared with the capture's own plan")
+                 "Show how this plan differs from the capture's own plan")
       ->excludes(against);
   set_choices(command->add_option("--export", options->format,
                                   "Print only the plan: torchtitan's operator set, selectors, or a "
@@ -194,7 +194,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   command->footer(
       "All options apply to a joint graph, and all but --partitioner to a flat training step. A "
       "pair is shown as captured; with an option that changes the plan, it is joined into a joint "
-      "graph first, and changes start from its own plan. A half alone is only shown.");
+      "graph first, and changes start from its own plan. A single half is only shown.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

@@ -16,8 +16,8 @@ class OperatorRows {
  public:
   explicit OperatorRows(const Graph& graph) : graph_(graph) {}
 
-  // Adds a value. An element of a call's tuple counts for the call's operator. `storage_bytes`: the
-  // bytes that a saved value occupies.
+  // Adds a value. An element of a call's tuple counts toward the call's operator. `storage_bytes`:
+  // the bytes that a saved value occupies.
   void add(NodeId id, Keep keep, std::int64_t recompute_ns, std::int64_t storage_bytes) {
     const std::string target(graph_.target(graph_.node(tuple_call(graph_, id))));
     OperatorRow& row = rows_.try_emplace(target).first->second;

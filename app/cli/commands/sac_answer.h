@@ -26,7 +26,7 @@ struct SavedValue {
 };
 
 // The values that one operator computes in the forward and that the backward reads. The sums over
-// all rows are those of the plan: saved values, and calls that run twice.
+// all rows are the totals of the plan: its saved values, and the calls that run twice.
 struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
@@ -45,10 +45,11 @@ struct LimitAnswer {
   bool met = true;
   // A lower bound on the step time of any plan with the peak that was reached; 0 if not computed.
   std::int64_t bound_ns = 0;
-  bool is_of_any_order = false;  // bound for any order; otherwise for the plans' own orders
+  // true if the bound holds for any order; false if it holds only for the plans' own orders
+  bool is_of_any_order = false;
 };
 
-// The passes that reorder the graph of a plan, and the estimates of the graph without them.
+// The passes that reorder a plan's graph, and the graph's estimates without them.
 struct OrderAnswer {
   std::string passes;
   jointer::Figures without;

@@ -51,21 +51,21 @@ Result<double> parse_budget(const std::string& text);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
 AnalysisOptions analysis_options(const SacCommand& options);
-// A function that finds orders for the plans of searches. Empty if plans are to stay in their own
-// order: with --keep-order, if only the plan is printed, and for graphs without asynchronous
-// collectives.
+// Returns a function that finds orders for the plans that a search tries. Empty if plans stay in
+// their own order: with --keep-order, if only the plan is printed, and for graphs without
+// asynchronous collectives.
 FindOrder find_order_of(const SacCommand& options, const Graph& graph);
 // Error (usage): the format is unknown.
 Result<PolicyFormat> format_of(const SacCommand& options);
 // Refuses options of a search if there is no search, and mutually exclusive options.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command);
-// The conditions for a list of changes; nullopt if the options set none. Error (usage): the
+// The conditions for a list of changes; std::nullopt if the options set none. Error (usage): the
 // conditions contradict each other or other options.
 Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI::App& command);
 // Adds notes for values that could not be changed.
 void add_refusals(const PlanChange& change, std::vector<std::string>& notes);
 
-// Adds a comparison of another plan with the plan of the answer.
+// Adds a comparison of the answer's plan with another plan.
 Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
                             std::vector<PlanRow> rows, SacAnswer& answer);
 // Returns the exit code.
@@ -74,7 +74,7 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
 struct PairPlan;
 
 // One function per kind of graph for which a plan can be made. Both return the exit code. `own`:
-// the pair from which the joint graph was made; null if the joint graph was captured.
+// the pair from which the joint graph was made; null if the joint graph was captured directly.
 Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command,
                       const PairPlan* own = nullptr);
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command);

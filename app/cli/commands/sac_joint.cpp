@@ -26,7 +26,7 @@ Result<Partition> partition_of_pair(const PairPlan& own, const PlanWhatIf& what_
   return partition;
 }
 
-// The pair of the plan, in the order found for it.
+// The plan's pair, in the order found for it.
 Result<Graph> ordered_pair(const SacCommand& options, const Solved& solved) {
   JOINTER_TRY(const Graph pair,
               emit_pair(solved.partition.joint, solved.partition.plan, solved.partitioner));

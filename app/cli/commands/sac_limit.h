@@ -21,9 +21,9 @@ struct Solved {
   Partition partition;
   const PlanWhatIf* what_if = nullptr;
   Partitioner partitioner = Partitioner::min_cut;
-  Decider decider = Decider::partitioner;  // about values without a tag
+  Decider decider = Decider::partitioner;  // decides about values without a tag
   std::optional<double> budget;            // torch's budget that resulted in the plan
-  std::vector<MemoryPolicy> policies;      // in effect, by node; empty: none in a search
+  std::vector<MemoryPolicy> policies;      // in effect, indexed by node; empty in a search
   std::span<const NodeCost> costs;
   TransferCosts transfers;
   std::string order;  // the passes that reorder the plan's graph; may be empty
@@ -48,7 +48,7 @@ Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
 // Adds the best plan for the target without the target's conditions. Returns how well the list
 // meets the limit.
 Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
-// The trade-off, including orders unless the options exclude them.
+// Returns the trade-off. Includes reordered plans unless the options exclude them.
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);
 // The plan and its estimates, for comparison with other plans. Error (usage): emit_pair fails.
 Result<ParetoPoint> point_of(const Solved& solved);

@@ -2,7 +2,7 @@
 // Otherwise the pair is joined, and changes start from the pair's own plan.
 //
 // The estimates of that plan are those of the pair as it is. Passes may have reordered the pair
-// since it was partitioned, while every other plan is judged in its partitioner's order. If a
+// since it was partitioned, while every other plan is evaluated in its partitioner's order. If a
 // partitioner's order gives the same estimates as the pair, the pair's plan is treated like any
 // other.
 
@@ -112,9 +112,8 @@ Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_an
                   options.graph.file, kThisPlan));
   if (joined->undescribed > 0)
     found.notes.push_back(fmt::format(
-        "The pair does not record what {} through random states {}; the estimates count their "
-        "memory "
-        "and time, unlike those of the pair as captured.",
+        "The pair does not record what {} through random states {}; the estimates include their "
+        "memory and time, unlike those of the pair as captured.",
         counted(joined->undescribed, "call"), joined->undescribed == 1 ? "returns" : "return"));
   JOINTER_CHECK(judge(options, joined->undescribed == 0, found));
   return found;

@@ -15,7 +15,7 @@ namespace jointer::cli {
 struct PairPlan {
   Graph pair;     // as opened
   Graph joint;    // the pair, joined
-  SavePlan plan;  // of `joint`: the values that the pair saves and offloads
+  SavePlan plan;  // the values of `joint` that the pair saves and offloads
   // The partitioner in whose order the plan has the estimates of the opened pair; if there is none,
   // the first one whose order can be estimated.
   Partitioner partitioner = Partitioner::min_cut;
@@ -23,7 +23,7 @@ struct PairPlan {
   std::vector<std::string> notes;  // for the user
 };
 
-// True if, because of the options, a partitioner decides anew and the pair's own plan is ignored.
+// True if the options make a partitioner decide anew, which ignores the pair's own plan.
 bool decides_anew(const SacCommand& options, const CLI::App& command);
 // Joins the pair. Error (usage): join_with_plan fails; the message names the file.
 Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_anew);

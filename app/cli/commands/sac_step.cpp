@@ -26,11 +26,10 @@
 namespace jointer::cli {
 namespace {
 
-// A plan for a flat training step: the step with the plan's tags, and the reason for which the plan
-// was chosen.
+// A plan for a flat training step: the step with the plan's tags, and why the plan was chosen.
 struct PlannedStep {
   Graph tagged;
-  std::string why;  // empty if the tags are the plan
+  std::string why;  // empty if the step's own tags are the plan
   Decider chosen_by = Decider::search;
   std::optional<double> budget;  // the activation budget that resulted in the plan
   std::optional<LimitAnswer> limit;

@@ -112,7 +112,7 @@ Json to_json(const TargetAnswer& answer, const Graph& graph) {
                     {"peak_bytes", each.after.figures.peak_bytes},
                     {"step_ms", to_ms(each.after.figures.step_ns)}});
   }
-  // False: a shorter list may exist.
+  // If false, a shorter list may exist.
   json["is_shortest"] = list.is_shortest;
   json["best"] = {{"reached", answer.best_fits},
                   {"peak_bytes", answer.best.peak_bytes},

@@ -19,10 +19,10 @@ struct WhyAnswer {
   std::string name;
   std::string keep;  // save, recompute, offload, input, or "not needed"
   std::string reason;
-  std::optional<Decider> decider;  // nullopt: there was nothing to decide
+  std::optional<Decider> decider;  // std::nullopt if there was nothing to decide
   std::optional<ValueMargin> margin;
   std::optional<SolverChoices> choices;
-  std::optional<double> budget;        // torch's budget that gave the plan
+  std::optional<double> budget;        // torch's budget that resulted in the plan
   std::vector<std::string> sentences;  // the margin and the choices, for the user
 };
 
@@ -38,7 +38,7 @@ struct ComparedPlan {
 struct DecidedPlan {
   ComparedPlan plan;
   const std::vector<PlanReason>& reasons;  // by node
-  Decider decider = Decider::partitioner;  // about values without a tag
+  Decider decider = Decider::partitioner;  // decides about values without a tag
   std::vector<Decider> tags;               // by node: the origin of its tag; may be empty
 };
 

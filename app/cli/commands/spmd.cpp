@@ -81,7 +81,7 @@ void print_tables(const SpmdReport& report, const std::vector<RankProgram>& prog
     groups.add(
         {group.label, count(group.ranks.size()), count(group.checked.size()), count(group.calls)});
   fmt::print("{} programs\n{}", programs.size(), groups.text());
-  if (report.groups.empty()) fmt::print("No group has two of these ranks.\n");
+  if (report.groups.empty()) fmt::print("No process group contains two of these ranks.\n");
   for (const std::string& note : report.notes) fmt::print("{}\n", note);
   if (!report.mismatch) return fmt::print("All ranks make the same calls in the same order.\n");
   fmt::print("\n{}\n", report.mismatch->brief);

@@ -25,7 +25,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// A heading over a table.
+// A heading above a table.
 std::string heading(const std::string& text);
 
 }  // namespace jointer::cli

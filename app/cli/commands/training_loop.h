@@ -11,7 +11,7 @@ namespace jointer::cli {
 // [--loop 3] [--loss none|cross_entropy|loss_parallel] [--unboxed] [--expandable-segments]
 // [--workspace-of DEVICE]
 struct LoopOptions {
-  int steps = 0;  // 0: no loop
+  int steps = 0;  // number of training steps; 0 if there is no loop
   std::string loss = "none", device;
   bool unboxed = false, expandable_segments = false;
 

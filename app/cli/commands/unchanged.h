@@ -14,9 +14,9 @@ std::string pass_of(const StepResult& step);
 // True if no node was moved, added, removed or changed, and no new graph was made.
 bool is_unchanged(const StepResult& step);
 
-// One line on why a pipeline step changed nothing: the pass's last decision about the whole graph;
-// if there is none but the pass made decisions, that nothing is left to do; if it only kept nodes,
-// the most frequent reason for that.
+// Returns one line on why a pipeline step changed nothing. In order of preference: the pass's last
+// decision about the whole graph; that nothing is left to do, if the pass decided to change nodes;
+// the most frequent reason for keeping nodes; the pass's last note.
 std::string why_unchanged(const StepResult& step);
 
 }  // namespace jointer::cli

@@ -11,7 +11,8 @@
 
 namespace jointer::cli {
 
-// The reason for which options that change other output are refused if there is no other output.
+// The reason for refusing options that affect only tables or JSON, which are not printed if the
+// file goes to standard output.
 inline constexpr std::string_view kNoFigures =
     "`-` writes the file to standard output and nothing else; give a path instead";
 
