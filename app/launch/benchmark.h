@@ -16,10 +16,11 @@ namespace jointer {
 
 struct BenchmarkOutcome {
   BenchmarkResult result;  // after BenchmarkResult::conclude
-  Analysis analysis;       // the estimate for the device that ran, unless another one was requested
+  // The estimate for the device that ran the benchmark, unless another one was requested.
+  Analysis analysis;
 };
 
-// Where the ranks' programs come from.
+// The source of the ranks' programs.
 enum class ProgramSource : std::uint8_t {
   files,  // the request's files, unchanged
   graph,  // the graph in memory, for every rank, because it was edited after it was opened

@@ -22,7 +22,7 @@ struct ConvertRequest {
   Assumptions assumptions;
   std::vector<int> ranks;         // the ranks that will read the files
   const Graph* opened = nullptr;  // the graph in the files, if it is the same for all ranks
-  std::string name;               // of the written files: `name`.json, or one file per rank
+  std::string name;               // name of the written files: `name`.json, or one file per rank
 };
 
 // Returns the given files if all of them are native; otherwise writes native captures of their

@@ -80,9 +80,9 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
   if (fitted.request.on == RunOn::automatic && machine.gpus > 0 &&
       fitted.request.ranks > machine.gpus) {
     fitted.request.on = RunOn::cpu;
-    fitted.notes.push_back(
-        fmt::format("{} ranks are more than this machine's {} GPU{}, so they run on the CPU; {}",
-                    fitted.request.ranks, machine.gpus, machine.gpus == 1 ? "" : "s", kAlone));
+    fitted.notes.push_back(fmt::format(
+        "{} ranks need a GPU each, but this machine has {} GPU{}, so they run on the CPU; {}",
+        fitted.request.ranks, machine.gpus, machine.gpus == 1 ? "" : "s", kAlone));
   }
   return fitted;
 }

@@ -9,10 +9,10 @@
 // unknown position, hangs only if no rank has given a sign of life for that long (another rank may
 // still be compiling). Ranks observe the same timeout. Only a rank knows the work that its device
 // has not finished, so the launcher waits a little longer, and the first report of a hang usually
-// comes from a rank that gave up waiting; then a silent rank that is not at a collective counts as
-// hanging, too. app/launch/blame.h decides which rank is to blame.
+// comes from a rank that gave up waiting; in that case, a silent rank that is not at a collective
+// counts as hanging, too. app/launch/blame.h decides which rank is to blame.
 //
-// After the first failure, the launcher waits a moment for the other ranks to end by themselves: if
+// After the first failure, the launcher waits a moment for the other ranks to end on their own: if
 // a rank dies, a collective of another rank often reports the failure first.
 // BenchmarkResult::culprit distinguishes the cause from such a consequence. If the failure cannot
 // be a consequence, the wait is short.

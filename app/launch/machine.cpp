@@ -31,7 +31,7 @@ std::vector<std::string> driver_names() {
   return names;
 }
 
-// The smallest memory among GPUs whose descriptions are built in.
+// Returns the smallest memory size of the GPUs that have a built-in description.
 std::int64_t smallest_memory(const std::vector<std::string>& names) {
   std::int64_t bytes = 0;
   for (const std::string& name : names) {

@@ -16,7 +16,7 @@ namespace jointer {
 // The type of device that the ranks will most likely use.
 DeviceType device_of_run(const BenchmarkRequest& request, const Machine& machine);
 
-// The rules by which memory is predicted for a run on that type of device.
+// Returns the options for predicting the memory of a run on that type of device.
 MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on);
 
 struct MemoryShortage {
@@ -26,7 +26,7 @@ struct MemoryShortage {
   DeviceType device = DeviceType::cpu;
 };
 
-// nullopt if the ranks fit, or if the machine's memory is unknown. `request` must contain the
+// std::nullopt if the ranks fit, or if the machine's memory is unknown. `request` must contain the
 // number of ranks (see fit_to_machine).
 std::optional<MemoryShortage> memory_shortage(const Graph& graph, const BenchmarkRequest& request,
                                               const Machine& machine);

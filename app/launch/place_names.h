@@ -34,7 +34,8 @@ class PlaceNames {
   const Graph* graph_of(int rank);
 
   BenchmarkRequest request_;
-  std::map<std::string, std::unique_ptr<Graph>> graphs_;  // by path; null: cannot be read
+  // By path; null if the file cannot be read.
+  std::map<std::string, std::unique_ptr<Graph>> graphs_;
 };
 
 }  // namespace jointer

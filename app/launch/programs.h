@@ -7,8 +7,8 @@
 
 namespace jointer {
 
-// $JOINTER_RUNNER if it is set, otherwise the program next to this one, otherwise the one on the
-// PATH. Error (run): there is no such program, or it is not executable.
+// $JOINTER_RUNNER if it is set, otherwise the program next to this one, otherwise the one on PATH.
+// Error (run): there is no such program, or it is not executable.
 Result<ProgramCommand> runner_program();
 
 }  // namespace jointer

@@ -18,7 +18,7 @@ std::int64_t out_of_memory_kills() {
   return 0;
 }
 
-// Why a process ended without reporting a failure.
+// Returns the reason why a process ended without reporting a failure.
 std::string why_it_died(const Child& child, bool said_done, bool memory_was_short) {
   const ChildEnd& end = *child.end();
   std::string why = to_string(end);

@@ -39,7 +39,7 @@ class RankProcess {
   [[nodiscard]] bool was_killed() const {
     return child_->end() && child_->end()->signal == SIGKILL;
   }
-  // When the rank reported that it was done. It may still be shutting down.
+  // The time when the rank reported that it was done. It may still be shutting down.
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
   // The time of the last sign of life. It is in the future while the rank starts up.
   [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }

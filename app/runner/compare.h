@@ -14,15 +14,15 @@ namespace jointer::runner {
 // measured memory.
 std::vector<at::Tensor> keep(std::span<const at::Tensor> outputs);
 
-// Compares outputs with the expected ones, index by index; both or neither may be undefined.
-// `bound`: the allowed difference relative to the output's largest magnitude; 0 requires bitwise
-// equality.
+// Compares outputs with the expected ones, index by index. If only one of the two is undefined,
+// they differ. `bound`: the allowed difference relative to the output's largest magnitude; 0
+// requires bitwise equality.
 RankVerified compare_outputs(std::string against, std::span<const at::Tensor> outputs,
                              std::span<const at::Tensor> expected,
                              std::span<const std::string> names, double bound);
 
-// The largest difference between two runs of the same graph, relative to the output's largest
-// magnitude.
+// Returns the largest difference between the outputs of two runs of a graph, relative to the
+// output's largest magnitude.
 double spread(std::span<const at::Tensor> first, std::span<const at::Tensor> second);
 
 }  // namespace jointer::runner

@@ -30,7 +30,7 @@ class ClockMarks final : public Marks {
   std::vector<std::chrono::steady_clock::time_point> times_;
 };
 
-// Makes the kernel kill ranks, rather than the desktop that started them, if memory runs out.
+// Makes Linux kill ranks, rather than the desktop that started them, if memory runs out.
 void go_first() {
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
@@ -46,7 +46,7 @@ class CpuPlatform final : public Platform {
     // instead of relying on oneDNN's lazy initialization.
     at::cpu::init_amx();
     go_first();
-    // Ranks share the free memory. An error that contains the node is better than a killed rank.
+    // Ranks share the free memory. An error that names the node is better than a killed rank.
     allocator_.set_share(memory_share(free_memory(), options.local_world_size));
     const std::string processor = processor_name();
     name_ = (processor.empty() ? "CPU" : processor) + ", " + std::to_string(threads_) +

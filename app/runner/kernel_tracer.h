@@ -1,6 +1,6 @@
 #pragma once
 
-// The kernels and copies that a step runs on a device, with the times at which they ran. Marks
+// Records the kernels and copies that a training step runs on a device, and when they ran. Marks
 // around a call (platform.h) measure a GPU's time correctly only while the host stays ahead of the
 // GPU; for small kernels, they measure launches.
 
@@ -28,7 +28,7 @@ class KernelTracer {
   // Work that is launched between this call and end() belongs to `instruction`.
   virtual void begin(std::size_t instruction) = 0;
   virtual void end() = 0;
-  // Waits for the device. Returns the kernels in the order of their starts, or none if the device
+  // Waits for the device. Returns the kernels in order of their start times, or none if the device
   // could not be traced.
   virtual std::vector<TracedKernel> stop() = 0;
 };

@@ -9,7 +9,8 @@ namespace {
 // The maximum number of points in the memory curve of a compiled block.
 constexpr std::size_t kSamples = 2000;
 
-// The maximum in each of at most kSamples equal parts of the time, and the last sample.
+// Divides the time into at most kSamples equal parts. Returns the maximum of each part, and the
+// last sample.
 std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
   if (samples.size() <= kSamples) return samples;
   const std::int64_t part =

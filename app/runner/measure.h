@@ -39,8 +39,8 @@ template <class T>
 using StepOr = tl::expected<T, StepError>;
 
 // The peaks of one step and their composition: scratch memory per node, and bytes held between
-// calls. The members are those of RankMeasured; `blocks` are in the order of Program::compiled,
-// without times.
+// calls. The members correspond to those of RankMeasured; `blocks` are in the order of
+// Program::compiled, without times.
 struct MemoryOfStep {
   MemoryFigures figures;
   std::int64_t resident_peak = 0;

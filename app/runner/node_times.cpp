@@ -24,7 +24,8 @@ namespace {
 // The number of steps of each kind.
 constexpr std::int64_t kTimedSteps = 5;
 
-// When an instruction ran, relative to the start of the step, and how long its own work took.
+// The start and end of an instruction, relative to the start of the step, and the duration of its
+// own work.
 struct Timed {
   std::int64_t start_ns = 0, end_ns = 0, own_ns = 0;
 };
@@ -39,7 +40,7 @@ class Stopwatch {
 
   virtual void begin(std::size_t instruction) = 0;
   virtual void end(std::size_t instruction) = 0;
-  // Call it after the step. Returns the times, indexed by instruction.
+  // Must be called after the step. Returns the times, indexed by instruction.
   virtual std::vector<Timed> read() = 0;
 };
 
@@ -91,7 +92,7 @@ class TraceStopwatch final : public Stopwatch {
       if (!ran[i] && i > 0) times[i] = {times[i - 1].end_ns, times[i - 1].end_ns, 0};
     return times;
   }
-  // After read(): the kernels of the step, with times relative to its start.
+  // Valid after read(): the kernels of the step, with times relative to its start.
   [[nodiscard]] const std::vector<TracedKernel>& kernels() const { return kernels_; }
 
  private:
@@ -152,8 +153,8 @@ void stretch(std::vector<MeasuredBytes>& samples, std::int64_t length) {
     sample.ns = std::llround(static_cast<double>(sample.ns) * factor);
 }
 
-// The times of the steps: `own` is indexed by instruction and step; the others are those of the
-// last ordinary step.
+// The measured times. `own` is indexed by instruction and step; all other members describe the last
+// ordinary step.
 struct StepsTimed {
   std::vector<std::vector<std::int64_t>> own;
   std::vector<Timed> last;
@@ -190,7 +191,7 @@ StepOr<StepsTimed> time_steps(const MeasuredProgram& run) {
       return tl::unexpected(done.error());
     steps.last = stopwatch->read();
     if (trace != nullptr && trace->kernels().empty()) {
-      // Start again with marks.
+      // Start over with marks.
       can_trace = false;
       i = -1;
       continue;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The times of single calls.
+// Measures the times of individual calls.
 
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace jointer::runner {
 
 struct TimesOfNodes {
   std::vector<NodeTime> nodes;
-  // The kernels of an ordinary step, in the order of their starts; empty if the device does not
+  // The kernels of an ordinary step, in order of their start times; empty if the device does not
   // trace kernels.
   std::vector<MeasuredKernel> kernels;
 };

@@ -69,7 +69,7 @@ class Platform {
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
   // Versions of the libraries, and user settings that affect their behavior.
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
-  // The device's clocks and temperature now; nullopt if it does not report them.
+  // The device's clocks and temperature now; std::nullopt if it does not report them.
   [[nodiscard]] virtual std::optional<GpuState> state() const { return std::nullopt; }
   // The clock of the watchdog. May be called from any thread.
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const {
@@ -96,11 +96,12 @@ class Platform {
   // entries on devices that cannot do this.
   virtual void start_recording() {}
   virtual std::vector<MeasuredBytes> stop_recording() { return {}; }
-  // Makes allocations fail that would exceed this total in bytes; 0: only the device limits memory.
+  // Makes allocations fail that would exceed this total in bytes; with 0, only the device limits
+  // memory.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
-  // Null on devices on which every call has run when it returns; use marks there.
+  // Null on devices where every call has finished when it returns; use marks there.
   virtual std::unique_ptr<KernelTracer> trace_kernels() { return nullptr; }
   // Runs `step` once and captures its kernels without executing them. `generators`: the generators,
   // other than the device's, from which the step draws. Memory that is cached but not allocated is

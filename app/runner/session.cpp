@@ -61,7 +61,7 @@ class Session {
   Done run(MakePlatform make_platform);
   // The name of the node that was last called; empty outside of steps.
   [[nodiscard]] std::string place() const;
-  // A prefix for messages: which steps are running, unless they are those of the edited graph.
+  // A prefix for messages that says which steps are running; empty for those of the edited graph.
   [[nodiscard]] std::string_view context() const;
 
  private:
@@ -107,12 +107,12 @@ class Session {
   std::string note_;
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<ProcessGroups> groups_;
-  std::unique_ptr<DeviceProgress> progress_;  // null on the CPU, which runs each call at once
+  std::unique_ptr<DeviceProgress> progress_;  // null on the CPU, where calls run synchronously
   std::unique_ptr<Verification> verification_;
   std::optional<NamedTensors> given_;
   std::int64_t workspace_bytes_ = 0;                // of libraries, on the device
   std::unique_ptr<Runnable> baseline_, runnable_;   // the unedited graph, until it has run
-  std::atomic<const Runnable*> running_ = nullptr;  // one of these
+  std::atomic<const Runnable*> running_ = nullptr;  // `baseline_` or `runnable_`
   std::atomic<bool> is_baseline_ = false, is_replay_ = false;
 };
 

@@ -32,7 +32,8 @@ Verification::Verification(const BenchmarkRequest& request, int rank, at::Device
 
 // On CUDA, attention has a fixed order only if operators without a fixed order are errors.
 void Verification::fixed_order() const {
-  // Otherwise, cuBLAS is an error, too. The variable is read when cuBLAS is first used.
+  // Without this variable, calls to cuBLAS are errors, too. The variable is read when cuBLAS is
+  // first used.
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   const bool warns_only = device_.is_cpu() || !random_order_.empty();
   at::globalContext().setDeterministicAlgorithms(true, warns_only);
@@ -93,10 +94,10 @@ Done Verification::compare(const Graph& graph, const Program& program, const Out
                     bound));
   if (spread_ > 0) {
     bound = std::max(bound, spread_);
-    reporter_.note(fmt::format(
-        "{} has no deterministic kernel on this device: outputs may differ by {:.3g} of "
-        "their largest magnitude, as those of two runs of one graph do",
-        random_order_, spread_));
+    reporter_.note(
+        fmt::format("{} has no deterministic kernel on this device: outputs may differ by {:.3g} "
+                    "of their largest magnitude, as do those of two runs of the same graph",
+                    random_order_, spread_));
   }
   if (!request_.baseline.empty())
     reporter_.report(compare_outputs("baseline", outputs, baseline_, names, bound));

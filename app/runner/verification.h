@@ -51,8 +51,8 @@ class Verification {
   Reporter& reporter_;
   Outputs baseline_;
   // A node whose operator has no deterministic kernel on the device; empty if all operators have
-  // one. With such a node, the outputs of two runs of one graph differ by up to spread_, relative
-  // to the output's largest magnitude.
+  // one. With such a node, the outputs of two runs of the same graph differ by up to spread_,
+  // relative to the output's largest magnitude.
   std::string random_order_;
   double spread_ = 0;
 };

@@ -23,7 +23,7 @@ Watchdog::~Watchdog() {
 
 void Watchdog::watch(std::chrono::milliseconds timeout) {
   using namespace std::chrono_literals;
-  // In real time, although `now_` may run faster.
+  // The interval is in real time, even if `now_` runs faster.
   const auto interval = std::min<std::chrono::milliseconds>(timeout / 20, 100ms);
   std::int64_t seen = life_();
   Time since = now_();

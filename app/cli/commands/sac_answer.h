@@ -45,7 +45,7 @@ struct LimitAnswer {
   bool met = true;
   // A lower bound on the step time of any plan with the peak that was reached; 0 if not computed.
   std::int64_t bound_ns = 0;
-  // true if the bound holds for any order; false if it holds only for the plans' own orders
+  // True if the bound holds for any order; false if it holds only for the plans' own orders.
   bool is_of_any_order = false;
 };
 

@@ -8,7 +8,7 @@
 
 namespace jointer::runner {
 
-// How to call a package: which of its inputs and outputs are numbers. Numbers are passed as
+// The calling convention of a package: which inputs and outputs are numbers. Numbers are passed as
 // 0-dimensional tensors.
 struct PackageCall {
   std::vector<bool> input_is_number, output_is_number;

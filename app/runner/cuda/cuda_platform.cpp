@@ -126,7 +126,7 @@ ComputeMode compute_mode_of(int device) {
   return static_cast<ComputeMode>(mode);
 }
 
-// Makes the device current and returns a stream of it.
+// Makes the device current and returns one of its streams.
 c10::cuda::CUDAStream stream_of(c10::DeviceIndex device) {
   c10::cuda::set_device(device);
   return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device);

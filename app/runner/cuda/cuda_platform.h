@@ -6,7 +6,8 @@
 
 namespace jointer::runner {
 
-// Empty if this machine has a usable CUDA device; otherwise the driver's reason, such as its age.
+// Empty if this machine has a usable CUDA device; otherwise the driver's reason, for example that
+// the driver is too old.
 std::string why_no_cuda_device();
 
 // The CUDA device of this rank, selected by LOCAL_RANK. Error (run): there is no such device.

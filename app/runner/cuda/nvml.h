@@ -18,7 +18,7 @@ class GpuMonitor {
   GpuMonitor(const GpuMonitor&) = delete;
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
-  // nullopt if the library is missing. Numbers that the GPU does not report are 0.
+  // std::nullopt if the library is missing. Numbers that the GPU does not report are 0.
   [[nodiscard]] std::optional<GpuState> read() const;
 
  private:

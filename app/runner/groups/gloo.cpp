@@ -11,8 +11,8 @@
 namespace jointer::runner {
 namespace {
 
-// The interface that the user set in torch's environment variable; if none is set, loopback if all
-// ranks are on this machine, otherwise the interface to which the host name resolves.
+// The network interface that the user set in torch's environment variable. If none is set, loopback
+// if all ranks are on this machine, otherwise the interface to which the host name resolves.
 std::shared_ptr<gloo::transport::Device> make_device() {
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr)
     return c10d::ProcessGroupGloo::createDeviceForInterface(interface);

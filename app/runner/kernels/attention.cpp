@@ -43,7 +43,7 @@ at::Tensor scores(const at::Tensor& query, const at::Tensor& key,
   return s;
 }
 
-// Copies an output to the layout of the capture, in which the caller may read it later: batch x
+// Copies an output to the layout that it has in the capture, on which later reads may rely: batch x
 // queries x heads x size in memory.
 at::Tensor as_captured(const at::Tensor& t, at::ScalarType dtype) {
   const at::Tensor laid_out =

@@ -1,7 +1,7 @@
 #pragma once
 
 // Scaled dot product attention, computed by its definition. It is used in cases that no fused CPU
-// kernel supports (a head size of values that differs from that of keys, or a bias), or at the
+// kernel supports (values whose head size differs from that of the keys, or a bias), or at the
 // user's request.
 
 #include <ATen/core/Tensor.h>
@@ -16,7 +16,7 @@ namespace jointer::runner {
 
 struct AttentionOptions {
   bool is_causal = false;
-  std::optional<double> scale;  // none: 1 / sqrt(head size)
+  std::optional<double> scale;  // default: 1 / sqrt(head size)
 };
 
 // Tensors are [batch, heads, queries, size]. Returns the output, with the dtype of the queries, and
@@ -35,8 +35,8 @@ AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tens
                                       const at::Tensor& logsumexp, const AttentionOptions& options);
 
 // Sets the kernel for captured attention operators that do not run as captured: on the CPU, which
-// lacks them, and on CUDA if the user chose a kernel or the capture is from the CPU. Automatic: a
-// fused kernel that supports the tensors, otherwise the definition (math).
+// lacks them, and on CUDA if the user chose a kernel or the capture is from the CPU. `automatic`
+// selects a fused kernel that supports the tensors or, if there is none, the definition (math).
 void use_attention(AttentionKernel kernel);
 
 // Jointer's operator that replaces a captured attention operator and runs the chosen kernel; empty

@@ -8,7 +8,7 @@
 namespace jointer::runner {
 namespace {
 
-// histc of integers, which torch supports only on CUDA: counts the elements in [min, max] by bins
+// histc for integers, which torch supports only on CUDA. Counts the elements in [min, max] in bins
 // of equal width; max belongs to the last bin.
 at::Tensor histc_of_integers(const at::Tensor& self, std::int64_t bins, const at::Scalar& min,
                              const at::Scalar& max) {

@@ -36,7 +36,7 @@ class Claim {
     if (!is_kept_) total_.fetch_sub(bytes_);
   }
 
-  // Throws torch's out-of-memory error if the total exceeds `limit`; 0: no limit.
+  // Throws torch's out-of-memory error if the total exceeds `limit`; 0 means no limit.
   void check(std::int64_t limit, std::string_view name) const {
     if (limit == 0 || now_ <= limit) return;
     fail(fmt::format("{} is {}", name, format_bytes(limit)));

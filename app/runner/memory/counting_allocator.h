@@ -36,17 +36,17 @@ class CountingAllocator final : public c10::Allocator {
   void start_recording();
   std::vector<MeasuredBytes> stop_recording();
   // Stops counting the current allocations, so that their releases do not count either. They are
-  // those of the program before it has inputs.
+  // the allocations that the program makes before it has inputs.
   void start_from_here() {
     allocated_.store(0);
     peak_.store(0);
     ++epoch_;
   }
-  // Counted allocations that would exceed this total fail with torch's out-of-memory error; 0: no
-  // limit.
+  // Counted allocations that would exceed this total fail with torch's out-of-memory error; 0 means
+  // no limit.
   void limit(std::int64_t bytes) { limit_.store(bytes); }
-  // The same limit for all allocations since `install`, whether they count or not: this rank's
-  // share of the machine's free memory.
+  // A limit of the same kind for all allocations since `install`, whether they count or not: this
+  // rank's share of the machine's free memory.
   void set_share(std::int64_t bytes) { share_.store(bytes); }
 
  private:

@@ -31,7 +31,7 @@ class ArgumentConverter {
   Result<void> convert(const Node& node, const c10::FunctionSchema& schema, std::size_t skip,
                        std::string_view ignored_keyword, const OperatorInfo* captured);
 
-  // Converts an argument as a Python value, for builtins.
+  // Converts an argument as Python would, for builtins.
   Result<Operand> convert_plain(const Argument& argument);
 
   // The operand for a symbolic size.

@@ -23,13 +23,13 @@ class DeviceProgress {
   // failed.
   void mark(std::size_t instruction);
   // The instruction of the oldest mark that the device has not reached, and that of the mark before
-  // it, if both are of one step.
+  // it, if both belong to the same step.
   struct Unfinished {
     std::size_t instruction = 0;
     std::optional<std::size_t> after;
   };
-  // nullopt if the device has reached all marks. May be called from another thread while the thread
-  // that sets marks is blocked.
+  // std::nullopt if the device has reached all marks. May be called from another thread while the
+  // thread that sets marks is blocked.
   [[nodiscard]] std::optional<Unfinished> oldest_unfinished() const;
 
  private:

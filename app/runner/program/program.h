@@ -87,7 +87,7 @@ struct ProgramInput {
 };
 
 struct ProgramOutput {
-  NodeId node;  // none for a None
+  NodeId node;  // null for an output that is None
   SlotId slot = kNoSlot;
   std::string name;  // "layers.0.attention.wq.weight" for a gradient, else the node's name
 };

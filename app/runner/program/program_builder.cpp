@@ -41,7 +41,7 @@
 namespace jointer::runner {
 namespace {
 
-// aten.mm.default -> (aten::mm, ""). None if the target is not an operator overload.
+// aten.mm.default -> (aten::mm, ""). std::nullopt if the target is not an operator overload.
 std::optional<c10::OperatorName> operator_name(std::string_view target) {
   const auto first = target.find('.'), last = target.rfind('.');
   if (first == std::string_view::npos || first == last) return std::nullopt;
@@ -522,7 +522,7 @@ void ProgramBuilder::find_last_uses() {
   move_last_uses();
 }
 
-// The value of an operand at its last use may be moved if the call has this operand only once.
+// The value of an operand at its last use may be moved if it occurs only once in the call.
 void ProgramBuilder::move_last_uses() {
   for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
     const Instruction& instruction = program_.instructions[i];

@@ -13,7 +13,7 @@ inline std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-// CUDA's message about memory without the advice at its end.
+// CUDA's out-of-memory message without the advice at its end.
 inline std::string without_advice(std::string_view text) {
   const std::string line = first_line(text);
   return line.substr(0, line.find(" If reserved but unallocated"));

@@ -14,8 +14,8 @@ std::string_view torch_version();
 // builds.
 bool is_this_release(std::string_view torch);
 
-// True if a graph captured with version `torch` calls the operators of this one: the minor versions
-// match, or `torch` is unknown.
+// True if a graph captured with version `torch` calls operators as this version defines them: the
+// minor versions match, or `torch` is unknown.
 bool is_this_minor(std::string_view torch);
 
 // The end of a message about an operator: "; the capture was made with torch 2.11.0, this runner
