@@ -211,7 +211,7 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
     if (!file) return fail(Error::Kind::run, "{}: {}", path, std::strerror(errno));
     return write_stream(file.get(), bytes, path);
   }
-  // If the path is a symbolic link, write to its target, so that the link stays.
+  // If the path is a symbolic link, write to its target, so that the link is preserved.
   std::error_code status;
   const std::string target = std::filesystem::is_symlink(path, status)
                                  ? std::filesystem::weakly_canonical(path, status).string()

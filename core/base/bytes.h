@@ -44,8 +44,8 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes to a temporary file next to `path` and renames it, so that a reader sees either the old
 // file or the complete new one. Writes to pipes and devices directly. Compresses with zstd if
-// `path` ends in `.zst`; writes to standard output if it is `-`. Error (run): the file cannot be
-// written.
+// `path` ends in `.zst`; writes to standard output if `path` is `-`. Error (run): the file cannot
+// be written.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
 // Returns `path` as an absolute path without `.` and `..`, so that it stays valid in another

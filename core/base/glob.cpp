@@ -36,8 +36,8 @@ Element match_element(std::string_view pattern, char c) {
 
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0;
-  // Where to resume if the text after the last `*` does not match: the star then matches one more
-  // character.
+  // The position in the pattern to resume from if the text after the last `*` does not match: the
+  // star then matches one more character.
   std::size_t star = std::string_view::npos, taken = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

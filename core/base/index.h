@@ -5,7 +5,7 @@
 
 namespace jointer {
 
-// The index of an element, from an integer that is not negative.
+// Converts an integer that is not negative to the index of an element.
 constexpr std::size_t as_index(std::int64_t integer) {
   return static_cast<std::size_t>(integer);
 }

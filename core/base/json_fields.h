@@ -82,7 +82,7 @@ class JsonMembers {
 
 // --- Values ---
 
-// On success returns null, otherwise a description of the expected type.
+// Returns null on success, otherwise a description of the expected type.
 const char* read_json(const OrderedJson& json, bool& value);
 const char* read_json(const OrderedJson& json, int& value);
 const char* read_json(const OrderedJson& json, std::uint32_t& value);
@@ -189,8 +189,8 @@ constexpr JsonField<Struct, Value> json_field(std::string_view key, Value Struct
   return {.key = key, .member = member};
 }
 
-// A field whose JSON form differs: `write` converts the value to that form, and `read` converts it
-// back.
+// A field that has a different form in JSON: `write` converts the value to that form, and `read`
+// converts it back.
 template <class Struct, class Value, class Form>
 struct JsonConverted {
   std::string_view key;
@@ -287,9 +287,8 @@ constexpr JsonChoice<Struct, Value, N> json_choice(
   return {key, member, &known, name};
 }
 
-// Many rows, stored as an object of columns ({"position":[...],"own_ns":[...]}), which takes a
-// tenth of the bytes of a list of objects. All columns have the same length. Omitted if there are
-// no rows.
+// Many rows, stored as an object of columns ({"position":[...],"own_ns":[...]}), which has a tenth
+// of the size of a list of objects. All columns have the same length. Omitted if there are no rows.
 template <class Struct, class Row, class... Fields>
 struct JsonColumns {
   std::string_view key;

@@ -21,14 +21,14 @@ namespace jointer {
 // Keeps members in file order.
 using OrderedJson = nlohmann::ordered_json;
 
-// Why a text could not be parsed into a tree.
+// The reason why a text could not be parsed into a tree.
 struct JsonDamage {
-  std::size_t byte = 0;      // position; 0: a number is too large
+  std::size_t byte = 0;      // position of the error; 0 if a number is too large
   bool is_too_deep = false;  // nested more deeply than kMaxJsonDepth
 };
 // Trees are written and destroyed recursively, so their depth is limited.
 inline constexpr std::size_t kMaxJsonDepth = 200;
-// Cost: linear in the text. If several members have the same name, the last one wins.
+// Cost: linear in the length of the text. If several members have the same name, the last one wins.
 tl::expected<OrderedJson, JsonDamage> parse_tree(std::string_view text);
 
 // Error (input): the text is not valid JSON, or is nested more deeply than any file that Jointer

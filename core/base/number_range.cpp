@@ -24,7 +24,7 @@ TimeUnit unit_of(double ns) {
   return {"ns", 1, 0};
 }
 
-// The number of decimals that shows a magnitude with this many significant digits.
+// The number of decimals that a magnitude needs for this many significant digits.
 int decimals_for(double magnitude, int digits) {
   return digits - 1 - static_cast<int>(std::floor(std::log10(magnitude) + 1e-12));
 }

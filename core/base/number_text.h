@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Parses the whole of `text` as a number, like std::from_chars. Empty if characters remain or the
-// number does not fit in its type.
+// Parses the whole of `text` as a number, like std::from_chars. std::nullopt if characters remain
+// or the number does not fit in its type.
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number number{};

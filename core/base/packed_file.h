@@ -1,6 +1,6 @@
 #pragma once
 
-// How compressed files begin, and files that close themselves.
+// The first bytes of compressed files, and a handle that closes its file.
 
 #include <cstdio>
 #include <memory>

@@ -12,7 +12,7 @@ namespace jointer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Several times as long as starting a thread takes.
+// The time for which the caller works alone: several times as long as it takes to start a thread.
 constexpr std::chrono::microseconds kAlone{300};
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace jointer {
 
-// Path of a file or folder of `resources/`: the installed one (share/jointer) if it exists, else
-// the one in the source tree from which the program was built. Empty if neither exists.
+// Path of a file or folder in `resources/`: the installed one (share/jointer) if it exists,
+// otherwise the one in the source tree from which the program was built. Empty if neither exists.
 std::string find_resource(std::string_view name);
 
 }  // namespace jointer

@@ -66,7 +66,8 @@ std::string format_ns(std::int64_t nanoseconds) {
 
 std::string format_ms(double milliseconds) {
   static constexpr std::array<std::string_view, 3> kUnits{"ns", "us", "ms"};
-  constexpr double kSecond = 999.5, kLong = 999'999.5;  // ms; the minimums in these formats
+  // The smallest numbers in these formats, in milliseconds.
+  constexpr double kSecond = 999.5, kLong = 999'999.5;
   const double size = std::fabs(milliseconds);
   if (size < 1e-9) return "0 ms";
   if (size >= kSecond && size < kLong) return fmt::format("{:.3f} s", milliseconds / 1000);

@@ -1,7 +1,8 @@
 #pragma once
 
 // Formats numbers for the user: three significant digits, binary units for bytes. Times from 1 to
-// 1000 s are shown to the millisecond, because plans and schedules may differ by only a few.
+// 1000 s are shown to the millisecond, because plans and schedules may differ by only a few
+// milliseconds.
 
 #include <cstdint>
 #include <string>
@@ -20,7 +21,7 @@ std::string format_percent(double fraction);       // "41.2%", "< 0.1%"
 // Three significant digits, without an exponent: "0.0123", "1.23", "123", "12,300".
 std::string format_significant(double number);
 
-// Nanoseconds as milliseconds.
+// Converts nanoseconds to milliseconds.
 constexpr double to_ms(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e6;
 }

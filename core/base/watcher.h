@@ -20,7 +20,7 @@ struct Watcher {
     return {};
   }
   // Returns a watcher for a part of the computation, whose progress 0 .. 1 is reported as `from` ..
-  // `to`. It must not outlive this one.
+  // `to`. The returned watcher must not outlive this one.
   [[nodiscard]] Watcher part(double from, double to) const {
     return {.report = report ? [this, from, to](double done) { report(from + (to - from) * done); }
                              : std::function<void(double)>(),
