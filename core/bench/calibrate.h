@@ -9,8 +9,9 @@ namespace jointer {
 
 // Returns each node's own time under its key: the median if several nodes share a key, so that a
 // run counts once. Leaves out waits, whose time is the collective's; collectives measured without
-// other ranks; views on any device but a CPU, which launch nothing; negative times; and nodes that
-// the graph does not contain. `ranks_per_machine` gives the number of machines that a group spans.
+// other ranks; views, unless the device is a CPU, since they launch nothing; negative times; and
+// nodes that the graph does not contain. `ranks_per_machine` gives the number of machines that a
+// group spans.
 CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
                          std::int64_t ranks_per_machine = 8);
 

@@ -40,10 +40,10 @@ struct RankNote {
 // The measured times of one call. Nodes are named by their position in Graph::order.
 struct NodeTime {
   std::uint32_t position = 0;
-  // When the call ran in an ordinary step, relative to the start of the step. A collective ends
-  // when its wait returns.
+  // The start and end of the call in an ordinary step, relative to the start of the step. A
+  // collective ends when its wait returns.
   std::int64_t start_ns = 0, end_ns = 0;
-  // Duration of the call by itself: the median of several runs. A collective is timed from the
+  // Duration of the call in isolation: the median of several runs. A collective is timed from the
   // moment when all ranks have arrived.
   std::int64_t own_ns = 0;
 };
@@ -56,7 +56,7 @@ struct MeasuredKernel {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
-// Bytes that a call allocated besides its results and released before it returned.
+// Bytes that a call allocated in addition to its results and released before it returned.
 struct NodeScratch {
   std::uint32_t position = 0;
   std::int64_t bytes = 0;
@@ -79,12 +79,13 @@ struct CompiledBlock {
   std::vector<MeasuredBytes> memory;
 };
 
-// The state of a GPU at the end of the measured steps, as its driver reports it; 0: not reported.
+// The state of a GPU at the end of the measured steps, as its driver reports it; 0 if not reported.
 struct GpuState {
   std::int64_t sm_mhz = 0, max_sm_mhz = 0, memory_mhz = 0;
   std::int64_t milliwatts = 0, celsius = 0;
-  std::int64_t used_bytes = 0;         // of its memory, by all processes
-  std::vector<std::string> slowdowns;  // why its clocks are below the maximum: "power limit"
+  std::int64_t used_bytes = 0;  // of the GPU's memory, by all processes
+  // Reasons for clocks below the maximum, such as "power limit".
+  std::vector<std::string> slowdowns;
 };
 
 struct RankMeasured {
@@ -103,7 +104,7 @@ struct RankMeasured {
   // they are zero.
   std::vector<std::int64_t> memory_profile;
   std::vector<NodeTime> nodes;
-  std::vector<MeasuredKernel> kernels;  // in the order of their starts; empty on the CPU
+  std::vector<MeasuredKernel> kernels;  // in order of their start times; empty on the CPU
   std::vector<NodeScratch> scratch;
   std::vector<CompiledBlock> blocks;  // in any run
   std::optional<GpuState> gpu;        // in any run on a GPU whose driver has NVML
@@ -116,7 +117,7 @@ struct RankVerified {
   bool bitwise = false;
   bool equal = false;  // bitwise, or within the bound if the backend changes numerics
   double max_abs_diff = 0;
-  double bound = 0;    // relative to the output's largest magnitude; 0: bitwise
+  double bound = 0;    // relative to the output's largest magnitude; 0 for bitwise equality
   std::string output;  // empty if all are bitwise equal
   std::int64_t element = 0;
   std::int64_t compared = 0;  // number of outputs
@@ -137,7 +138,7 @@ using RankEvent = std::variant<RankStarted, RankProgress, RankNote, RankMeasured
 
 // The event as one line, without the line break.
 std::string write_event(const RankEvent& event);
-// nullopt if the line is not an event. Unknown keys are ignored. If the first line announces a
+// std::nullopt if the line is not an event. Unknown keys are ignored. If the first line announces a
 // newer protocol, returns a failure that says so.
 std::optional<RankEvent> parse_event(std::string_view line);
 

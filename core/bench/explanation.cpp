@@ -30,7 +30,7 @@ std::vector<PeakExplanation::OperatorScratch> scratch_by_operator(const Graph& g
   return operators;
 }
 
-// Scratch bytes at each step; the profile does not include them.
+// Scratch bytes, indexed like memory.steps(); the profile does not include them.
 std::vector<std::int64_t> scratch_by_step(const Graph& graph, const MemoryTimeline& memory,
                                           const RankMeasured& measured) {
   std::vector<std::int64_t> bytes(memory.steps().size(), 0);
@@ -42,7 +42,7 @@ std::vector<std::int64_t> scratch_by_step(const Graph& graph, const MemoryTimeli
   return bytes;
 }
 
-// True for each step that ran as part of a compiled block.
+// Indexed like memory.steps(): true if the node ran as part of a compiled block.
 std::vector<bool> steps_in_blocks(const Graph& graph, const MemoryTimeline& memory,
                                   const RankMeasured& measured) {
   std::vector<bool> is_compiled(memory.steps().size(), false);

@@ -33,7 +33,7 @@ bool has_profile(const BenchmarkResult& result) {
 
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
                                       std::size_t max_profile_bytes) {
-  // Profiles go to the newest results first, while there is room.
+  // The newest results keep their profiles, as far as there is room.
   std::vector<std::string> lines(results.size());
   std::size_t left = max_profile_bytes;
   for (std::size_t i = results.size(); i-- > 0;) {

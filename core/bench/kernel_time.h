@@ -9,7 +9,7 @@
 
 namespace jointer {
 
-// The total time during which at least one kernel ran. `kernels` are in the order of their starts.
+// The total time during which at least one kernel ran. `kernels` are in order of their start times.
 std::int64_t busy_ns(std::span<const MeasuredKernel> kernels);
 
 // True if a step of this length leaves the GPU idle for so long that launching its kernels, rather

@@ -38,9 +38,9 @@ Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std
   }
   std::ranges::stable_sort(result.blocks, {}, &MeasuredBlock::start_ns);
   if (const std::size_t left_out = measured.nodes.size() - result.nodes.size(); left_out > 0)
-    result.notes.push_back(fmt::format("{} of {} times {} that this graph does not have", left_out,
-                                       measured.nodes.size(),
-                                       left_out == 1 ? "is of a node" : "are of nodes"));
+    result.notes.push_back(fmt::format("{} of {} times {} that this graph does not contain",
+                                       left_out, measured.nodes.size(),
+                                       left_out == 1 ? "is for a node" : "are for nodes"));
   std::stable_sort(result.nodes.begin(), result.nodes.end(),
                    [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
   return result;

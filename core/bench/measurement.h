@@ -15,15 +15,16 @@ namespace jointer {
 
 struct MeasuredNode {
   NodeId node;
-  std::int64_t start_ns = 0, end_ns = 0;  // in the step
+  std::int64_t start_ns = 0, end_ns = 0;  // relative to the start of the step
   std::int64_t own_ns = 0;                // its own duration; negative if unknown
 };
 
 // Compiled code that ran in place of several nodes.
 struct MeasuredBlock {
-  std::string name;                       // "joint", "region 2"
-  std::vector<NodeId> nodes;              // that it replaced, in program order; at least one
-  std::int64_t start_ns = 0, end_ns = 0;  // in the step
+  std::string name;  // "joint", "region 2"
+  // The nodes that it replaced, in program order; at least one.
+  std::vector<NodeId> nodes;
+  std::int64_t start_ns = 0, end_ns = 0;  // relative to the start of the step
   std::int64_t own_ns = 0;
   std::int64_t peak_bytes = 0;        // maximum allocated while it ran
   std::vector<MeasuredBytes> memory;  // allocated bytes; times since its start; empty if unknown
@@ -43,7 +44,7 @@ struct Measurement {
   std::vector<std::string> notes;  // parts that could not be matched
 };
 
-// Converts a rank's profiled run. Positions that the graph does not have are left out.
+// Converts a rank's profiled run. Leaves out positions that the graph does not have.
 Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std::string label,
                            std::string device, std::string device_type, bool alone);
 

@@ -203,7 +203,8 @@ Result<void> read_option(BenchmarkRequest& request, std::string_view name, std::
 
 Result<void> read_file(BenchmarkRequest& request, const std::string& path) {
   if (!request.program.graph.empty())
-    return usage(fmt::format("one graph at a time: `{}` after `{}`", path, request.program.graph));
+    return usage(fmt::format("expected one graph, got `{}` in addition to `{}`", path,
+                             request.program.graph));
   request.program.graph = path;
   return {};
 }

@@ -24,7 +24,7 @@ enum class Backend : std::uint8_t {
 std::string_view to_string(Backend backend);
 std::optional<Backend> parse_backend(std::string_view name);
 
-// Where a benchmark runs; independent of the device that the estimate assumes.
+// The device on which a benchmark runs; independent of the device that the estimate assumes.
 enum class RunOn : std::uint8_t { automatic, cpu, cuda };
 std::string_view to_string(RunOn on);
 std::optional<RunOn> parse_run_on(std::string_view name);
@@ -35,7 +35,7 @@ enum class AttentionKernel : std::uint8_t { automatic, flash, efficient, cudnn, 
 std::string_view to_string(AttentionKernel kernel);
 std::optional<AttentionKernel> parse_attention_kernel(std::string_view name);
 
-// TF32 in the float32 matrix products and convolutions of a GPU. `automatic`: as torch does by
+// TF32 for float32 matrix products and convolutions on a GPU. `automatic`: as torch does by
 // default.
 enum class Tf32 : std::uint8_t { automatic, allow, forbid };
 std::string_view to_string(Tf32 choice);
@@ -51,11 +51,12 @@ struct ProgramFiles {
 
 struct BenchmarkRequest {
   ProgramFiles program;
-  ProgramFiles baseline;         // the unedited graph, whose outputs are expected; may be empty
+  // The unedited graph, which computes the expected outputs; may be empty.
+  ProgramFiles baseline;
   std::string inputs, expected;  // safetensors, by placeholder and by output index; may be empty
   std::optional<std::size_t> graph_index;  // of the graph, if the file holds several
   std::string assumptions;                 // "u0=64,..." as Assumptions::parse reads it
-  int ranks = 0;                           // 0: the capture's world size
+  int ranks = 0;                           // 0 for the capture's world size
   std::optional<int> solo;                 // runs only this rank, with local copies for collectives
   Backend backend = Backend::interpret;
   bool recorded = false;  // captured as a CUDA graph and replayed; applies to compiled code too
@@ -63,14 +64,14 @@ struct BenchmarkRequest {
   AttentionKernel attention = AttentionKernel::automatic;
   Tf32 tf32 = Tf32::automatic;
   int iterations = 10, warmup = 3;
-  int threads = 0;  // of a rank's operators; 0: its share of the machine's cores
+  int threads = 0;  // for a rank's operators; 0 for its share of the machine's cores
   std::uint64_t seed = 0;
   // Nodes for regional compilation, in addition to those that the graph marks: names or
   // FQN_PATTERN::operator, separated by `;`.
   std::string marked;
   std::string artifacts;          // folder for compiled packages besides the cache; may be empty
   bool profile = false;           // also times every node and records memory, in further runs
-  std::int64_t memory_limit = 0;  // maximum bytes allocated by a rank; 0: no limit
+  std::int64_t memory_limit = 0;  // maximum bytes allocated by a rank; 0 for no limit
   std::int64_t timeout_ms = 300'000;  // maximum time that a rank may make no progress
 };
 

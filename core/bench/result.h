@@ -73,7 +73,7 @@ struct BenchmarkResult {
   [[nodiscard]] const RankResult* culprit() const;
   // "rank 1: at mm_3: out of memory: ..."; empty if all ranks succeeded.
   [[nodiscard]] std::string failure() const;
-  // The worst comparison of all ranks; nullopt if nothing was compared.
+  // The worst comparison of all ranks; std::nullopt if nothing was compared.
   [[nodiscard]] std::optional<RankVerified> verified() const;
   // "AMD EPYC 7763, 2 threads"; from the first rank that reported it.
   [[nodiscard]] std::string device() const;

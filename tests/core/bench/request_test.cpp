@@ -145,7 +145,7 @@ TEST(Request, ValuesMayBeSeparateArguments) {
 TEST(Request, ErrorsAreOneLine) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{}, "expected a graph"},
-      {{"a", "b"}, "one graph at a time"},
+      {{"a", "b"}, "expected one graph"},
       {{"a", "--later=1"}, "no option --later"},
       {{"a", "-v"}, "no option -v"},
       {{"a", "--ranks"}, "option --ranks: expected a value"},
