@@ -171,7 +171,7 @@ void EditMenu::hold_selection() {
   document->editing().planner().take(node);
 }
 
-// Repeats the last edit of the selected nodes, or else the last edit.
+// Repeats the last edit of the selected nodes or, if there is none, the last edit.
 void EditMenu::repeat_in_layers() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Fits a benchmark request to this machine, or returns why the benchmark cannot run on it.
+// Fits a benchmark request to this machine, or explains why the benchmark cannot run on it.
 
 #include "app/launch/machine.h"
 #include "core/base/result.h"

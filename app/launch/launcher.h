@@ -21,10 +21,10 @@ struct LaunchOptions {
   // Called at least twenty times a second on the thread that called `launch`. Returning true ends
   // every rank immediately.
   std::function<bool()> is_cancelled;
-  // How long to wait for the other ranks to exit on their own after a failure that one of them may
+  // The time to wait for the other ranks to exit on their own after a failure that one of them may
   // have caused and may still report.
   std::chrono::milliseconds last_words{1000};
-  // How long to wait after any other failure, so that ranks with the same failure can report it.
+  // The time to wait after any other failure, so that ranks with the same failure can report it.
   std::chrono::milliseconds same_words{200};
   // Time between SIGTERM and SIGKILL.
   std::chrono::milliseconds grace{1000};
@@ -34,7 +34,7 @@ struct LaunchOptions {
   // Time for loading libraries: the request's timeout starts at a rank's first sign of life, or
   // after this time, whichever comes first.
   std::chrono::milliseconds startup{30'000};
-  // How long a rank that has reported that it is done may take to exit.
+  // The time that a rank may take to exit after it has reported that it is done.
   std::chrono::milliseconds closing{30'000};
 };
 

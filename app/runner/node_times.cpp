@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t kTimedSteps = 5;
 
 // The start and end of an instruction, relative to the start of the step, and the duration of its
-// own work.
+// work alone.
 struct Timed {
   std::int64_t start_ns = 0, end_ns = 0, own_ns = 0;
 };

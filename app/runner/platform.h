@@ -76,7 +76,7 @@ class Platform {
     return std::chrono::steady_clock::now();
   }
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // Stops counting the current allocations: the program's constants, which are made before its
+  // Stops counting the current allocations: the program's constants, which are created before its
   // inputs, and the workspaces of libraries. Returns the bytes of the workspaces, or 0 on the CPU.
   virtual std::int64_t start_counting() = 0;
   // Runs `step` and then stops counting the memory that is still allocated: the workspaces that

@@ -80,7 +80,7 @@ def test_a_trace_is_kept_and_used(tmp_path: Path, costs: Path) -> None:
 
     text = run("calibrate", JOINT, "--trace", trace)
     assert text.code == 0 and text.err == ""
-    for part in ("NVIDIA H200", "aten.mm.default", "nodes in 1 pass", "note: "):
+    for part in ("NVIDIA H200", "aten.mm.default", "nodes in 1 run", "note: "):
         assert part in text.out
 
 

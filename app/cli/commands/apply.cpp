@@ -23,7 +23,7 @@ namespace jointer::cli {
 namespace {
 
 struct ApplyCommand {
-  ApplyPasses common;  // options of both modes, and those that only passes use
+  ApplyPasses common;  // options of both modes, and options that apply only to passes
   std::string recipe;
   bool lenient = false;
   std::optional<std::size_t> max_skipped;
@@ -168,10 +168,9 @@ void add_apply_command(CLI::App& program, int& exit_code) {
                      "Skip and report edits that do not fit, instead of refusing the recipe")
           ->needs(recipe);
   command
-      ->add_option(
-          "--max-skipped", options->max_skipped,
-          "With --lenient: exit code 1 if more than N changes are skipped; an edit that is "
-          "skipped as a whole counts as one")
+      ->add_option("--max-skipped", options->max_skipped,
+                   "With --lenient: exit code 1 if more than N changes are skipped; an edit that "
+                   "is skipped as a whole counts as one change")
       ->type_name("N")
       ->check(whole_number(0))
       ->needs(lenient);

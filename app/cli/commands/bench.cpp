@@ -199,7 +199,7 @@ Result<void> check_memory(const Graph& graph, const BenchmarkRequest& request) {
   if (!shortage) return {};
   return fail(Error::Kind::usage, "{}: {}; {}--any-size starts the ranks anyway", graph.title(),
               to_text(*shortage),
-              shortage->ranks > 1 ? "--solo 0 runs one of them alone, and" : "");
+              shortage->ranks > 1 ? "--solo 0 runs one of them alone, and " : "");
 }
 
 Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& graph,

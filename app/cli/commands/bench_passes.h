@@ -16,7 +16,7 @@ namespace jointer::cli {
 class BenchPasses {
  public:
   // If --passes is not given, run() of the returned object does nothing. `backend_is_given`: true
-  // if the user chose the backend; otherwise the pipeline's backend is set in `request`. Error:
+  // if the user chose the backend. Otherwise, `request` gets the pipeline's backend. Error:
   // PipelineOptions::pipeline or backend_of fails.
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);

@@ -122,7 +122,7 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
   facts.add({"device", m.device});
   facts.add(
       {"matched", fmt::format("{} of {} nodes in {} {}", count(match.matched), count(match.nodes),
-                              count(match.passes), match.passes == 1 ? "pass" : "passes")});
+                              count(match.passes), match.passes == 1 ? "run" : "runs")});
   facts.add({"step", format_ns(m.step_ns)});
   facts.add({"kept", fmt::format("{} and {}", counted(stored.nodes.size(), "distinct operator"),
                                  counted(stored.collectives.size(), "distinct collective"))});

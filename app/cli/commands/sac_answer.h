@@ -31,7 +31,7 @@ struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
   std::int64_t saved_bytes = 0, offloaded_bytes = 0;
-  std::int64_t storage_bytes = 0;  // of saved values: each storage once, with its first value
+  std::int64_t storage_bytes = 0;  // of saved values; each storage counts once, for its first value
   std::int64_t recompute_ns = 0;   // of recomputed values
 
   [[nodiscard]] std::string policy() const;  // save, recompute, offload, mixed

@@ -36,8 +36,8 @@ Result<PlanFigures> figures_of_pair(const SacCommand& options, const Graph& pair
   return captured_figures(pair, costs, kept, memory_options(options.optimizer));
 }
 
-// Finds the partitioner in whose order the plan has the same estimates as the pair, and sets the
-// point.
+// Finds the partitioner in whose order the plan has the same estimates as the pair, and sets
+// `found.point`.
 Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found) {
   JOINTER_TRY(const PlanFigures captured, figures_of_pair(options, found.pair));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(found.joint));

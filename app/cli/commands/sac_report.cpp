@@ -86,7 +86,7 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
                                                     : " in its own order")});
   if (a.limit && !a.limit->is_of_any_order)
     facts.add({"not searched",
-               "orders and buckets; to search them too, use jointer apply --passes auto_tune"});
+               "orders and buckets; to search them too, use `jointer apply --passes auto_tune`"});
   if (a.order)
     facts.add({"order", fmt::format("{}; {} without", a.order->passes,
                                     format_ns(a.order->without.step_ns))});

@@ -158,7 +158,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   AppliedPolicy policy;
   std::optional<PlannedStep> planned;
-  Graph asked;  // before the plan's tags; only for --why
+  Graph asked;  // before the plan's tags are set; only for --why
   if (options.decides() || options.compares()) {
     JOINTER_TRY(policy, options.policy.apply_to(graph, options.ignore_tags));
     if (!options.why.empty()) asked = graph;

@@ -44,7 +44,7 @@ void TargetOptions::add_to(CLI::App& command) {
   command
       .add_option("--free", free,
                   "Free this much of the peak with the shortest list of changes; with one of the "
-                  "options below, --budget BYTES also gives a list")
+                  "options below, --budget BYTES also produces a list")
       ->type_name("BYTES");
   command.add_option("--at-most", at_most, "Maximum number of changes in the list")
       ->type_name("N")

@@ -90,8 +90,7 @@ class RegisteredGroups final : public ProcessGroups {
     return name == "nccl" ? Type::NCCL : name == "gloo" ? Type::GLOO : Type::CUSTOM;
   }
 
-  // Graphs for a GPU also have collectives of tensors on the host, such as sizes and a barrier's
-  // tensor.
+  // Graphs for a GPU also have collectives on host tensors, such as sizes and a barrier's tensor.
   static void add_host_backend(c10d::ProcessGroup& group, const Options& options,
                                const c10::intrusive_ptr<c10d::Store>& store,
                                const c10::intrusive_ptr<c10d::Backend>& copies) {
@@ -182,7 +181,8 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
 Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
                                                            const Options& options) {
   auto groups = std::make_unique<RegisteredGroups>();
-  std::map<std::string, std::vector<std::int32_t>> wanted;  // all ranks make them in the same order
+  std::map<std::string, std::vector<std::int32_t>>
+      wanted;  // all ranks create them in the same order
   for (std::size_t g = 0; g < graph.group_count(); ++g) {
     const ProcessGroup& group = graph.group(GroupId(static_cast<std::uint32_t>(g)));
     const std::string name(graph.text(group.name));

@@ -254,7 +254,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
   return {g.query, g.key, g.value, at::Tensor()};
 }
 
-// The operator that graphs captured on the CPU call.
+// The operator that is called by graphs captured on the CPU.
 std::tuple<at::Tensor, at::Tensor> cpu_flash(const at::Tensor& query, const at::Tensor& key,
                                              const at::Tensor& value, double dropout,
                                              bool is_causal, const std::optional<at::Tensor>& mask,

@@ -373,8 +373,8 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
   return {};
 }
 
-// A call that returns a process group, in graphs that one rank compiles for all. Its value is the
-// name by which collectives find the group; the mesh from which the group comes does not exist
+// A call that returns a process group, in graphs that one rank compiles for all ranks. Its value is
+// the name by which collectives find the group; the mesh from which the group comes does not exist
 // here.
 Result<void> ProgramBuilder::add_group(NodeId id, const Node& node) {
   JOINTER_TRY(const c10::IValue name, group_name(graph_, node.value));
