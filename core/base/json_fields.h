@@ -7,9 +7,9 @@
 //                       json_field("device", &RankStarted::device).if_set());
 //   }
 //
-// Define the function in the struct's namespace, not in an unnamed one. A field whose type has such
-// a table is an object. Members are written in the table's order. core/base/json_text.h lists the
-// documents that are read this way.
+// Define the function in the struct's namespace, not in an unnamed namespace. A field whose type
+// has such a table is an object. Members are written in the table's order. core/base/json_text.h
+// says which documents are read this way.
 
 #include <array>
 #include <cstdint>

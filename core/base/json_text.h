@@ -2,8 +2,8 @@
 
 // JSON as a tree, for files that a user may edit and for messages between programs. There are two
 // ways to read and write JSON:
-//   - trees, whose members json_fields.h maps to the fields of structs. Parsing takes a few
-//     nanoseconds per byte and about ten times the memory of the text;
+//   - trees, whose members json_fields.h maps to the fields of structs. Parsing needs a few
+//     nanoseconds per byte and about ten times as much memory as the text;
 //   - simdjson's on-demand parser and JsonWriter (json_writer.h), without a tree, for documents of
 //     any size: captures and profiler traces.
 //

@@ -41,7 +41,7 @@ struct RankResult {
   // If the rank did not succeed: its stage and node, the kind of RankFailed if it reported one
   // (`collective` also if other ranks did not arrive), and the reason in one line.
   std::string stage, node, kind, reason;
-  std::int64_t ended_ns = 0;  // end of the rank, from the run's start
+  std::int64_t ended_ns = 0;  // end of the rank, measured from the start of the run
 
   // Applies an event that the rank reported. The rank ends only when its process ends.
   void apply(const RankEvent& event);
