@@ -8,8 +8,8 @@
 
 namespace jointer {
 
-// Maps each parameter to its module: the module of the first call that reads the parameter, or that
-// reads its part of a bucket. A parameter that no call reads is not in the map.
+// Maps each parameter to the module of the first call that reads the parameter or its part of a
+// bucket. Omits parameters that no call reads.
 std::map<NodeId, ModuleId> parameter_modules(const Graph& graph, const ModuleTree& modules,
                                              std::span<const NodeId> parameters);
 

@@ -19,21 +19,22 @@ struct ProcessGroup {
   StringId name;
   std::vector<std::int32_t> ranks;
   StringId desc, backend;
-  StringId extra;        // JSON members that this version does not know
+  StringId extra;        // JSON members unknown to this version
   bool derived = false;  // not in the capture, but derived from a group_size argument
 };
 
-// One element of the output of a graph.
+// One element of a graph's output.
 struct OutputEntry {
   NodeId node;  // none for None
   Role role = Role::result;
-  std::string target;  // of a gradient: the parameter's name
+  std::string target;  // for a gradient: the parameter's name
 };
 
 // One captured FX graph. A Graph has one part, or two if a forward and a backward were joined into
 // a pair. Node names are unique within a part.
 struct Part {
-  // Which tables the capture has, even if empty, so that a round trip writes the same ones.
+  // The tables that the capture contains, even empty ones, so that a round trip writes the same
+  // tables.
   struct Present {
     bool name = false, groups = false, storages = false, modules = false, stacks = false;
   };
@@ -45,10 +46,10 @@ struct Part {
   SymbolTable symbols;
   std::vector<GroupId> groups;
   std::vector<OutputEntry> outputs;  // derived, in the output node's order
-  // JSON as it is in the file; empty if the capture has no such member.
+  // Raw JSON from the file; empty if the capture has no such member.
   std::string info, symbols_json, triton_kernels, constants;
   Present present;
-  std::string extra;  // members that this version does not know: `"key":value,...`
+  std::string extra;  // members unknown to this version: `"key":value,...`
 };
 
 }  // namespace jointer

@@ -66,7 +66,7 @@ bool is_symbol(std::string_view name) {
          name.find_first_not_of("suzf") == digits;
 }
 
-// True for functions that occur in symbolic sizes.
+// True for the names of functions that occur in symbolic sizes.
 bool is_size_function(std::string_view name) {
   static constexpr std::array<std::string_view, 12> kNames{
       "Max", "Min", "Mod",       "FloorDiv",        "CeilDiv", "CleanDiv",
@@ -180,7 +180,7 @@ Argument PythonText::element(int depth) {
 
 // Skips to the comma or bracket that ends the current element.
 void PythonText::skip_to_delimiter() {
-  std::string open;  // the brackets that are open, outermost first
+  std::string open;  // the open brackets, outermost first
   for (char quote = 0; at_ < text_.size(); ++at_) {
     const char c = text_[at_];
     if (quote != 0) {
@@ -214,7 +214,7 @@ Argument PythonText::expression(std::size_t begin) {
   std::string_view text = text_.substr(begin, at_ - begin);
   while (text.ends_with(' ')) text.remove_suffix(1);
   const auto id = graph_.intern_expression(part_, text, {});
-  if (!id) text_mistake("`{}` is not an argument: {}", text.substr(0, 60), id.error().message);
+  if (!id) text_mistake("`{}` is not a valid argument: {}", text.substr(0, 60), id.error().message);
   return Argument::of_symbol(*id);
 }
 
@@ -265,8 +265,8 @@ Argument PythonText::number() {
   text_mistake("`{}` is not a number", digits.substr(0, 40));
 }
 
-// Reads `1+2j` in Python's `(1+2j)`; the second part starts at `middle`. None if the text is
-// something else.
+// Reads the `1+2j` of Python's `(1+2j)`; the imaginary part starts at `middle`. Returns none if the
+// text is not a complex number.
 Argument PythonText::complex_number(std::size_t begin, std::size_t middle) {
   const std::size_t end = text_.find(')', middle);
   if (end == std::string_view::npos || text_[end - 1] != 'j') return {};
@@ -357,7 +357,7 @@ Argument PythonText::dictionary(int depth) {
   while (!take('}')) {
     if (!pairs.empty()) expect(',');
     Argument key = argument(depth + 1);
-    // In the capture format, keys are strings.
+    // The capture format allows only strings as keys.
     if (key.kind == Argument::Kind::integer && style_ == Style::fx)
       key = Argument::of_text(Argument::Kind::string, graph_.intern(std::to_string(key.integer)));
     if (key.kind != Argument::Kind::string) text_mistake("a dictionary's keys must be strings");
@@ -406,12 +406,12 @@ std::string PythonText::quoted() {
     }
     text += c;
   }
-  if (at_ >= text_.size()) text_mistake("a string is not closed");
+  if (at_ >= text_.size()) text_mistake("a string lacks its closing quote");
   ++at_;
   return text;
 }
 
-// Resolves an escape sequence in Python's `repr`. Its backslash has already been read.
+// Resolves an escape sequence of Python's `repr` whose backslash has already been read.
 void PythonText::escape(std::string& text) {
   const char kind = text_[at_++];
   constexpr std::string_view kSimple = "ntr\\'\"0abfv";
@@ -463,7 +463,7 @@ std::vector<Dim> PythonText::dims() {
       return result;
     }
   }
-  text_mistake("a shape lacks its `]`");
+  text_mistake("a shape lacks its closing `]`");
 }
 
 TensorText PythonText::tensor_type() {

@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// Thrown inside text parsers; their public functions catch it.
+// Thrown inside text parsers and caught by their public functions.
 struct TextMistake {
   std::string message;
   std::string unknown_name;  // set if the mistake is an unknown name
@@ -23,15 +23,15 @@ template <class... Args>
   throw TextMistake{fmt::format(format, std::forward<Args>(args)...), {}};
 }
 
-// A tensor type as text describes it: `f32[512, 256][256, 1]cuda:0`.
+// A tensor type in a text: `f32[512, 256][256, 1]cuda:0`.
 struct TensorText {
   DType dtype = DType::float32;
   std::vector<Dim> shape, stride;
   bool has_stride = false;
-  std::string device;  // empty if the text has none
+  std::string device;  // empty if the text does not name one
 };
 
-// True for names of devices, including devices of unknown backends: "cpu", "cuda:0".
+// True for device names such as "cpu" and "cuda:0", including those of unknown backends.
 bool is_device_name(std::string_view name);
 
 // Reads one statement, which may span several lines, from left to right. Names refer to nodes of
@@ -46,7 +46,7 @@ class PythonText {
   PythonText(Graph& graph, PartId part, std::string_view text, Style style = Style::literal)
       : graph_(graph), part_(part), text_(text), style_(style) {}
 
-  // Skips blanks and comments and returns the next character; 0 at the end.
+  // Skips whitespace and comments, and returns the next character, or 0 at the end.
   char peek();
   // The last comment skipped since the previous call, without its `#`.
   std::string_view take_comment() { return std::exchange(comment_, {}); }

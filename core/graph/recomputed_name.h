@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// The suffix of the names of recomputed calls in a flat training step: mm_1_recomputed.
+// The name suffix of recomputed calls in a flat training step, as in mm_1_recomputed.
 inline constexpr std::string_view kRecomputedSuffix = "_recomputed";
 
 }  // namespace jointer

@@ -15,7 +15,7 @@ Argument replace_inputs(Graph& graph, const Argument& argument,
   bool changes = false;
   for (Argument& copy : copies) {
     const Argument replaced = replace_inputs(graph, copy, now);
-    // In both kinds, `index` identifies the node or the first child.
+    // For these kinds, `index` identifies the node or the first child.
     const bool may_change = copy.kind == Argument::Kind::node || copy.has_children();
     changes = changes || (may_change && replaced.index != copy.index);
     copy = replaced;
@@ -28,7 +28,7 @@ Result<CallArguments> replace_inputs(Graph& graph, const Node& call,
   const auto inputs = graph.inputs(call);
   std::vector<NodeId> reads(inputs.begin(), inputs.end());
   std::ranges::sort(reads);
-  std::vector<NodeId> now(reads);  // by index in `reads`
+  std::vector<NodeId> now(reads);  // indexed like `reads`
   const auto index_of = [&](NodeId input) {
     return static_cast<std::size_t>(std::ranges::lower_bound(reads, input) - reads.begin());
   };
@@ -36,7 +36,7 @@ Result<CallArguments> replace_inputs(Graph& graph, const Node& call,
     const NodeId old_input = graph.find(call.part, old_name);
     const std::size_t index = old_input ? index_of(old_input) : reads.size();
     if (index == reads.size() || reads[index] != old_input)
-      return fail(Error::Kind::usage, "{} does not read {}, which {} is to replace",
+      return fail(Error::Kind::usage, "{} does not read {}, so {} cannot replace it",
                   graph.text(call.name), old_name, new_name);
     const NodeId new_input = graph.find(call.part, new_name);
     if (!new_input)

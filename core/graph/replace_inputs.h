@@ -18,9 +18,9 @@ Argument replace_inputs(Graph& graph, const Argument& argument,
 struct CallArguments {
   Argument args, kwargs;
 };
-// Replaces several inputs of `call` at once: each pair has the name of an input and that of its
-// replacement. Error (usage), as one sentence: the call does not read the input, or its half of the
-// pair does not have the replacement.
+// Replaces several inputs of `call` at once. Each pair holds the name of an input and the name of
+// its replacement. Error (usage): the call does not read the input, or its part of the graph lacks
+// the replacement. The message is one sentence.
 Result<CallArguments> replace_inputs(Graph& graph, const Node& call,
                                      std::span<const std::pair<std::string, std::string>> names);
 

@@ -8,7 +8,7 @@ namespace {
 
 using Where = std::function<StorageMove(const Tensor&)>;
 
-// Copies the value with its tensors, which are added consecutively, as nodes require.
+// Copies the value and its tensors. The new tensors are consecutive, as a node requires.
 Value moved(Graph& graph, const Value& value, const Where& where) {
   if (value.kind == Value::Kind::list || value.kind == Value::Kind::dict) {
     const auto children = graph.children(value);
@@ -25,7 +25,8 @@ Value moved(Graph& graph, const Value& value, const Where& where) {
     tensor.storage = move.to;
     tensor.set(Tensor::has_storage);
     if (move.by != 0) tensor.set(Tensor::has_offset);
-    // The value of an expression can be shifted, but not the expression itself.
+    // An offset with an expression cannot be shifted: adding to its value leaves the expression
+    // unchanged.
     const bool can_shift = move.by == 0 || !offset.expression;
     offset.value += move.by;
     if (!move.keeps_offset || !can_shift) {

@@ -7,15 +7,15 @@
 
 namespace jointer {
 
-// Where to move a tensor.
+// The destination of a tensor.
 struct StorageMove {
-  StorageId to;              // none: the tensor stays
-  std::int64_t by = 0;       // elements to add to its offset
-  bool keeps_offset = true;  // if not, its offset becomes unknown
+  StorageId to;              // none if the tensor stays
+  std::int64_t by = 0;       // number of elements to add to the offset
+  bool keeps_offset = true;  // if false, the offset becomes unknown
 };
 
-// Gives the node a new value, whose tensors are in the storages that `where` returns and are
-// otherwise unchanged. Does nothing if no tensor moves.
+// Replaces the node's value with a copy whose tensors are in the storages that `where` returns.
+// Does nothing if no tensor moves.
 void move_tensors(Graph& graph, NodeId node,
                   const std::function<StorageMove(const Tensor& tensor)>& where);
 

@@ -6,32 +6,34 @@
 // first computation to its last use, which recomputing is meant to avoid.
 //
 // Terms
-//   captured storage   the number that the file gives a tensor
-//   shares             a call whose operator may return an argument's memory: its schema has an
-//                      alias set, it is a wait, a getitem or an Inductor view, or it is unknown or
-//                      higher-order
+//   captured storage   the storage number that the file gives a tensor
+//   shares             true of a call whose operator may return an argument's memory: its schema
+//                      has an alias set; it is a wait, a getitem or an Inductor view; or it is
+//                      unknown or higher-order
 //
-// Steps, for each call in program order and each tensor that it returns; the first that applies:
+// Rules. For each call in program order and each tensor that it returns, the first of these
+// applies:
 //   1. The call shares, and an argument has the same captured storage: use the argument's storage,
 //      as corrected so far.
 //   2. The call is a view that cannot copy, and no argument has the same captured storage: use the
-//      storage that its schema implies. Passes that replace a producer leave the values of its
-//      views unchanged.
+//      storage that its schema implies. This happens after passes that replace a call but leave the
+//      values of its views unchanged.
 //   3. No earlier call has the captured storage: keep it.
-//   4. Otherwise another call allocated it, and this one cannot return it: use a new storage.
+//   4. Otherwise, another call allocated the captured storage, and this call cannot return it: use
+//      a new storage.
 //
-// An edit that replaces a call leaves its value unchanged. The same steps then apply to the
-// replaced calls and to calls that read one whose storage changed. The storage before the edit
+// An edit that replaces a call leaves the call's value unchanged. The same rules then apply to the
+// replaced calls and to calls that read a value whose storage changed; the storage before the edit
 // counts as the captured one. A replaced view that always starts where its argument does gets the
-// argument's offset, and views of it shift equally. Any other view shifts as far as its argument
-// did, provided that the edit changed only this argument and the new one has the same layout: the
-// view then selects the same elements. All other offsets become unknown: a slice may now select
-// other elements.
+// argument's offset, and views of it shift by the same amount. Any other replaced view shifts as
+// far as its argument did, provided that the edit changed only this argument and the new argument
+// has the same layout: the view then selects the same elements. All other offsets become unknown: a
+// slice may now select other elements.
 //
 // Cost: linear in tensors and inputs.
 //
-// Deviation from torch: its memory estimators use storages as captured. Graph::captured_storage
-// keeps these for the torch-compatible profile.
+// Deviation: torch's memory estimators use storages as captured. Graph::captured_storage returns
+// these for the torch-compatible profile.
 
 #include "core/graph/storage_rules.h"
 
@@ -56,7 +58,7 @@ constexpr std::array<std::string_view, 11> kMayCopy{
     "aten.flatten", "aten.ravel",      "aten.resolve_conj", "aten.resolve_neg",
     "aten.type_as", "aten.data",       "aten.lift_fresh"};
 
-// Operators whose result, if it shares its argument's memory, has the same offset.
+// Operators whose result has its argument's offset if it shares the argument's memory.
 constexpr std::array<std::string_view, 18> kKeepOffset{
     "aten.view",      "aten.reshape",    "aten._unsafe_view",
     "aten.view_as",   "aten.reshape_as", "aten.flatten",
@@ -95,7 +97,7 @@ bool is_same(const Graph& graph, const Argument& a, const Argument& b) {
   }
 }
 
-// The calls that an edit replaced. There are none in a graph that was just read.
+// The calls that an edit replaced; see correct_replaced.
 struct Replaced {
   const std::unordered_set<NodeId>& nodes;
   const std::unordered_map<NodeId, Node>& was;
@@ -125,15 +127,15 @@ class Corrector {
 
   void add_facts() {
     tell(split_, first_split_,
-         "has the storage of another call's result in the file, which its operator cannot return: "
-         "it counts as separate memory",
-         "have the storages of other calls' results in the file, which their operators cannot "
-         "return: they count as separate memory");
+         "shares a storage with another call's result in the file, although its operator cannot "
+         "return that result: it counts as separate memory",
+         "share storages with other calls' results in the file, although their operators cannot "
+         "return those results: they count as separate memory");
     tell(followed_, first_followed_,
-         "aliases an argument, although the file assigns it a different storage: it counts with "
-         "the argument",
-         "alias arguments, although the file assigns them different storages: they count with the "
-         "arguments");
+         "aliases an argument, although the file assigns it a different storage: it counts as the "
+         "argument's memory",
+         "alias arguments, although the file assigns them different storages: they count as the "
+         "arguments' memory");
   }
 
  private:
@@ -168,10 +170,10 @@ class Corrector {
     if (!renamed.empty() || shift != 0) replace_value(id, renamed, shift);
   }
 
-  // For an edit: the number of elements to add to the offsets of a call that shares memory; nullopt
-  // if it is unknown. If the call was replaced, it gets its argument's offset if the operator keeps
-  // offsets, and is otherwise shifted by as much as its argument. If it only reads a call whose
-  // value changed, it is shifted by as much as that call.
+  // After an edit: the number of elements to add to the offsets of a call that shares memory;
+  // nullopt if unknown. A replaced call gets its argument's offset if its operator keeps offsets;
+  // otherwise, it shifts by as much as its argument. A call that only reads a changed value shifts
+  // by as much as that value.
   std::optional<std::int64_t> offset_shift(NodeId id, const OperatorInfo& op,
                                            const std::vector<Renamed>& renamed) const {
     const auto inputs = graph_.inputs(id);
@@ -234,8 +236,8 @@ class Corrector {
     return found == value_before_.end() ? graph_.node(id).value : found->second;
   }
 
-  // True if both have the same element type, shape and known strides, and offsets that are known
-  // numbers.
+  // True if both have the same element type and shape, the same known strides, and offsets that are
+  // known numbers.
   bool has_same_layout(const Tensor& a, const Tensor& b) const {
     const auto is_placed = [&](const Tensor& t) {
       return t.has(Tensor::has_stride) && t.has(Tensor::has_offset) && !graph_.offset(t).expression;
@@ -245,7 +247,7 @@ class Corrector {
            std::ranges::equal(graph_.stride(a), graph_.stride(b));
   }
 
-  // The only input with a tensor in this storage; none if there are several or none.
+  // The only input that has a tensor in this storage; none if no input or several inputs do.
   NodeId argument_with(std::span<const NodeId> inputs, StorageId storage) const {
     NodeId found;
     for (const NodeId input : inputs) {
@@ -263,7 +265,7 @@ class Corrector {
     return found == renamed.end() ? captured : found->now;
   }
 
-  // For an edit: gives the call a new value instead of changing the old one, which undo needs.
+  // After an edit: gives the call a new value. Does not change the old value, which undo needs.
   void replace_value(NodeId id, const std::vector<Renamed>& renamed,
                      std::optional<std::int64_t> shift) {
     for (const Tensor& t : graph_.tensors(id)) captured_[id].push_back(t.storage);
@@ -345,12 +347,12 @@ class Corrector {
   }
 
   Graph& graph_;
-  const Replaced* edit_;  // null: the graph comes from a file
+  const Replaced* edit_;  // null if the graph comes from a file
   std::size_t captured_count_;
-  std::vector<bool> met_;     // by captured storage: an earlier node has it
+  std::vector<bool> met_;     // by captured storage: true if an earlier node has it
   std::vector<Renamed> own_;  // storages added for the current node
-  std::unordered_map<NodeId, std::vector<StorageId>> captured_;    // by node that the edit changed
-  std::unordered_map<NodeId, std::optional<std::int64_t>> shift_;  // of the offsets
+  std::unordered_map<NodeId, std::vector<StorageId>> captured_;    // for changed nodes
+  std::unordered_map<NodeId, std::optional<std::int64_t>> shift_;  // of the node's offsets
   std::unordered_map<NodeId, Value> value_before_;                 // before the edit
   std::size_t split_ = 0, followed_ = 0;
   NodeId first_split_, first_followed_;

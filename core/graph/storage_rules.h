@@ -1,6 +1,6 @@
 #pragma once
 
-// Determines from a call's operator in which memory the results of the call may be.
+// Compares a graph's storages with what its operators can return, and corrects them.
 
 #include <functional>
 #include <unordered_map>
@@ -11,14 +11,14 @@
 namespace jointer {
 
 // Corrects storages that contradict the operators: in a capture taken after passes, a copied call
-// may have the storage of the call that it was copied from. Graph::facts gives the number of
-// corrected tensors. Call it before Graph::finish, when nodes, values and storages are complete.
+// may have the storage of its original. Graph::facts reports the number of corrected tensors. Call
+// this before Graph::finish, once nodes, values and storages are complete.
 void correct_storages(Graph& graph);
 
 // Does the same after an edit, for the calls that the edit replaced and for views of their results;
-// everything else is unchanged. `was` has nodes as they were before the edit; a replaced view that
-// is not in it may lose its offset. Calls `before_change` with each node just before replacing the
-// node's value.
+// everything else is unchanged. `was` holds nodes as they were before the edit; a replaced view
+// that is not in `was` may lose its offset. Calls `before_change` with each node just before
+// replacing the node's value.
 void correct_replaced(Graph& graph, const std::unordered_set<NodeId>& replaced,
                       const std::unordered_map<NodeId, Node>& was,
                       const std::function<void(NodeId)>& before_change);

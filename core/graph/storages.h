@@ -1,7 +1,7 @@
 #pragma once
 
-// Derives storages for graphs without them. Text captures and literals describe each tensor, but
-// not what it is a view of; this follows from the operator's schema.
+// Derives storages for graphs that lack them. Text captures and literals describe each tensor, but
+// not the tensor that it is a view of; that follows from the operator's schema.
 
 #include <vector>
 
@@ -14,12 +14,12 @@ class StorageDeriver {
  public:
   StorageDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // The storage of an operator's output with index `output`: the storage of the argument that it
+  // The storage of the operator's output number `output`: that of the argument that the output
   // aliases according to the schema (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`), or of the
   // element that a getitem returns; otherwise a new storage of `bytes`.
   StorageId storage_of(const OperatorInfo& op, const Argument& args, const Argument& kwargs,
                        std::size_t output, Dim bytes);
-  // As above, but none if the output does not share an argument's memory.
+  // As above, but returns none if the output does not share an argument's memory.
   [[nodiscard]] StorageId shared_storage(const OperatorInfo& op, const Argument& args,
                                          const Argument& kwargs, std::size_t output) const;
 

@@ -27,9 +27,9 @@ class StringTable {
   void grow(std::size_t slots);
 
   std::string bytes_;
-  std::vector<std::size_t> ends_;      // by id: end of its text, which is the start of the next
+  std::vector<std::size_t> ends_;      // by id: end of the text, where the next text starts
   std::vector<std::uint32_t> hashes_;  // by id
-  std::vector<std::uint32_t> slots_;   // open addressing, id + 1, 0 for empty; a power of two
+  std::vector<std::uint32_t> slots_;   // open addressing: id + 1, or 0 if empty; power-of-two size
 };
 
 }  // namespace jointer

@@ -1,7 +1,7 @@
 #pragma once
 
-// Symbols for floats, which captures use for scalar inputs of a graph (`zf16`). No size depends on
-// them, so the graph keeps them as they are in the file: as a raw value or argument `{"symfloat":
+// Float symbols (`zf16`), which captures use for scalar inputs of a graph. No size depends on them,
+// so the graph stores them as they appear in the file: as a raw value or argument `{"symfloat":
 // EXPRESSION, "hint": NUMBER}`.
 
 #include <optional>

@@ -127,7 +127,7 @@ Shares balanced_shares(std::span<const Expression> asserts) {
 }
 
 // Finds the value of a symbol, following chains of replacements. Error: the replacements form a
-// cycle, or one cannot be evaluated.
+// cycle, or a replacement cannot be evaluated.
 class Resolver {
  public:
   Resolver(Tables tables, const Assumptions& assumptions, std::span<const Expression> asserts)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the number that each symbol of a graph stands for, and the source of that number.
+// Determines the value of each symbol of a graph, and the source of that value.
 
 #include <cstdint>
 #include <map>
@@ -21,7 +21,7 @@ struct SymbolTable {
   struct Variable {
     std::string name;
     std::optional<std::int64_t> min, max;
-    std::optional<std::int64_t> hint;  // none: unbacked, known only at run time
+    std::optional<std::int64_t> hint;  // nullopt if unbacked: known only at run time
   };
   std::vector<Variable> variables;
   std::vector<std::string> floats;  // symbols for floats: no size depends on them
@@ -42,7 +42,7 @@ struct Assumptions {
   std::map<std::string, std::int64_t, std::less<>> named;
 
   [[nodiscard]] bool empty() const { return !fallback && named.empty(); }
-  // Error (usage): the text is not a list of NAME=NUMBER and NUMBER.
+  // Error (usage): the text is not a list of NAME=NUMBER or NUMBER items.
   static Result<Assumptions> parse(std::string_view text);
   // Adds `others`, which take precedence.
   void override_with(const Assumptions& others);
@@ -56,7 +56,7 @@ enum class SymbolSource : std::uint8_t {
   hint,         // the value when the program was traced
   replacement,  // equal to another symbol
   balanced,     // an equal share of a sum of symbols that the capture asserts
-  fallback,     // unknown: the graph's first balanced share, else 64
+  fallback,     // unknown: the graph's first balanced share, or 64 if there is none
 };
 std::string_view to_string(SymbolSource source);
 
@@ -74,7 +74,7 @@ struct TextHash {
   }
 };
 
-// The numbers of all symbols. SymbolSource lists the sources in order of precedence. MoE models are
+// The values of all symbols. SymbolSource lists the sources in order of precedence. MoE models are
 // trained toward balanced routing, so token counts default to a balanced share.
 class SymbolValues {
  public:
@@ -85,7 +85,7 @@ class SymbolValues {
 
   [[nodiscard]] std::optional<std::int64_t> find(std::string_view name) const;
   [[nodiscard]] const std::vector<SymbolValue>& all() const { return values_; }
-  // The text of the assertions that these numbers violate.
+  // The assertions that these values violate, as text.
   [[nodiscard]] const std::vector<std::string>& violated() const { return violated_; }
 
  private:

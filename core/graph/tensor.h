@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// A size, stride or offset: its current number and, if it has one, its symbolic expression.
+// A size, stride or offset: its current value and, if there is one, its symbolic expression.
 struct Dim {
   std::int64_t value = 0;
   ExpressionId expression;
@@ -45,7 +45,7 @@ struct Tensor {
   DType dtype = DType::float32;
   DeviceId device;
   StorageId storage;
-  StringId extra;  // JSON members that this version does not know; written back
+  StringId extra;  // JSON members unknown to this version; written back
 
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }
   void set(Flag flag, bool on = true) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // The version of torch that produced a graph. Where versions of torch differ, this version decides.
-// A graph without a version is treated as produced by the newest one.
+// A graph without a version is treated as if the newest version had produced it.
 
 #include "core/base/torch_version.h"
 #include "core/graph/part.h"

@@ -10,8 +10,8 @@ inline bool is_element(const Graph& graph, NodeId id) {
   return n.kind == NodeKind::call && graph.op(n).is_getitem && n.input_count > 0;
 }
 
-// The node that returns the tuple, possibly nested, that an element is read from; for any other
-// node, the node itself.
+// For an element: the node that returns the tuple, possibly nested, that the element is read from.
+// For any other node: the node itself.
 inline NodeId tuple_call(const Graph& graph, NodeId id) {
   while (is_element(graph, id)) id = graph.inputs(id).front();
   return id;

@@ -5,17 +5,17 @@
 namespace jointer {
 namespace {
 
-// False for captured entries, true for entries added by edits. Captured entries that only an erased
-// node uses are left to the caller to mark.
+// False for captured entries, true for entries added by edits. The caller marks captured entries
+// that only an erased node uses.
 std::vector<bool> added_since(std::size_t captured, std::size_t now) {
   std::vector<bool> added(now, true);
   std::fill_n(added.begin(), std::min(captured, now), false);
   return added;
 }
 
-// Marks the storages of every value that a node has or had: a value replaced by an edit stays in
-// the graph's pool. Values that edits add have higher numbers, so the captured values end where the
-// last value of a node ends.
+// Marks the storages of every tensor that a node has or had: a value replaced by an edit stays in
+// the graph's pool. Tensors that edits add come after the captured ones, so the tensors to mark end
+// with the last tensor of a node.
 void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {

@@ -6,9 +6,9 @@
 
 namespace jointer {
 
-// Table entries, by id, that no live node uses because of edits: only an erased node or a replaced
-// value used them, or an edit added them. They stay in the graph's tables for undo, but are neither
-// written nor counted.
+// Table entries, by id, that edits have left without a live node that uses them: only an erased
+// node or a replaced value used them, or an edit added them. They stay in the graph's tables for
+// undo, but are neither written nor counted.
 struct UnusedEntries {
   std::vector<bool> storages, module_stacks, stacks;
 };

@@ -19,7 +19,7 @@ class Users {
   }
 
  private:
-  std::vector<std::uint32_t> first_;  // by node; one more than nodes
+  std::vector<std::uint32_t> first_;  // by node, plus one final entry
   std::vector<NodeId> users_;
 };
 

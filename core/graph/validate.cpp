@@ -86,7 +86,7 @@ class Validator {
     return {};
   }
 
-  // Checks all producers first: finding the name of the argument is slow and rarely needed.
+  // Checks the producers first: determining which argument is wrong is slow and rarely needed.
   Result<void> check_inputs(NodeId id, const Node& n) {
     const auto inputs = graph_.inputs(n);
     if (std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
@@ -147,7 +147,7 @@ class Validator {
       tensor_bytes_ = saturating_add(tensor_bytes_, graph_.bytes(t));
       if (tensor_bytes_ > kMaxBytes)
         return input_error(
-            "{}: this tensor, {}, brings the graph's tensors to more than 4 EiB; check its shape",
+            "{}: tensor {} brings the graph's tensors to more than 4 EiB; check its shape",
             where(graph_, id), shape_text(t));
     }
     return {};
@@ -261,8 +261,8 @@ std::vector<std::string> find_warnings(const Graph& graph) {
                                    graph.name(first_idle)));
   if (const auto first = std::ranges::find(is_opaque, true); first != is_opaque.end())
     warnings.push_back(fmt::format(
-        "{} of {} without a schema, first {}: what such calls alias and write is known only from "
-        "the file, and their time is estimated from the bytes read and written",
+        "{} of {} without a schema, first {}: their aliasing and writes are known only from the "
+        "file, and their time is estimated from the bytes that they read and write",
         counted(opaque_calls, "call"),
         counted(static_cast<std::size_t>(std::ranges::count(is_opaque, true)), "operator"),
         graph.op(OperatorId(static_cast<std::size_t>(first - is_opaque.begin()))).name));

@@ -15,7 +15,7 @@ namespace jointer {
 // the message gives the node, the argument, what is wrong, and what to do.
 Result<void> validate(const Graph& graph);
 
-// Checks only sizes, which depend on the numbers of symbols.
+// Checks only sizes, which depend on the values of symbols.
 Result<void> validate_sizes(const Graph& graph);
 
 // Lists properties that are valid but suspicious, one line each: tensors that reach beyond their

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// An argument of a node's call. Small and trivially copyable: nested lists, dictionaries, slices
-// and complex numbers are in the graph's argument pool, and texts are in its string table.
+// An argument of a call. Small and trivially copyable: the graph's argument pool holds nested
+// lists, dictionaries, slices and complex numbers, and its string table holds text.
 struct Argument {
   enum class Kind : std::uint8_t {
     none,
@@ -28,11 +28,11 @@ struct Argument {
     symbol,         // `expression`
     op,             // `text`: an operator's name
     opaque,         // `text`: type; `detail`: repr
-    raw,            // `text`: JSON of a kind that this version does not know
+    raw,            // `text`: JSON of a kind unknown to this version
   };
 
   Kind kind = Kind::none;
-  std::uint32_t count = 0;  // number of children, or `detail` of an opaque
+  std::uint32_t count = 0;  // number of children, or `detail` of an opaque value
   union {
     std::int64_t integer = 0;
     double real;
@@ -95,12 +95,12 @@ struct Value {
     symbol,    // `expression`: a symbolic number
     constant,  // `text`: JSON of a plain value
     opaque,    // `text`: type; `detail`: repr
-    raw,       // `text`: JSON of a kind that this version does not know
+    raw,       // `text`: JSON of a kind unknown to this version
   };
 
   Kind kind = Kind::none;
   std::uint32_t index = 0;  // of a tensor, text, expression, or first child in Graph's pool
-  std::uint32_t count = 0;  // number of children, or `detail` of an opaque
+  std::uint32_t count = 0;  // number of children, or `detail` of an opaque value
 
   static Value of_tensor(TensorId t) { return {Kind::tensor, t.value(), 0}; }
   static Value of_text(Kind kind, StringId text) { return {kind, text.value(), 0}; }

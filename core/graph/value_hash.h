@@ -1,6 +1,6 @@
 #pragma once
 
-// Hashes that identify equal parts of a graph. Valid only within this run of the program.
+// Hashes that identify equal parts of a graph. Valid only within one run of the program.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // Writes graphs for Graphviz's `dot`, and parses and checks the layouts it returns.
 //
-// Source: "Output formats: plain" of Graphviz. Lengths are in inches, y points up, numbers have
-// five digits:
+// Source: "Output formats: plain" of Graphviz. Lengths are in inches, y points up, and numbers have
+// five significant digits:
 //   graph SCALE WIDTH HEIGHT
 //   node NAME X Y WIDTH HEIGHT LABEL STYLE SHAPE COLOR FILLCOLOR
 //   edge TAIL HEAD N X1 Y1 .. XN YN [LABEL XL YL] STYLE COLOR
@@ -24,7 +24,8 @@ namespace {
 constexpr double kPixelsPerInch = 72;
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::size_t kMaxPoints = 100'000;
-// In pixels. Covers the rounding of numbers to five digits in a drawing of a few thousand pixels.
+// In pixels. Covers the rounding of numbers to five significant digits in a drawing of a few
+// thousand pixels.
 constexpr double kSlack = 2;
 
 class Words {
@@ -37,7 +38,7 @@ class Words {
     rest_.remove_prefix(word.size());
     return word;
   }
-  // Reads a length in inches and returns pixels; NaN if the word is not a number of sensible size.
+  // Reads a length in inches and returns pixels; NaN if the word is not a number or is too large.
   double number() {
     const std::string_view word = next();
     double value = 0;
@@ -46,7 +47,8 @@ class Words {
         error == std::errc() && end == word.data() + word.size() && !word.empty();
     return is_number && std::abs(value) < 1e6 ? value * kPixelsPerInch : std::nan("");
   }
-  // Reads a node name, `n` and an index; returns `end` if the word is anything else.
+  // Reads a node name, which is `n` followed by an index, and returns the index; returns `end` if
+  // the word is anything else.
   std::uint32_t index(std::uint32_t end) {
     const std::string_view word = next();
     std::uint32_t value = 0;
@@ -89,7 +91,7 @@ class PlainReader {
       if (route.points.empty()) return fail(Error::Kind::run, "dot's layout lacks an edge");
     find_ranks();
     if (!is_sound())
-      return fail(Error::Kind::run, "the boxes of dot's layout overlap or lie outside it");
+      return fail(Error::Kind::run, "boxes in dot's layout overlap or lie outside the drawing");
     return std::move(layout_);
   }
 
@@ -226,7 +228,7 @@ Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
                                         const LayoutStyle& style, const DotOptions& options) {
   if (graphs.empty()) return std::vector<Layout>{};
   std::vector<std::string> lines;
-  std::size_t max_lines = 1;  // one more than the output can have: garbage beyond that is not kept
+  std::size_t max_lines = 1;  // one more than valid output can have; further lines are dropped
   for (const LayoutGraph& graph : graphs) max_lines += 2 + graph.nodes + graph.edges.size();
   ChildOptions child_options{.command = {options.program, "-Tplain"},
                              .has_input = true,

@@ -3,8 +3,9 @@
 // Terms
 //   rank     a horizontal row of boxes; every edge goes down at least one rank.
 //   item     an entry of a rank: a box, or a bend of an edge that passes through the rank.
-//   chain    the bends of one node. All edges that leave a node share one chain down to its lowest
-//            reader and leave it where they must, so a value read far below is a single line.
+//   chain    the bends of the edges that leave one node. These edges share one chain down to the
+//            lowest reader, and each branches off above its reader, so a value read far below is a
+//            single line.
 //   segment  a piece of an edge between items of neighboring ranks.
 //
 // Steps
@@ -17,9 +18,9 @@
 //   3. Order the items within ranks: sweeps down and up sort by the mean position of neighbors
 //      (barycenters). Keep the order with the fewest crossings.
 //   4. Assign x: in each sweep, the items of every rank move to the positions nearest to the mean
-//      of their neighbors (least squares) that keep order and distances. This is an isotonic
-//      regression, solved exactly by pooling adjacent violators. Then further rounds pull the bends
-//      of a chain, and boxes that have only each other as neighbors, to one x.
+//      of their neighbors (least squares) that keep the order and the minimum distances. This is an
+//      isotonic regression, solved exactly by pooling adjacent violators. Then further rounds align
+//      the bends of a chain, and boxes that have only each other as neighbors, at the same x.
 //   5. Route edges: straight between ranks, vertical through them. No line crosses a box.
 //
 // Cost: steps 3 and 4 are O(sweeps * (items + segments * log)); items are at most nodes * ranks.
@@ -58,7 +59,7 @@ class Layering {
  private:
   struct Item {
     std::uint32_t rank = 0;
-    std::uint32_t node = kNone;  // none: a bend
+    std::uint32_t node = kNone;  // kNone for a bend
     double x = 0;
     std::vector<std::uint32_t> above, below;  // neighbors
   };
@@ -94,7 +95,7 @@ class Layering {
     std::vector<std::uint32_t> counts(graph_.nodes + 1, 0);
     std::uint32_t lowest = 0;
     for (std::uint32_t n = 0; n < graph_.nodes; ++n) {
-      std::uint32_t& rank = ranks_[n];  // so far the first rank below its inputs
+      std::uint32_t& rank = ranks_[n];  // so far, the first rank below the node's inputs
       rank = std::max(rank, lowest - std::min(lowest, kWindow));
       while (counts[rank] >= style_.max_in_rank) ++rank;
       ++counts[rank];
@@ -239,7 +240,7 @@ class Layering {
     std::vector<Wish> wishes;
     for (const std::uint32_t id : rank) {
       const Item& item = items_[id];
-      // A weak pull to x = 0 keeps the drawing from leaning.
+      // A weak pull toward x = 0 keeps the drawing from leaning.
       double sum = 0, weight = kMiddleWeight;
       const auto add = [&](const std::vector<std::uint32_t>& neighbors) {
         for (const std::uint32_t n : neighbors) {

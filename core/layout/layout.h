@@ -29,9 +29,9 @@ struct LayoutGraph {
 struct LayoutStyle {
   double node_width = 164, node_height = 22;
   double node_gap = 14;  // between boxes of one rank
-  double rank_gap = 16;  // between ranks; it contains no box
-  // The maximum number of boxes in a rank; a wider graph is folded into more ranks, so that it
-  // becomes tall instead of wide. 0: no limit.
+  double rank_gap = 16;  // between ranks
+  // The maximum number of boxes in a rank, or 0 for no limit. A wider graph is folded into more
+  // ranks, so that it becomes taller instead.
   std::uint32_t max_in_rank = 3;
 };
 
@@ -40,7 +40,7 @@ struct LayoutStyle {
 struct Layout {
   struct Route {
     std::vector<LayoutPoint> points;
-    bool is_curve = false;  // `points` are cubic Béziers, 1 + 3 n of them; else a polyline
+    bool is_curve = false;  // `points` are 1 + 3 n points of cubic Béziers; if false, a polyline
   };
   std::vector<LayoutPoint> centers;  // by node
   std::vector<std::uint32_t> ranks;  // by node

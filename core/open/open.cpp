@@ -64,7 +64,7 @@ struct Listing {
   };
   std::vector<GraphEntry> entries;
   std::vector<Place> places;  // one per entry
-  std::size_t ignored = 0;    // number of files of a folder that hold no graph
+  std::size_t ignored = 0;    // number of files in a folder that contain no graph
 };
 
 constexpr std::size_t kStart = 4096;  // bytes; enough to tell other JSON from captures

@@ -1,17 +1,17 @@
 // The FLOP formulas, one for each kind of operator.
 //
 // Source: torch/utils/flop_counter.py of torch 2.11 to 2.15. The registry's entries are reproduced
-// exactly: attention counts the whole square, causal or not; a convolution ignores padding; biases
-// and softmax do not count; attention over ragged sequences counts each sequence as if it were the
-// longest.
+// exactly: attention counts the full score matrix, causal or not; a convolution ignores padding;
+// biases and softmax do not count; attention over ragged sequences counts each sequence as if it
+// were the longest.
 //
 // The registry's history: 2.12 added attention with fewer key heads than query heads and attention
 // of variable length; 2.13 added flex attention; 2.14 corrected the layout of flash attention
 // without offsets, and values whose last dimension differs from the query's; 2.15 added attention
 // on the CPU.
 //
-// Deviations: the result is 0 where the registry's function would raise because shapes do not fit;
-// sparsity hints are ignored.
+// Deviations: if the shapes do not fit, the result is 0, whereas the registry's function raises an
+// exception; sparsity hints are ignored.
 
 #include "core/ops/flops.h"
 
@@ -42,7 +42,7 @@ std::int64_t multiply_adds(Factors... factors) {
 // The rules that decide which shapes a formula accepts.
 struct Rules {
   TorchVersion torch = kNewestTorch;  // the version of the registry
-  bool ours = false;  // true: Jointer's own rules, which accept all shapes that make sense
+  bool ours = false;  // true: Jointer's own rules, which accept all meaningful shapes
 };
 
 class Formulas {
@@ -135,7 +135,7 @@ class Formulas {
                           multiply_adds(heads, q[2], k[2], v[3]));
   }
 
-  // Recomputes the scores, then computes the gradients of scores, v, q and k.
+  // Recomputes the scores, then computes the gradients of the scores, v, q and k.
   std::int64_t attention_backward(const Sizes& grad, const Sizes& q, const Sizes& k,
                                   const Sizes& v) const {
     if (!fits(q, k, v) || grad != Sizes{q[0], q[1], q[2], v[3]}) return 0;
@@ -198,9 +198,9 @@ class Formulas {
     return is_since({2, 12}) && k[1] == v[1] && k[1] > 0 && q[1] > k[1] && q[1] % k[1] == 0;
   }
 
-  // Attention without offsets: flash attention has [batch, length, heads, size]. Before 2.14, the
-  // registry read this as [batch, heads, length, size]; it still reads efficient attention that
-  // way.
+  // Attention without offsets. The tensors of flash attention are [batch, length, heads, size].
+  // Before 2.14, the registry read them as [batch, heads, length, size]; it still reads those of
+  // efficient attention that way.
   [[nodiscard]] std::int64_t unpacked_attention(const Packed& at) const {
     const bool swaps = at.head_dimension == 1 ? is_since({2, 14}) : rules_.ours;
     const auto read = [&](std::size_t position) {
@@ -232,7 +232,7 @@ constexpr TorchVersion kAlways{}, kNever{1 << 20, 0};
 
 struct Entry {
   std::string_view packet;
-  TorchVersion in_registry;  // the first version that has it
+  TorchVersion in_registry;  // the first version with this entry
   std::int64_t (*formula)(const Formulas&);
 };
 

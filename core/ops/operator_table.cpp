@@ -52,7 +52,7 @@ std::optional<Line> line_at(std::string_view body, std::size_t offset) {
 }
 
 // The row of `name` for a torch version. A row `name@2.11` is valid up to that version; the first
-// such row that covers `version` is used, else the row of the newest torch. For an operator that
+// such row that covers `version` is used, or else the row of the newest torch. For an operator that
 // torch no longer registers, returns its last row.
 std::optional<Line> find_line(std::string_view name, std::string_view version) {
   const std::string_view body = table_body();
@@ -287,7 +287,8 @@ bool OperatorInfo::is_view() const {
 }
 
 bool OperatorInfo::may_share_memory() const {
-  // It returns its argument if the strides already match, although the schema does not say so.
+  // This operator returns its argument if the strides already match, although its schema does not
+  // say so.
   if (name == "prims.inductor_force_stride_order.default") return true;
   if (is_wait || is_getitem || has(OperatorTag::silent_alias)) return true;
   if (!has_schema) return true;
@@ -356,7 +357,7 @@ bool is_custom_operator(std::string_view target) {
   // A Python function, method or module, in a graph captured before it was lowered to ATen.
   for (const std::string_view python : {"call_function.", "call_method.", "call_module."})
     if (target.starts_with(python)) return target.size() > python.size();
-  // namespace.name.overload, if the table has no row in that namespace.
+  // namespace.name.overload: custom if the table has no row in that namespace.
   const auto first = target.find('.');
   if (first == std::string_view::npos || first == 0) return false;
   const auto second = target.find('.', first + 1);

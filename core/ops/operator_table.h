@@ -31,8 +31,8 @@ enum class OperatorTag : std::uint32_t {
   fusible = 1 << 11,
   compute_intensive = 1 << 12,
   cheap_view = 1 << 13,  // a view that the minimum cut may always recompute
-  impure = 1 << 14,      // kept although nothing reads it and it writes nothing
-  unmerged = 1 << 15,    // two equal calls are not merged
+  impure = 1 << 14,      // kept even if nothing reads it and it writes nothing
+  unmerged = 1 << 15,    // equal calls are not merged
 };
 
 enum class CollectiveKind : std::uint8_t {
@@ -65,14 +65,14 @@ struct SchemaReturn {
 
 struct OperatorInfo {
   std::string name;    // as in captures: aten.mm.default
-  bool known = false;  // the table has it
+  bool known = false;  // the table contains it
   bool has_schema = false;
   std::uint32_t tags = 0;
   CollectiveKind collective = CollectiveKind::none;
   bool is_wait = false;      // _c10d_functional.wait_tensor, ao.wait_tensor
   bool is_transfer = false;  // ao.offload, ao.reload: asynchronous copies to the host and back
   bool is_getitem = false;
-  // True for an all_gather, reduce_scatter, ... of a list of tensors.
+  // True for a collective (all_gather, reduce_scatter, ...) on a list of tensors.
   bool is_coalesced = false;
   std::vector<SchemaArgument> arguments;
   std::vector<SchemaReturn> returns;

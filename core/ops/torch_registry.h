@@ -1,6 +1,6 @@
 #pragma once
 
-// torch's FLOP registry in a given version. flops.cpp lists at the top what each version added.
+// torch's FLOP registry in a given version. The top of flops.cpp lists what each version added.
 
 #include <string_view>
 

@@ -341,7 +341,7 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"replace": "mm", "args": [{"n": "add"}, 1]}, "mm reads add and would come before it"),
         (
             {"replace": "mm", "inputs": {"relu": "sigmoid", "t": "relu"}},
-            "mm does not read t, which relu is to replace",
+            "mm does not read t, so relu cannot replace it",
         ),
         ({"replace": "mm", "inputs": {"gone": "t"}}, "mm does not read gone"),
         (
@@ -357,7 +357,7 @@ def test_storages_of_an_unknown_operator() -> None:
         (copy_of("gone"), "`copy` names gone, but there is no such node"),
         (copy_of(7), "`copy` names 7, but there is no such node"),
         (copy_of("output"), "copied is the output: only calls and constants can be inserted"),
-        (copy_of("mm", {"t": "relu"}), "mm does not read t, which relu is to replace"),
+        (copy_of("mm", {"t": "relu"}), "mm does not read t, so relu cannot replace it"),
         (copy_of("mm", {"relu": "gone"}), "there is no node gone to replace relu"),
     ],
 )

@@ -346,7 +346,7 @@ class GraphEditor:
         for old, new in inputs.items():
             was = self._nodes.get(old)
             if was is None or was not in reads:
-                raise RecipeError(f"{node.name} does not read {old}, which {new} is to replace")
+                raise RecipeError(f"{node.name} does not read {old}, so {new} cannot replace it")
             if new not in self._nodes:
                 raise RecipeError(f"there is no node {new} to replace {old}")
             now[was] = self._nodes[new]

@@ -481,7 +481,7 @@ TEST(Editor, InsertsACopyOfACall) {
   EXPECT_EQ(refusal(R"("copy":"gone")"), place + "`copy` names gone, but there is no such node");
   EXPECT_EQ(refusal(R"("copy":"")"), place + "`copy` names , but there is no such node");
   EXPECT_EQ(refusal(R"("copy":"a","inputs":{"a":"x"})"),
-            place + "a does not read a, which x is to replace");
+            place + "a does not read a, so x cannot replace it");
   EXPECT_EQ(refusal(R"("copy":"a","inputs":{"x":"gone"})"),
             place + "there is no node gone to replace x");
   for (const char* other : {R"("op":"call_function")", R"("target":"aten.relu.default")",
@@ -512,9 +512,9 @@ TEST(Editor, RefusesInputsThatDoNotFit) {
     return must_refuse(graph, edit_of({MoveNodes{{"wt", "t"}, "mm"}, replace}));
   };
   EXPECT_EQ(refusal(inputs_of("mm", {{"s", "r"}, {"r", "s"}})),
-            "mm does not read r, which s is to replace");
+            "mm does not read r, so s cannot replace it");
   EXPECT_EQ(refusal(inputs_of("mm", {{"absent", "s"}})),
-            "mm does not read absent, which s is to replace");
+            "mm does not read absent, so s cannot replace it");
   EXPECT_EQ(refusal(inputs_of("mm", {{"s", "absent"}})), "there is no node absent to replace s");
   EXPECT_THAT(refusal(inputs_of("r", {{"x", "mm"}})), HasSubstr("mm, which comes later"));
   EXPECT_THAT(refusal(inputs_of("x", {{"x", "mm"}})), HasSubstr("x is a placeholder"));
