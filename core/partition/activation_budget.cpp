@@ -2,28 +2,29 @@
 // choose_saved_values_set (torch/_functorch/partitioners.py, 2.11 to 2.15).
 //
 // Terms
-//   whole    the values that the minimum cut saves on its own: budget 1. Saving only the inputs is
-//            budget 0. A ratio is the position of saved bytes between the two; views count in full.
+//   whole    the values that the minimum cut saves without a budget, which is budget 1. Saving only
+//            the inputs is budget 0. A ratio is a number of saved bytes on this scale; views count
+//            in full.
 //   bans     the values that the cut may not recompute, and why (ban_rules.cpp).
 //
 // Steps
 //   1. Compute the whole. If it has no more bytes than the inputs, it is the result for every
 //      budget.
-//   2. More aggressive: solve without the bans of values used far apart, of long fusible chains,
-//      and of values that the backward materializes. This is the result if its ratio is below the
+//   2. More aggressive: solve without the bans on values used far apart, on long fusible chains,
+//      and on values that the backward materializes. This is the result if its ratio is below the
 //      budget.
 //   3. Aggressive: also without the allowlist; random, compute-intensive and reduction operators
 //      stay banned. This is the result if its ratio is below the budget.
-//   4. Collect the items: values that step 3 bans, that the backward needs, that share no storage
-//      with an input and are not tagged MUST_SAVE; by bytes, largest first. The weight of an item
-//      is its bytes as a ratio, its value the cost of recomputing it. If there are no items, the
+//   4. Collect the items, largest first: values that step 3 bans, that the backward needs, that
+//      share no storage with an input, and that are not tagged MUST_SAVE. The weight of an item is
+//      its bytes as a ratio; its value is the cost of recomputing it. If there are no items, the
 //      result is that of step 3; before torch 2.14, it was the inputs and the tagged values.
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //
-// The result may save less than the budget, as torch documents: the cut finds cheaper points than
-// the saved items. It may also save more: collectives that the knapsack rejected stay saved, and so
-// may values that no item stands for.
+// The result may save less than the budget, as torch documents: the cut may find cheaper points
+// than the saved items. It may also save more: collectives that the knapsack rejected stay saved,
+// and so may values that are not items.
 //
 // Deviation: if there are no items, torch before 2.14 saves a tagged tuple as a whole, which
 // autograd cannot do. Here the tuple's elements are saved.
@@ -199,13 +200,12 @@ class BudgetReasons {
     const std::string up_to = flops_text(*cut_off_) + " per byte";
     if (is_kept && item.flops_per_byte() < *cut_off_)
       return fmt::format(
-          "saved in what is left of a budget of {}: {}, {}; it is worth saving "
-          "above {}",
+          "saved in the remainder of a budget of {}: {}, {}; values above {} are worth saving",
           budget_, cost, density, up_to);
     if (!is_kept && item.flops_per_byte() > *cut_off_)
       return fmt::format(
-          "does not fit in what is left of a budget of {}: {}, {}; it is worth "
-          "saving above {}",
+          "does not fit in the remainder of a budget of {}: {}, {}; values above {} are worth "
+          "saving",
           budget_, cost, density, up_to);
     return fmt::format("{}, {}; up to {} is recomputed", worth, density, up_to);
   }

@@ -17,7 +17,7 @@ namespace jointer {
 
 struct BudgetedCut {
   std::vector<NodeId> saved;       // in torch's order, symbols included
-  std::optional<CutSolution> cut;  // the cut that saves them; none if only inputs are saved
+  std::optional<CutSolution> cut;  // the cut that saves them; nullopt if only inputs are saved
   // The banned values that the knapsack saves, and those that it leaves to be recomputed. Both are
   // empty if a cut alone stays within the budget.
   std::vector<NodeId> kept, left;
@@ -39,7 +39,7 @@ class ActivationBudget {
  private:
   struct Items {
     std::vector<NodeId> nodes;      // by bytes, largest first
-    std::vector<NodeId> must_save;  // tagged to be saved, so not the knapsack's to decide
+    std::vector<NodeId> must_save;  // tagged to be saved, so the knapsack does not decide
     BudgetKnapsack knapsack;        // of `nodes`
   };
 
@@ -56,7 +56,7 @@ class ActivationBudget {
   const MinCut& problem_;
   const PartitionOptions& options_;
   std::optional<CutSolution> whole_, more_aggressive_, aggressive_;
-  double min_gb_ = 0, span_gb_ = 0;  // in 1e9 bytes: of the inputs; from there to `whole_`
+  double min_gb_ = 0, span_gb_ = 0;  // in 1e9 bytes: the inputs; the rest of `whole_`
   Items items_;
 };
 

@@ -1,12 +1,13 @@
 // Offloads saved values of a pair to host memory between its halves.
 //
 // Steps
-//   1. Find each value's placeholder in the backward, its last use in the forward (of its storage,
-//      so a use of a view counts), and its first reader in the backward.
-//   2. Add the new nodes, and redirect the readers: the output of the forward, the calls of the
+//   1. Find each value's placeholder in the backward, the last use of its storage in the forward (a
+//      use of a view counts), and its first reader in the backward.
+//   2. Add the new nodes, and redirect the readers: the output of the forward and the calls of the
 //      backward.
 //   3. Order both halves, with the new calls inserted.
-// The value's placeholder in the backward is replaced by one with a different name and device.
+// The value's placeholder in the backward is replaced by a placeholder with a different name and
+// device.
 //
 // Cost: linear in nodes and edges.
 
@@ -52,7 +53,7 @@ class Adder {
  private:
   // The nodes of one value.
   struct Slot {
-    NodeId placeholder;  // the replaced one
+    NodeId placeholder;  // the one that is replaced
     NodeId reader;       // the first in the backward; none if only an output reads it
     NodeId offload, waited, given, reload, back;
   };

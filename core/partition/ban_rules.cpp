@@ -9,17 +9,17 @@
 //      is_non_builtin_to_include is set, which is off by default);
 //   3. the backward needs it in memory: a reader outside the forward does not fuse with it,
 //      directly or through views. Views themselves are exempt;
-//   4. it is a reduction: four times its bytes are less than those of its inputs (the tensors among
-//      its positional arguments).
+//   4. it is a reduction: its result has less than a quarter of the bytes of its inputs (the
+//      tensors among its positional arguments).
 // getitem and lift_fresh are exempt.
 //
-// Used far apart: among the readers of one value, those that fuse with it are banned if they come,
-// in the forward's program order, after the first call that does not fuse with its input. That call
-// is searched for from the value's readers up to its last reader; calls that far apart would hardly
-// end up in one kernel.
+// Used far apart: a reader that fuses with its input is banned if it comes, in the forward's
+// program order, after the first call that does not fuse with its input. The search for that call
+// starts from the readers of the same value and ends at the last of them. Calls that far apart are
+// unlikely to end up in one kernel.
 //
 // Long chains: from every node in program order, follow fusible calls, always the earliest first.
-// If the only end left is more than 100 positions after the start, it is banned.
+// If the only remaining end of the chain is more than 100 positions after the start, it is banned.
 //
 // Never banned: views (cheap_view), values tagged for recomputation, symbolic floats, and values
 // that the caller allows, except collectives. Always banned: inputs and random seeds.
@@ -160,8 +160,8 @@ class Finder {
     }
   }
 
-  // Position of the earliest call that does not fuse with its input, searching from the readers of
-  // `used`; `last` if there is none before that.
+  // Returns the position of the earliest call that does not fuse with its input, searching from the
+  // readers of `used`; `last` if there is no such call before `last`.
   std::uint32_t first_unfusible(NodeId used, std::uint32_t last, std::span<const NodeId> forward,
                                 std::uint32_t stamp) {
     // Keys are twice the position, plus one if the call fuses: at the same position, a call that

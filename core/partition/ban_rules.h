@@ -50,7 +50,7 @@ struct BanContext {
   const Users& users;
   const FusionRules& fusion;
   std::span<const std::int64_t> bytes;  // by node, as the cut counts them
-  std::span<const TagSource> tags;      // by node: the source of its tag; empty: the graph
+  std::span<const TagSource> tags;      // by node: source of its tag; if empty, all are the graph's
 };
 
 struct Bans {

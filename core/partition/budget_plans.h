@@ -23,11 +23,11 @@ class BudgetPlans {
   // Budgets are tried in multiples of 1/1000.
   static constexpr int kParts = 1000;
 
-  // `joint` has the tags in effect. `options`: same as for min_cut, but the budget is ignored.
+  // `joint` has the effective tags. `options`: same as for min_cut, but the budget is ignored.
   // Error (usage): same as partition.
   static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
-  // For the flat training step that is the graph of `what_if`. `what_if` must outlive this object.
-  // The tags of the step are honored. Error (usage): same as StepBudget.
+  // For a flat training step: the graph of `what_if`. `what_if` must outlive this object. The tags
+  // of the step are honored. Error (usage): same as StepBudget.
   static Result<std::unique_ptr<BudgetPlans>> of_step(const PlanWhatIf& what_if,
                                                       PartitionOptions options);
   BudgetPlans(const BudgetPlans&) = delete;
@@ -40,7 +40,7 @@ class BudgetPlans {
 
   struct Fit {
     double budget = 0;
-    bool fits = false;  // false: none of the budgets tried fits, and this one has the minimum peak
+    bool fits = false;  // if false, no budget tried fits, and `budget` has the lowest peak
   };
   // The largest budget found whose peak fits. `what_if` is for `joint()` or a graph with the same
   // calls, and must be the same in all calls. Error (usage): no budget has a legal plan. Cost:
@@ -57,8 +57,8 @@ class BudgetPlans {
   JointParts parts_;
   std::unique_ptr<MinCut> problem_;
   std::unique_ptr<ActivationBudget> budgets_;
-  std::optional<StepBudget> step_;     // for a flat training step, instead
-  std::map<int, std::int64_t> peaks_;  // by part
+  std::optional<StepBudget> step_;     // used instead for a flat training step
+  std::map<int, std::int64_t> peaks_;  // by budget, in 1/kParts
 };
 
 }  // namespace jointer

@@ -1,13 +1,13 @@
 // Solves plans under many activation budgets and chooses the budgets.
 //
 // torch bisects the budgets in order of position, down to 1/1000 (visualize_memory_budget_pareto),
-// which takes up to a thousand cuts. Here the next gap is the most promising one: the one with the
-// largest area between its two points in peak and step time, each relative to the whole. As in
-// torch, a gap whose ends have the same estimates is not divided. The curve thus exists after a few
-// cuts and becomes finer, and a cancelled search still leaves a complete curve.
+// which takes up to a thousand cuts. Here, the next gap to divide is the most promising one: the
+// one whose two points span the largest area in peak and step time, both relative. As in torch, a
+// gap whose ends have the same estimates is not divided. A complete curve thus exists after a few
+// cuts and is then refined, so even a cancelled search leaves one.
 //
-// A budget without a legal plan (everything is to be recomputed, and something cannot be) leaves a
-// gap with one end, which is halved toward the other.
+// A budget has no legal plan if it requires recomputing a value that cannot be recomputed. Such a
+// budget leaves a gap with only one point, which is halved toward that point.
 //
 // Cost: per budget, a cut, a walk over the graph and the estimates of a plan.
 

@@ -24,12 +24,12 @@ class BudgetSweep {
   // Solves budgets 0 and 1, then budgets between the points that are furthest apart. Error (usage):
   // no budget has a legal plan; the message is that of the last budget.
   Result<void> run();
-  // The points in the order in which they were found: first the given points, then those of
+  // The points in the order in which they were found: first the given points, then those of the
   // budgets.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
   [[nodiscard]] bool is_cancelled() const { return cancelled_; }
 
-  static constexpr double kSwept = 0.3;  // progress of the whole search at the end of the sweep
+  static constexpr double kSwept = 0.3;  // the whole search's progress when the sweep ends
 
  private:
   struct Gap;
@@ -44,8 +44,8 @@ class BudgetSweep {
   Graph joint_;
   JointParts parts_;
   std::unique_ptr<MinCut> problem_;
-  std::unique_ptr<ActivationBudget> budgets_;  // of a joint graph
-  std::optional<StepBudget> step_budgets_;     // of a flat training step
+  std::unique_ptr<ActivationBudget> budgets_;  // for a joint graph
+  std::optional<StepBudget> step_budgets_;     // for a flat training step
   const PlanWhatIf& what_if_;
   const ParetoRequest& request_;
   std::vector<ParetoPoint> points_;

@@ -1,10 +1,10 @@
 // Merges common subexpressions as torch._functorch.compile_utils.fx_graph_cse does.
 //
 // In program order, a call is replaced by an earlier one if both call the same operator with the
-// same arguments (after replacement), with the same nesting and no write between them (torch's
-// mutation regions, which are numbered by the writing calls before a node). Some nodes are never
-// merged: placeholders, constants and the output; random operators and aten.empty (`unmerged` in
-// the operator table); and values that share a storage with a returned tensor, since eager mode
+// same arguments (after replacement, and nested in the same way), and nothing is written between
+// them. (torch numbers its mutation regions by the writing calls before a node.) Some nodes are
+// never merged: placeholders, constants and the output; random operators and aten.empty (`unmerged`
+// in the operator table); and values that share a storage with a returned tensor, since eager mode
 // returns separate tensors.
 //
 // Since torch 2.14, these are not merged either:
@@ -12,7 +12,8 @@
 //    saved;
 //  - impure calls, including waits;
 //  - a buffer that auto_functionalized or a Triton kernel will write to, with any other buffer;
-//  - calls on different streams or memory pools (`custom`), and numbers that differ in a bit.
+//  - calls on different streams or memory pools (`custom`), and calls with numbers that differ in
+//    any bit.
 //
 // Views of an erased call become views of its twin's storage. (torch leaves them described as views
 // of the erased call, and counts its memory a second time.)
@@ -72,7 +73,7 @@ class Merger {
         join_storages(id, twin);
         merged.push_back(id);
       } else {
-        twin = id;  // later twins are compared with the one after the write
+        twin = id;  // later calls are compared with the one after the write
       }
     }
     graph_.erase(merged);
@@ -282,7 +283,7 @@ class Merger {
     return hash;
   }
 
-  // The union member that is in use, as bits.
+  // The bits of the active union member.
   static std::uint64_t payload(const Argument& argument) {
     switch (argument.kind) {
       case ArgumentKind::boolean:

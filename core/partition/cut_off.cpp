@@ -5,7 +5,7 @@
 // values on the other side. The cut-off is the density that misplaces the fewest bytes; among equal
 // ones, the highest. Values whose density is the cut-off are never misplaced: the plan may save
 // some of them and recompute others. A cut-off that is no better than one above or below all values
-// does not describe the plan, and does not count.
+// does not describe the plan and is ignored.
 
 #include "core/partition/cut_off.h"
 
@@ -16,10 +16,10 @@ namespace jointer {
 std::optional<CutOff> cut_off(std::vector<WeighedValue> values) {
   std::ranges::stable_sort(
       values, [](const WeighedValue& a, const WeighedValue& b) { return a.density > b.density; });
-  std::int64_t below = 0;  // recomputed, with a lower density
+  std::int64_t below = 0;  // bytes of recomputed values with a lower density
   std::int64_t all_saved = 0;
   for (const WeighedValue& value : values) (value.is_recomputed ? below : all_saved) += value.bytes;
-  std::int64_t above = 0;  // saved, with a higher density
+  std::int64_t above = 0;  // bytes of saved values with a higher density
   // A cut-off above all values misplaces those that are recomputed; one below all values misplaces
   // the others.
   std::int64_t fewest = all_saved == 0 ? below : std::min(below, all_saved);

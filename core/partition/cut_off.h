@@ -10,7 +10,7 @@ namespace jointer {
 
 // A value that a plan saves or recomputes.
 struct WeighedValue {
-  double density = 0;      // what recomputing it frees, per unit of its cost
+  double density = 0;      // bytes freed by recomputing it, per unit of cost
   std::int64_t bytes = 0;  // not negative
   bool is_recomputed = false;
 };
@@ -22,8 +22,8 @@ struct CutOff {
   std::int64_t misplaced_bytes = 0;
 };
 
-// The cut-off that the fewest bytes contradict. nullopt if the plan does not decide by density: if
-// a cut-off above or below all values is contradicted by no more bytes. Cost: O(n log n).
+// The cut-off that the fewest bytes contradict. nullopt if the plan does not decide by density,
+// that is, if no more bytes contradict a cut-off above or below all values. Cost: O(n log n).
 std::optional<CutOff> cut_off(std::vector<WeighedValue> values);
 
 }  // namespace jointer

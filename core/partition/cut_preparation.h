@@ -19,8 +19,8 @@ void drop_tags(Graph& joint);
 // names the call.
 Result<void> check_functional(const Graph& joint);
 
-// Eliminates dead code, merges common subexpressions and settles the tags. Returns, by node, the
-// source of its tag.
+// Eliminates dead code, merges common subexpressions and settles the tags. Returns the source of
+// each node's tag, indexed by node id.
 std::vector<TagSource> prepare_for_cut(Graph& joint);
 
 // The plan that saves `saved`, which contains both values and symbols. Error (usage): same as

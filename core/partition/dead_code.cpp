@@ -16,7 +16,7 @@ bool is_impure(const Graph& graph, const Node& node) {
   if (op.has(OperatorTag::impure) || op.mutates()) return true;
   // The operator table lacks profiler operators.
   if (op.space() == "profiler") return op.packet().starts_with("profiler._record_function_");
-  // Impure if the operator that it calls is.
+  // Impure if the operator that it runs is impure.
   if (op.name == "auto_functionalized" || op.name == "auto_functionalized_v2") {
     const auto args = graph.args(node);
     return !args.empty() && args.front().kind == Argument::Kind::op &&

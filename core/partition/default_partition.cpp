@@ -1,12 +1,13 @@
 // Chooses the values to save as torch._functorch.partitioners.default_partition does: the forward
-// stays as captured, and saves what the backward reads of it.
+// stays as captured and saves the values that the backward reads.
 //
-// The forward is everything up to the last node that is tagged forward or is an input, without the
+// The forward is everything up to the last node that is tagged as forward or is an input, except
 // tangents. In program order:
 //  - sizes are saved as symbols; subgraphs, assertions on sizes (since torch 2.13, also on tensors)
 //    and profiler marks are not saved;
-//  - a tuple is not saved, but its elements are (all its readers are getitem);
-//  - values tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch ignores) are saved, read or not;
+//  - a tuple, whose readers are all getitem, is not saved, but its elements are;
+//  - values tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch ignores) are saved, whether or not
+//    they are read;
 //  - impure calls are saved; if the graph has recompute tags, only waits may be impure;
 //  - if only the sizes of a value are read after the forward, those sizes are saved;
 //  - any other value that is read after the forward is saved, unless it is tagged for

@@ -5,7 +5,7 @@
 // saved symbols. The backward receives the saved symbols, the saved values, the tangents, and the
 // seeds of its random operators. Each half runs the calls it needs (half.cpp), in the order of
 // backward_order.cpp. Nodes keep their names and descriptions; a saved value is a placeholder of
-// the same name in the backward. Each half has separate tables.
+// the same name in the backward. Each half has its own tables.
 //
 // If the joint graph has no partitioner tags, the halves get them from its phases, so that the file
 // still shows what is recomputed.
@@ -184,7 +184,7 @@ class PairEmitter {
   std::optional<RandomStates> states_;
   Graph pair_;
   std::vector<NodeId> forward_copies_;            // by node of the joint graph
-  std::vector<std::pair<NodeId, NodeId>> again_;  // in the backward, in the forward
+  std::vector<std::pair<NodeId, NodeId>> again_;  // (node in the backward, node in the forward)
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Groups equal values, as equal_values.h defines them.
 //
-// The position in a layer is the module's path without the layer's number, and the position among
-// the calls of the layer that are otherwise equal: two products of one module need not play the
-// same role.
+// The position in a layer consists of the module's path without the layer's number and the index
+// among the otherwise equal calls of the layer, since two matrix products in one module may play
+// different roles.
 
 #include "core/partition/equal_values.h"
 

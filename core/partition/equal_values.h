@@ -17,8 +17,8 @@ class EqualValues {
   // Cost: O(n log n) in the calls of the forward.
   EqualValues(const PairOrders& orders, const PlanTime& time);
 
-  // Equal values have the same number; calls that are not of the forward have the number 0, which
-  // no other call has.
+  // Equal values have the same number; calls outside the forward have the number 0, which no other
+  // call has.
   [[nodiscard]] std::uint32_t group(Place place) const { return group_[place]; }
 
  private:

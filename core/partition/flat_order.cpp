@@ -3,9 +3,9 @@
 // Terms
 //   item    a node of the step, by its position, or a call inserted for an offloaded value
 //           (step_offload.h).
-//   region  the part of the backward that recomputes (remat_order.h): the run that reads the most
-//           values of the forward. Values that the rest of the backward reads stay saved, since
-//           upstream's pass recomputes in one region only.
+//   region  the part of the backward that recomputes (remat_order.h): the run of calls that reads
+//           the most values of the forward. Values that the rest of the backward reads stay saved,
+//           since upstream's pass recomputes in one region only.
 //
 // Steps
 //   1. Insert the copies of offloaded values and move them, as apply_cpu_offload does.
@@ -13,9 +13,9 @@
 //      does. Values that cannot be recomputed (recomputable.h) and sizes are read where they are.
 //   3. List the calls, and the values of the forward that the backward still reads.
 //
-// Both passes follow the same rules through the same code; here nodes are reached through arrays
-// that are built once per graph. The passes refuse some tags; a plan never has those, because it
-// recomputes only what Recomputable allows.
+// Both passes use the same code; here, it reaches nodes through arrays that are built once per
+// graph. The passes refuse some tags; a plan never has such tags, because it recomputes only what
+// Recomputable allows.
 //
 // Cost: linear in nodes and edges, plus sorting the recomputed calls.
 
@@ -80,7 +80,7 @@ class FlatOrders::Nodes {
   [[nodiscard]] const Inserted& inserted(Node item) const {
     return inserted_[item - orders_.size() - 1];
   }
-  // The value that was copied back to replace it.
+  // The reloaded value that replaces `item`.
   [[nodiscard]] Node back(const PairOrder& order, Node item) const {
     if (is_inserted(item)) return PairOrder::kNever;
     const std::uint32_t value = order.value_of[item];
@@ -99,9 +99,9 @@ class FlatOrders::Nodes {
   void add(StepCall::Kind kind, Place place, std::vector<Node> inputs) {
     inserted_.push_back({.kind = kind, .place = place, .inputs = std::move(inputs)});
   }
-  // Adds an input to the last call.
+  // Adds an input to the last inserted call.
   void add_input(Node input) { inserted_.back().inputs.push_back(input); }
-  // The reader reads `now` instead of `was`.
+  // Makes `reader` read `now` instead of `was`.
   void redirect(Place reader, Place was, Node now) {
     if (override_of_.empty()) override_of_.assign(orders_.size(), PairOrder::kNever);
     std::uint32_t& at = override_of_[reader];
@@ -165,14 +165,13 @@ FlatOrders::FlatOrders(const PairOrders& orders)
 std::string FlatOrders::why_not_offloaded(Place value) const {
   const Graph& graph = orders_.graph();
   const NodeId id = orders_.node(value);
-  // Several copies of parts of one storage would not free it earlier.
+  // Copying parts of a storage separately would not free the storage earlier.
   if (!owns_storage_[value])
     return fmt::format("{} is a view; offload the tensor it is a view of", graph.name(id));
   const StepOffload& offload = readers_[value];
   if (!offload.first)
-    return fmt::format(
-        "{} is read only by calls that are recomputed, or not at all, in the backward",
-        graph.name(id));
+    return fmt::format("in the backward, {} is read only by recomputed calls or not at all",
+                       graph.name(id));
   const auto stays = offloads_.why_it_stays(offload);
   if (!stays) return {};
   switch (*stays) {
@@ -327,7 +326,7 @@ FlatOrders::Started FlatOrders::collective_of_wait(const PairOrder& order,
                                                    const StepCall& wait) const {
   if (orders_.inputs(wait.place).empty()) return {};
   StepCall at = wait;
-  constexpr int kSteps = 9;  // as Graph::collective_of_wait, after the wait itself
+  constexpr int kSteps = 9;  // same limit as in Graph::collective_of_wait, after the wait itself
   for (int step = 0; step < kSteps && !orders_.inputs(at.place).empty(); ++step) {
     const StepInput read = input_of(order, at, orders_.inputs(at.place).front());
     if (read.kind == StepInput::Kind::reloaded) return {};

@@ -22,16 +22,16 @@ class FlatOrders {
   // `orders` belongs to a flat training step and must outlive this object.
   explicit FlatOrders(const PairOrders& orders);
 
-  // `given`: indexed by position; the values that are not recomputed, in addition to those that
-  // cannot be recomputed. Error (usage): a value cannot be offloaded. Cost: linear in nodes and
+  // `given`: indexed by position; nonzero for values that are not recomputed. Values that cannot be
+  // recomputed are added. Error (usage): a value cannot be offloaded. Cost: linear in nodes and
   // edges.
   [[nodiscard]] Result<PairOrder> order(std::vector<std::uint8_t> given,
                                         std::span<const NodeId> offloaded) const;
 
-  // The value that a call reads for an input of its node.
+  // The value that `reader` reads for the input `input` of its node.
   [[nodiscard]] StepInput input_of(const PairOrder& order, const StepCall& reader,
                                    Place input) const;
-  // The start that a wait waits for. See Graph::collective_of_wait.
+  // The start of the collective that a wait waits for. See Graph::collective_of_wait.
   struct Started {
     StepCall call;
     bool found = false;
@@ -43,7 +43,8 @@ class FlatOrders {
            !orders_.has(call.place, PairOrders::of_forward);
   }
 
-  // The reason, in one sentence; empty if only Offloadable's rules can prevent it.
+  // The reason why `value` cannot be offloaded, in one sentence; empty if only Offloadable's rules
+  // can prevent it.
   [[nodiscard]] std::string why_not_offloaded(Place value) const;
 
  private:
@@ -59,7 +60,7 @@ class FlatOrders {
   StepOffloads offloads_;
   Recomputable recomputable_;
   std::vector<StepOffload> readers_;  // by position; empty for values that cannot be offloaded
-  std::vector<bool> owns_storage_;    // by position; an element counts as its call
+  std::vector<bool> owns_storage_;    // by position; an element of a tuple counts as its call
   std::vector<OffloadOrder::Node> offload_nodes_;
   std::vector<std::uint32_t>
       back_;  // by position: the copy of the value that the graph uses instead

@@ -92,7 +92,7 @@ class Residual {
         boost::get(boost::vertex_index, graph_));
   }
 
-  // Indexed by vertex: true if it can still reach the sink.
+  // Indexed by vertex: true if the vertex can still reach the sink.
   [[nodiscard]] std::vector<bool> sink_side() const {
     std::vector<bool> is_reached(boost::num_vertices(graph_), false);
     std::vector<std::size_t> pending{FlowNetwork::kSink};
@@ -153,8 +153,7 @@ Result<FlowNetwork::Cut> FlowNetwork::minimum_cut() const {
   }
   if (total >= kInfinite / 4)
     return fail(Error::Kind::usage,
-                "the sizes of the graph's tensors overflow 64 bits when added up, so no cut can be "
-                "computed");
+                "the sum of the graph's tensor sizes overflows 64 bits, so no cut can be computed");
   Residual residual(left.size());
   for (const Arc& arc : kept)
     residual.add(arc.from, arc.to, is_infinite(arc) ? total + 1 : arc.capacity);

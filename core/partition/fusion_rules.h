@@ -23,7 +23,7 @@ class FusionRules {
   [[nodiscard]] bool writes_to(NodeId call, NodeId argument) const;
 
   const Graph& graph_;
-  std::vector<std::uint32_t> tags_;  // by node: tags of its operator; none if it is not a call
+  std::vector<std::uint32_t> tags_;  // by node: tags of its operator; 0 if it is not a call
   enum class Special : std::uint8_t { none, concatenation, functionalized, triton_result };
   std::vector<Special> special_;  // by node
 };

@@ -1,8 +1,8 @@
 // Extracts one half of a joint graph, as torch._functorch.partitioners does.
 //
-// In program order, a node is within reach if everything that it reads is, starting from the half's
-// inputs and from constants. Nodes that must be in the other half are out of reach; so are, for a
-// backward, the nodes that a write of the forward would overtake (write_order.cpp). Calls within
+// Starting from the half's inputs and from constants, in program order, a node is within reach if
+// everything that it reads is. Nodes that must be in the other half are out of reach; in the
+// backward, so are nodes that a write in the forward would overtake (write_order.cpp). Calls within
 // reach that nothing needs are dropped, unless they are impure (half_order.h).
 //
 // An output out of reach may still be provided by an input: the result of a copy_ that runs in the

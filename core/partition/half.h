@@ -15,12 +15,12 @@ enum class HalfKind : std::uint8_t { forward, backward };
 // The calls of one half of a joint graph. The top of half.cpp describes how they are found.
 struct Half {
   std::vector<NodeId> calls;    // calls and constants, in the joint graph's order
-  std::vector<NodeId> reached;  // all calls that it could run, in that order; includes `calls`
+  std::vector<NodeId> reached;  // calls that the half could run, in that order; includes `calls`
   std::vector<NodeId> outputs;  // the node that provides each output; none for a null
 };
 
 // `inputs`: the placeholders of the half; it cannot reach other placeholders. Error (usage): an
-// output is out of reach; the message names it and the node that is missing.
+// output is out of reach; the message names the output and the missing node.
 Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind kind,
                           std::span<const NodeId> inputs, std::span<const NodeId> outputs);
 

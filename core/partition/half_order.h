@@ -9,11 +9,11 @@
 //   Node                  the type that identifies a node
 //   order()               all nodes, in the joint graph's order
 //   position(node)        the position of a node in that order
-//   index(node), count()  the number of the node, and the upper bound of numbers
+//   index(node), count()  the node's number, and the upper bound of all numbers
 //   inputs(node)          the nodes that it reads
 //   has_effect(node)      true if it runs although nothing reads it
 //   is_getitem(node), is_copy(node), is_functional_collective(node)
-// Marks are arrays by number.
+// Marks are arrays indexed by this number.
 
 #include <algorithm>
 #include <cstdint>

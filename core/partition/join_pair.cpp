@@ -5,12 +5,12 @@
 // repeats. Only nodes that stand for no other become nodes of the joint graph.
 //
 // Steps
-//   1. Find what the nodes stand for. Random states and offloading are undone, so that a new plan
-//      decides anew: a call through a random state becomes a plain call, which is tagged for
+//   1. Find what the nodes stand for. Undo random states and offloading, so that a new plan can
+//      decide about them: a call through a random state becomes a plain call, which is tagged for
 //      recomputation as it must have been; copies to the host and back are dropped.
 //   2. Write the inputs: the forward's, then the tangents and other inputs of the backward alone.
 //   3. Write the calls: the forward's in their order, then the rest of the backward in its order,
-//      except for a few that a trace has elsewhere (joined_order.cpp).
+//      except for a few that a trace places elsewhere (joined_order.cpp).
 //   4. Return the model's outputs, then those of the backward.
 //   5. Remove the tags that the partitioner set and would set again, such as MUST_SAVE of
 //      collectives.
@@ -18,16 +18,16 @@
 // through random states have lost their names and get those that torch.fx gives such calls.
 //
 // Only recomputed calls are merged, with the calls that they repeat. Merging all common
-// subexpressions is left to the partitioner: min_cut does it where torch would, while the default
-// partitioner's pairs have equal calls that the joint graph has, too, and that the pair's own plan
-// needs.
+// subexpressions is left to the partitioner: min_cut does it where torch would, while pairs from
+// the default partitioner contain equal calls that the joint graph also contains and that the
+// pair's own plan needs.
 //
 // Calls of the backward that a partitioner could move to the forward, although they draw different
 // numbers or use memory after a write, are tagged must_be_in_backward.
 //
 // A pair does not show which of its MUST_SAVE tags at borders of regions were MUST_RECOMPUTE
 // before; these stay. A call through a random state may lack a description (torch drops it): its
-// value is put together from the elements that the pair reads.
+// value is assembled from the elements that the pair reads.
 //
 // Cost: linear in the graph.
 //
@@ -54,7 +54,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::string_view kMustBeInBackward = "must_be_in_backward";
 
-// The name without the endings that a partitioner adds.
+// The name without the suffixes that a partitioner adds.
 std::string joint_name(std::string_view name) {
   for (const std::string_view ending : {".fw", ".min_cut", ".default"})
     if (name.ends_with(ending)) name.remove_suffix(ending.size());
@@ -123,7 +123,8 @@ class PairJoiner {
     return {};
   }
 
-  // The backward's nodes that need a tangent or another input of the backward alone.
+  // Finds the nodes of the backward that depend on a tangent or on another input that only the
+  // backward has.
   void find_dependents() {
     depends_.assign(pair_.node_count(), false);
     for (const NodeId id : nodes(kBackwardPart)) {
@@ -159,7 +160,8 @@ class PairJoiner {
       if (matches_.is_own(id)) choose(id, std::string(pair_.name(id)));
   }
 
-  // A constant of the backward gets a different name if the forward's differs.
+  // A constant of the backward gets a different name if the forward has a different constant of
+  // this name.
   [[nodiscard]] std::string constant_name(NodeId id) const {
     const std::string name(pair_.target(pair_.node(id)));
     return pair_.node(id).part == kBackwardPart && matches_.constants_differ(name)
@@ -182,7 +184,7 @@ class PairJoiner {
     for (const NodeId other : stand_ins_[id.index()]) copy_.copy_from(other, id);
   }
 
-  // The elements that the pair reads of a tuple, by index.
+  // The elements of a tuple that the pair reads, by index.
   [[nodiscard]] std::vector<NodeId> elements_of(const PairMatches::Random& random) const {
     std::vector<NodeId> elements;
     for (const NodeId tuple : {random.result, random.again}) {
@@ -216,7 +218,7 @@ class PairJoiner {
       made.policy = MemoryPolicy::must_recompute;
   }
 
-  // Sets the tag and the phase that a joint graph has.
+  // Gives the node the tag and the phase that it has in a joint graph.
   void mark(NodeId id) {
     const Node& from = pair_.node(id);
     Node& n = joint_.node(copy_.copy_of(id));
@@ -309,9 +311,9 @@ class PairJoiner {
   Graph joint_;
   PartCopy copy_;
   std::array<NodeId, 2> outputs_;
-  std::vector<std::vector<NodeId>> stand_ins_;           // by node: those that stand for it
+  std::vector<std::vector<NodeId>> stand_ins_;           // by node: the nodes that stand for it
   std::vector<bool> depends_;                            // by node
-  std::vector<std::string> names_;                       // by node: in the joint graph
+  std::vector<std::string> names_;                       // by node: its name in the joint graph
   std::map<NodeId, const PairMatches::Random*> random_;  // by call of the forward
   SavePlan plan_;
   std::size_t merged_ = 0, undescribed_ = 0;

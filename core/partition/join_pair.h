@@ -12,9 +12,9 @@ namespace jointer {
 struct JoinedPair {
   Graph joint;
   SavePlan plan;           // of the joint graph: what the pair saves and offloads
-  std::size_t merged = 0;  // calls of the backward that repeated calls of the forward
-  // Calls through random states that the pair does not describe: the capture lacks their memory and
-  // time.
+  std::size_t merged = 0;  // number of calls of the backward that repeat calls of the forward
+  // Number of calls through random states that the pair does not describe: the capture lacks their
+  // memory and time.
   std::size_t undescribed = 0;
 };
 

@@ -62,8 +62,8 @@ class Sorter {
   // Rule 2.
   void move_up() {
     constexpr std::size_t kFixed = std::numeric_limits<std::size_t>::max();
-    // Indexed by node: the number of forward calls that must run before it; kFixed: it stays in the
-    // backward.
+    // Indexed by node: the number of forward calls that must run before the node; kFixed if it
+    // stays in the backward.
     std::vector<std::size_t> after(pair_.node_count(), 0);
     for (std::size_t i = 0; i < forward_.size(); ++i) after[forward_[i].index()] = i + 1;
     for (const NodeId id : pair_.order())
@@ -101,7 +101,7 @@ class Sorter {
   [[nodiscard]] std::vector<NodeId> interleaved() const {
     std::size_t first = forward_.size();
     while (first > 0 && is_backward(forward_[first - 1])) --first;
-    std::vector<std::size_t> index(pair_.node_count(), 0);  // from 1; of those from `first` on
+    std::vector<std::size_t> index(pair_.node_count(), 0);  // index + 1, of those from `first` on
     for (std::size_t i = first; i < forward_.size(); ++i) index[forward_[i].index()] = i + 1;
     std::vector<NodeId> order = in_turn(first, {});
     const std::set<NodeId> own(backward_.begin(), backward_.end());
@@ -191,8 +191,8 @@ class Sorter {
 
   const Graph& pair_;
   const PairMatches& matches_;
-  std::vector<NodeId> forward_, backward_;  // in their order
-  bool is_functional_ = true;               // these do not write
+  std::vector<NodeId> forward_, backward_;  // each in its own order
+  bool is_functional_ = true;               // true if none of these writes
   // Calls that move up, indexed by the number of forward calls that must run before them.
   std::vector<std::vector<NodeId>> moved_;
 };

@@ -7,8 +7,8 @@
 
 namespace jointer {
 
-// The calls and constants of a pair that become nodes of its joint graph, in the order that they
-// have there. The top of joined_order.cpp states the rules.
+// The calls and constants of a pair that become nodes of its joint graph, in the order in which
+// they appear there. The top of joined_order.cpp states the rules.
 std::vector<NodeId> joined_order(const Graph& pair, const PairMatches& matches);
 
 }  // namespace jointer

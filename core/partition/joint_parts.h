@@ -45,7 +45,7 @@ class NodePlaces {
   [[nodiscard]] bool has_tag(const Node& node, std::string_view tag) const;
 
   const Graph& graph_;
-  bool any_tags_ = false;             // false: phases replace the tags
+  bool any_tags_ = false;             // if false, phases replace the tags
   std::vector<NodeId> overtaken_by_;  // by node; empty if nothing writes
   std::vector<bool> is_late_;
 };

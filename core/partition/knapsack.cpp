@@ -12,11 +12,11 @@
 // Solvers
 //   dp                  adds items one at a time; backtracking from the full capacity saves
 //                       an item where it changed the cell.
-//   greedy              goes through the items by value per weight, largest first, ties by index;
-//                       saves each that still fits.
+//   greedy              visits the items by value per weight, largest first and ties by index, and
+//                       saves each one that still fits.
 //   sliding_hirschberg  computes the best values of both halves of the items by capacity, splits
 //                       the capacity where their sum is largest (the first such point), and solves
-//                       each half for its share. Needs a row in memory instead of a table.
+//                       each half for its share. Needs only one row of the table in memory.
 //   knee_point          runs dp for 100 budgets from 0.001 to the given one; scales saved and
 //                       recomputed totals to 0..1; returns dp's answer for the budget nearest to
 //                       the origin. torch calls it dynamic_memory_budget_dp.
@@ -33,8 +33,8 @@
 //   - torch's sets can exceed the budget: by rounding; in Hirschberg because the second half gets
 //     one quantum too many; and in knee_point because a budget under 0.001 is raised to it.
 //     BudgetRounding::torch returns those sets. BudgetRounding::within returns the same set if it
-//     fits; else the best set with weights rounded up and the budget rounded down, filled up by
-//     value per weight.
+//     fits; otherwise, the best set with weights rounded up and the budget rounded down, filled up
+//     by value per weight.
 //   - Capacities beyond the weight of all items are not tabulated: nothing changes there.
 
 #include "core/partition/knapsack.h"
@@ -303,13 +303,13 @@ Result<double> knee(const Knapsack& items, double largest) {
   for (std::size_t i = 0; i < kKneeBudgets; ++i) {
     const double x = (runtime[i] - min_runtime) / runtime_range;
     const double y = (memory[i] - min_memory) / memory_range;
-    distance[i] = std::pow(x * x + y * y, 0.5);  // as Python writes it
+    distance[i] = std::pow(x * x + y * y, 0.5);  // as torch writes it
   }
   const auto nearest = std::min_element(distance.begin(), distance.end()) - distance.begin();
   return budgets[static_cast<std::size_t>(nearest)];
 }
 
-// `within`: round weights up and the budget down.
+// `within`: if true, rounds weights up and the budget down.
 Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, KnapsackSolver solver,
                                      bool within) {
   switch (solver) {

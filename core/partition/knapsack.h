@@ -15,9 +15,9 @@
 namespace jointer {
 
 struct Knapsack {
-  // One per item: its share of the budget, and the benefit of saving it (the cost of recomputing
-  // it). Finite and not negative. In torch, weights are fractions of the total, so all weights add
-  // up to 1.
+  // One per item: the share of the budget that it uses, and the benefit of saving it (the cost of
+  // recomputing it). Finite and not negative. In torch, weights are fractions of the total, so all
+  // weights add up to 1.
   std::vector<double> weights, values;
 };
 
@@ -40,8 +40,8 @@ Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, Knap
 // Solves the same items under many budgets: torch's dp, with one table for all of them.
 class KnapsackTable {
  public:
-  // For budgets up to `largest`. Error (usage): same as solve_knapsack. Cost: the number of items
-  // times the largest budget in quanta, in time and in bytes.
+  // Builds the table for budgets up to `largest`. Error (usage): same as solve_knapsack. Cost: the
+  // number of items times the largest budget in quanta, in time and in bytes.
   static Result<KnapsackTable> make(Knapsack items, double largest);
 
   // `budget` must not exceed `largest`. Returns the same answer as torch's dp_knapsack, with
@@ -55,7 +55,7 @@ class KnapsackTable {
   std::vector<std::int64_t> weights_;  // in quanta
   std::size_t columns_ = 0;            // capacities 0 .. columns - 1
   std::vector<std::uint8_t> changed_;  // by item and capacity: 1 if the item is saved there
-  std::vector<float> best_;            // by capacity, of all items
+  std::vector<float> best_;            // by capacity: the best value of all items
 };
 
 // A knapsack that is solved under many budgets with the same solver and rounding. Fills torch's
@@ -73,7 +73,7 @@ class BudgetKnapsack {
   Knapsack items_;
   KnapsackSolver solver_ = KnapsackSolver::dp;
   BudgetRounding rounding_ = BudgetRounding::torch;
-  std::optional<KnapsackTable> table_;  // of the solver dp
+  std::optional<KnapsackTable> table_;  // for the dp solver
 };
 
 }  // namespace jointer

@@ -31,11 +31,11 @@ class LastWrites {
   // The other functions may only be called if any() is true.
   [[nodiscard]] bool any() const { return !last_.empty(); }
   [[nodiscard]] bool writes(NodeId id) const { return writes_[id.index()]; }
-  // True if a call after `id` writes to `storage`, which must be a real one.
+  // True if a call after `id` writes to `storage`, which must be a real storage.
   [[nodiscard]] bool follow(NodeId id, StorageId storage) const {
     return last_[storage.index()] > graph_.position(id) + 1;
   }
-  // The last call that writes to `storage`, which must be a real one; none if no call does.
+  // The last call that writes to `storage`, which must be a real storage; none if no call does.
   [[nodiscard]] NodeId of(StorageId storage) const {
     const std::size_t end = last_[storage.index()];
     return end == 0 ? NodeId{} : graph_.order()[end - 1];

@@ -12,15 +12,15 @@
 // The readers of x then read gpu_reload_x. The copies run on a separate stream; a wait that comes
 // too early stalls the compute stream.
 //
-// Layers are stretches of calls of one layer. A call outside any layer belongs to the stretch
-// around it. In a graph without layers, the wait follows its copy directly. At the same position,
-// copies to the host are in the order of the values, and copies back in the order of their first
-// use, so that none queues behind a copy that is needed later.
+// The layers above are stretches: runs of calls of one layer. A call outside any layer belongs to
+// the stretch around it. In a graph without layers, the wait follows its copy directly. At the same
+// position, copies to the host are in the order of the values, and copies back in the order of
+// their first use, so that none queues behind a copy that is needed later.
 //
 // Source: torchtitan's apply_cpu_offload_pass, which waits one layer later and reloads one layer
 // ahead. Operator names come from later versions of torch, node names from torch's activation
 // offloading. Deviation: a copy starts after the last use of the value, as in torch, and not when
-// it is computed, so that writes in between are included.
+// the value is computed, so that writes in between are included.
 
 #include "core/partition/offload_transfers.h"
 

@@ -29,7 +29,7 @@ class TransferPlanner {
 
  private:
   std::vector<std::size_t> stretch_;  // by call
-  std::vector<std::size_t> first_;    // by stretch: its first call; at the end, the number of calls
+  std::vector<std::size_t> first_;    // by stretch: its first call; then the number of calls
   bool has_layers_ = false;
 };
 

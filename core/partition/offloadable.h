@@ -13,7 +13,7 @@ class Offloadable {
   // `graph` must outlive this object and keep its order.
   explicit Offloadable(const Graph& graph) : graph_(graph), writes_(graph) {}
 
-  // The reason, in one sentence; empty if `value` can be offloaded.
+  // The reason why `value` cannot be offloaded, in one sentence; empty if it can be.
   [[nodiscard]] std::string why_not(NodeId value) const;
 
  private:

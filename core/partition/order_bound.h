@@ -1,7 +1,7 @@
 #pragma once
 
-// A lower bound of the step time for every peak, whatever the order in which a plan's graph runs.
-// It counts compute and copies alone, since an order may hide all communication.
+// A lower bound on the step time for every peak, in whatever order a plan's graph runs. It counts
+// only compute and copies, since an order may hide all communication.
 
 #include <cstdint>
 #include <functional>
@@ -15,13 +15,14 @@
 
 namespace jointer {
 
-// The costs after hiding a share, 0 to 1, of the time of collectives.
+// The costs with a share, 0 to 1, of the collectives' time hidden.
 std::vector<NodeCost> with_hidden_communication(std::span<const NodeCost> costs, double share);
 
 class OrderBound {
  public:
-  // `joint` and what `make_what_if` refers to must outlive this object. `make_what_if`: evaluates
-  // plans of `joint` by the given costs, which this object keeps. Error (usage): no plan is legal.
+  // `joint` and what `make_what_if` refers to must outlive this object. `make_what_if` returns an
+  // object that evaluates plans of `joint` with the given costs, which this object keeps. Error
+  // (usage): no plan is legal.
   static Result<OrderBound> make(
       const Graph& joint, std::span<const NodeCost> costs,
       const std::function<std::unique_ptr<PlanWhatIf>(std::span<const NodeCost>)>& make_what_if,

@@ -1,4 +1,5 @@
-// Finds what the nodes of a pair's backward stand for: the values of its forward that they have.
+// Finds what the nodes of a pair's backward stand for: the nodes of the forward with the same
+// values.
 //
 // Steps
 //   1. The forward's outputs that the backward receives are saved; the others are the model's. If
@@ -12,10 +13,10 @@
 //      device, the placeholder and the copies stand for the value that was copied.
 //   5. Recomputed calls. Extraction keeps names, so a call of the backward recomputes the call of
 //      that name in the forward if the operator and the arguments are also the same. It does not if
-//      it draws different numbers, has an effect, or if a write to its memory comes in between.
+//      it draws different numbers, has an effect, or uses memory that is written to in between.
 //
 // Calls that are equal but have different names do not match, such as two collectives on the same
-// input: a partitioner has made neither of the other.
+// input: a partitioner did not make one from the other.
 //
 // Cost: linear in the graph.
 
@@ -136,7 +137,7 @@ Result<void> PairMatches::add_saved_state(NodeId id) {
     const auto args = pair_.args(pair_.node(user));
     if (!is_element(pair_, user) || args.size() != 2 || args[1].kind != Argument::Kind::integer)
       return fail(Error::Kind::usage,
-                  "{} reads the random state that {} leaves in a way that a joint graph cannot "
+                  "{} reads the random state that {} returns, in a way that a joint graph cannot "
                   "reproduce; open the pair as the partitioner made it",
                   pair_.name(user), pair_.name(id));
     is_dropped_[user.index()] = true;
@@ -162,11 +163,10 @@ Result<void> PairMatches::add_with_state(NodeId id) {
 Result<void> PairMatches::link(std::size_t index, NodeId again) {
   Random& call = random_[index];
   if (call.again)
-    return fail(
-        Error::Kind::usage,
-        "{} and {} of the backward draw the numbers of one call of the forward, {}; open the "
-        "pair as the partitioner made it",
-        pair_.name(call.again), pair_.name(again), pair_.name(call.call));
+    return fail(Error::Kind::usage,
+                "{} and {} in the backward draw the same numbers as one call of the forward, {}; "
+                "open the pair as the partitioner made it",
+                pair_.name(call.again), pair_.name(again), pair_.name(call.call));
   call.again = again;
   random_index_.emplace(again, index);
   return {};
@@ -181,7 +181,7 @@ Result<void> PairMatches::no_state(NodeId call, NodeId state) const {
       state ? pair_.name(state) : "an unknown state");
 }
 
-// The inputs with states are used only by these calls.
+// Checks that only these calls use the inputs with states.
 Result<void> PairMatches::check_generators() const {
   for (const NodeId id : pair_.order()) {
     if (!is_dropped_[id.index()] || pair_.node(id).kind != NodeKind::placeholder) continue;
@@ -219,7 +219,7 @@ Result<void> PairMatches::find_inputs() {
   return {};
 }
 
-// True for a copy of a tensor to another device that nothing has to wait for.
+// True for a synchronous copy of a tensor to another device.
 bool PairMatches::is_plain_copy(NodeId id) const {
   if (!is_call(id) || target(id) != "prims.device_put.default") return false;
   const Node& n = pair_.node(id);
@@ -250,7 +250,8 @@ std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
   return calls;
 }
 
-// Returns nullopt if the backward uses `given` in any other way.
+// The calls that copy `given` back to `device`; nullopt if the backward uses `given` in any other
+// way.
 std::optional<PairMatches::Reloads> PairMatches::reloads_of(NodeId given, DeviceId device) const {
   Reloads found;
   for (const NodeId copy : users_.of(given)) {
@@ -386,8 +387,8 @@ Result<void> PairMatches::merge_random(const Random& random) {
   if (!equal(pair_.args(first), pair_.args(again).subspan(before_operator)) ||
       !equal(keywords(first), keywords(again)))
     return fail(Error::Kind::usage,
-                "{} of the backward draws the numbers of {}, but on other arguments; open the pair "
-                "as the partitioner made it",
+                "{} in the backward draws the same numbers as {}, but has different arguments; "
+                "open the pair as the partitioner made it",
                 pair_.name(random.again), pair_.name(random.call));
   stands_for_[random.again.index()] = random.call;
   return {};

@@ -38,7 +38,7 @@ class PairMatches {
   [[nodiscard]] std::size_t own_outputs() const { return own_outputs_; }
   // The node whose value `id` has; usually `id` itself.
   [[nodiscard]] NodeId now(NodeId id) const;
-  // Random states and transfers, which a joint graph lacks.
+  // True for random states and transfers, which a joint graph lacks.
   [[nodiscard]] bool is_dropped(NodeId id) const { return is_dropped_[id.index()]; }
   // True if the node becomes a node of the joint graph.
   [[nodiscard]] bool is_own(NodeId id) const {
@@ -58,7 +58,8 @@ class PairMatches {
   [[nodiscard]] const WriteOrder& writes() const { return writes_; }
 
  private:
-  // The calls of the backward that copy a value back from the host, and those that have the value.
+  // The calls of the backward that copy a value back from the host, and the nodes that have the
+  // value.
   struct Reloads {
     std::vector<NodeId> calls, values;
   };
@@ -98,7 +99,7 @@ class PairMatches {
   std::vector<NodeId> stands_for_;          // by node: the node itself if it has no counterpart
   std::vector<bool> is_dropped_, is_late_;  // by node
   std::vector<Random> random_;
-  std::map<std::string, std::size_t, std::less<>> by_generator_;  // by its number
+  std::map<std::string, std::size_t, std::less<>> by_generator_;  // by generator number
   std::map<NodeId, std::size_t> random_index_;                    // by call of the backward
   std::map<NodeId, NodeId> host_copies_;                          // by saved copy: the value
 };
