@@ -3,7 +3,7 @@
 // Terms
 //   given      the inputs of a half: the forward's placeholders; the backward's saved values and
 //              its own placeholders (tangents).
-//   available  a value that a half has: given, or a call on available values.
+//   available  a value that a half has: given, or computed by a call from available values.
 //   needed     the values that a half's outputs are computed from, and impure calls, as far as they
 //              are available.
 //
@@ -14,12 +14,12 @@
 //   3. Forward: as in step 1, with the saved values among its outputs, in the joint graph's order.
 //   4. A random call on the CPU that runs in both halves saves the state of its generator
 //      (random_states.cpp): add the two calls that read it.
-//   5. If the graph writes in place, check that each call finds memory as in the joint graph
-//      (write_order.cpp).
+//   5. If the graph writes in place, check that each call sees the same memory contents as in the
+//      joint graph (write_order.cpp).
 //
-// half.cpp and backward_order.cpp do the same through the graph; here nodes are reached through
-// arrays that are built once per graph instead of once per plan. Cost: linear in nodes and edges,
-// plus sorting the recomputed calls of step 2.
+// half.cpp and backward_order.cpp do the same on the graph itself; here, nodes are reached through
+// arrays that are built once per graph. Cost: linear in nodes and edges, plus sorting the
+// recomputed calls of step 2.
 
 #include "core/partition/pair_order.h"
 
@@ -230,7 +230,7 @@ PairOrders::StartedIn PairOrders::collective_of_wait(Place wait, bool backward,
                                                      std::span<const std::uint8_t> given) const {
   if (inputs(wait).empty()) return {};
   Place producer = inputs(wait).front();
-  constexpr int kSteps = 8;  // as Graph::collective_of_wait
+  constexpr int kSteps = 8;  // same limit as in Graph::collective_of_wait
   for (int step = 0; step < kSteps; ++step) {
     if (backward && given[producer])
       backward = false;
@@ -284,7 +284,7 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
         if (t.storage) last_of_storage[graph_->real_storage(t.storage).index()] = i;
     };
     use(forward[i]);
-    if (i > 0 && forward[i - 1] == forward[i]) continue;  // it reads a part of the same call
+    if (i > 0 && forward[i - 1] == forward[i]) continue;  // reads part of the same call's result
     index[forward[i]] = i;
     for (const Place input : inputs(forward[i])) use(input);
   }

@@ -32,7 +32,7 @@ struct StepCall {
   enum class Kind : std::uint8_t {
     original,
     copy,     // a recomputed call
-    repeat,   // a view of an offloaded value, repeated for the reloaded one
+    repeat,   // a view of an offloaded value, repeated on the reloaded value
     to_host,  // copies of an offloaded value, and their waits
     to_host_wait,
     to_device,
@@ -40,7 +40,7 @@ struct StepCall {
   };
   Place place = 0;  // of the call; for copies to the host and back: of the value
   Kind kind = Kind::original;
-  // Its position among the step's nodes and the inserted copies of offloaded values.
+  // The call's position among the step's nodes and the inserted copies of offloaded values.
   std::uint32_t position = 0;
 
   [[nodiscard]] bool is_transfer() const { return kind >= Kind::to_host; }
@@ -73,18 +73,20 @@ struct PairOrder {
   // The index of `call` in `states`; nullopt if its state is not saved.
   [[nodiscard]] std::optional<std::size_t> state_of(Place call) const;
   // Indexed by position: true if the backward receives the node's value, as a saved value or as an
-  // input of the backward alone.
+  // input that only the backward has.
   std::vector<std::uint8_t> given;
 
   // --- Flat training steps only ---
   // `forward` holds the calls of the forward, `backward` the recomputed calls and those of the
-  // backward; `saved` the values that the backward reads from the forward, and those offloaded.
+  // backward; `saved` the values that the backward reads from the forward, and the offloaded
+  // values.
   static constexpr std::uint32_t kNever = ~std::uint32_t{0};
   std::vector<StepCall> step;  // all calls, in order
   // Indexed by position: for a recomputed call, the position of the call before which its copy
-  // runs, as in StepCall; else kNever.
+  // runs, as in StepCall; otherwise kNever.
   std::vector<std::uint32_t> copied_before;
-  // Indexed by position: the index in `offloaded`, or kNever; true for views that are repeated.
+  // Indexed by position. `value_of`: the index in `offloaded`, or kNever. `is_repeated`: true for
+  // views that are repeated.
   std::vector<std::uint32_t> value_of;
   std::vector<std::uint8_t> is_repeated;
   // By value: the call until which its copy to the host is kept as well, or kNever.
@@ -101,12 +103,12 @@ class PairOrders {
     is_call = 1 << 1,
     is_getitem = 1 << 2,
     is_copy = 1 << 3,      // aten.copy_, which the reordering keeps
-    of_backward = 1 << 4,  // a placeholder of the backward alone, such as a tangent
+    of_backward = 1 << 4,  // a placeholder that only the backward has, such as a tangent
     is_tangent = 1 << 5,
     only_forward = 1 << 6,  // writes, and is not tagged as backward
     only_backward =
         1 << 7,           // writes as part of the backward, or uses memory that such a call wrote
-    has_effect = 1 << 8,  // stays although nothing reads it
+    has_effect = 1 << 8,  // stays even if nothing reads it
     is_wait = 1 << 9,
     is_symbolic = 1 << 10,  // its value is a symbolic number
     of_forward = 1 << 11,   // does not depend on a tangent
@@ -151,7 +153,7 @@ class PairOrders {
   [[nodiscard]] std::span<const Place> forward_outputs() const { return forward_outputs_; }
   [[nodiscard]] std::span<const Place> backward_outputs() const { return backward_outputs_; }
 
-  // The reason, in one sentence; empty if the value can be offloaded.
+  // The reason why `value` cannot be offloaded, in one sentence; empty if it can be.
   [[nodiscard]] std::string why_not_offloaded(Place value) const;
 
   [[nodiscard]] bool is_flat() const { return is_flat_; }
@@ -163,8 +165,9 @@ class PairOrders {
   // it must precede. Cost: linear in nodes and edges.
   [[nodiscard]] Result<PairOrder> order(const SavePlan& plan) const;
 
-  // The calls of the backward if the values in `given` (indexed by position) are available, not in
-  // their final order; `saved` then contains those that the backward reads. `forward` stays empty.
+  // The calls of the backward, not in their final order, if the values in `given` (indexed by
+  // position) are available. In the result, `saved` contains the values that the backward reads,
+  // and `forward` is empty.
   [[nodiscard]] Result<PairOrder> backward_calls(std::span<const std::uint8_t> given) const;
 
  private:
@@ -185,14 +188,14 @@ class PairOrders {
   Partitioner partitioner_;
   bool is_flat_ = false;           // a flat training step
   bool any_tags_ = false;          // some node is tagged for recomputation
-  bool any_random_again_ = false;  // a random call is among those
+  bool any_random_again_ = false;  // a random call is tagged for recomputation
   std::vector<NodeId> nodes_;
   std::vector<std::int32_t> layers_;  // by node id
   std::vector<std::uint32_t> flags_;
   std::vector<std::uint32_t> first_input_;
   std::vector<Place> inputs_;
   std::vector<Place> forward_outputs_, backward_outputs_;
-  std::vector<Place> backward_inputs_;             // placeholders of the backward alone
+  std::vector<Place> backward_inputs_;             // placeholders that only the backward has
   std::vector<std::pair<Place, Place>> getitems_;  // call, its getitem; sorted
   NodePlaces places_;
   WriteOrder writes_;

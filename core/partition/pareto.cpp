@@ -1,21 +1,21 @@
 // Trades peak memory against step time.
 //
 // A sweep over activation budgets (budget_sweep.cpp) adds points to the given ones. The search for
-// the best plans starts with them (plan_frontier.cpp), so its answers are at least as good as each
-// of them.
+// the best plans starts from all of these (plan_frontier.cpp), so its answers are at least as good
+// as each of them.
 //
 // The curve is the result of ten searches: for the lowest peak, for the shortest step, and for
 // peaks at equal distances in between. It shows the plans that these searches found on the way,
 // unless they are too close together, and the given and swept points that nothing beats.
 //
-// On a small graph, a few large values decide, and a search for one limit may miss a plan that a
-// search for another finds. There, the search for a limit begins with short searches for the peaks
-// of the curve.
+// On a small graph, a few large values dominate, and a search for one limit may miss a plan that a
+// search for another finds. On such a graph, the search for a limit begins with short searches for
+// the peaks of the curve.
 //
 // A limit on reserved memory: the bytes that the caching allocator reserves follow from the order
 // of all requests, so no search can aim at them. Instead, the search limits allocated memory, at
 // first to the same number of bytes. The best plans found are judged by their reserved bytes. If
-// even the best exceeds the limit, the limit of the next search is lowered by the excess.
+// even the best one exceeds the limit, the limit of the next search is lowered by the excess.
 //
 // Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The search is
 // Jointer's. Deviation: torch's curve shows its budgets, and is not monotone where the bytes of
@@ -33,11 +33,11 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kLimits = 10;      // searches for the curve
-constexpr std::size_t kSmall = 1500;     // maximum nodes of a graph that gets them for limits too
-constexpr std::size_t kStartPart = 3;    // of the effort, for each of them
-constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one plan found in each
+constexpr std::size_t kSmall = 1500;     // up to this many nodes, searches for limits use them, too
+constexpr std::size_t kStartPart = 3;    // each of these uses 1 / kStartPart of the effort
+constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one of the plans in each
 constexpr int kReservedRounds = 4;       // searches for a limit on reserved memory
-constexpr std::size_t kJudged = 16;      // plans whose reserved bytes are computed after each
+constexpr std::size_t kJudged = 16;      // plans whose reserved bytes are computed after each round
 
 const Figures& figures(const ParetoPoint& point) {
   return point.figures.figures;
@@ -132,13 +132,13 @@ class Search {
   [[nodiscard]] std::int64_t bound(const ParetoPoint& point) const {
     return bound(figures(point).peak_bytes, point);
   }
-  // For all plans with at most this peak, among them `point`.
+  // A lower bound on the step time of all plans with at most this peak, including `point`.
   [[nodiscard]] std::int64_t bound(std::int64_t peak_bytes, const ParetoPoint& point) const {
     return std::min(frontier_->bound_ns(peak_bytes), figures(point).step_ns);
   }
 
  private:
-  // Calls `search` for peaks at equal distances between the two.
+  // Calls `search` for peaks at equal distances between `low` and `high`.
   template <class SearchOne>
   void for_limits_between(std::int64_t low, std::int64_t high, const SearchOne& search) {
     const auto intervals = static_cast<std::int64_t>(kLimits - 1);

@@ -28,8 +28,8 @@ struct ParetoPoint {
   std::int64_t bound_ns = 0;
   // The bytes that torch's caching allocator reserves; nullopt if not computed.
   std::optional<std::int64_t> reserved_bytes = {};
-  // The passes that reorder the plan's graph, as a pipeline; `figures` and `reserved_bytes` are
-  // those after them. Empty: the plan's own order.
+  // The passes that reorder the plan's graph, as a pipeline; `figures` and `reserved_bytes` include
+  // their effect. Empty if the plan keeps its own order.
   std::string order = {};
 
   // True for a plan that has no name and was not found for a budget.
@@ -77,7 +77,7 @@ Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
                            const ParetoRequest& request);
 
 struct Fit {
-  ParetoPoint point;  // the best that fits; if none does, the nearest
+  ParetoPoint point;  // the best one that fits or, if none fits, the nearest
   bool fits = false;
   // For a limit on the peak: no plan within the limit has a shorter step. 0 for other limits.
   std::int64_t bound_ns = 0;
@@ -85,7 +85,7 @@ struct Fit {
 
 // The fastest plan found whose peak, in the memory that the request limits, is at most
 // `peak_bytes`. If Fit::fits is true, the peak that `what_if` computes never exceeds the limit. The
-// point has its reserved bytes.
+// point includes its reserved bytes.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 

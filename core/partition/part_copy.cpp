@@ -119,7 +119,7 @@ void PartCopy::add_groups(PartId of) {
 ExpressionId PartCopy::expression(ExpressionId id) {
   if (!id) return {};
   ExpressionId& copy = expressions_[id.index()];
-  // It was parsed before, so it parses again.
+  // The expression has been parsed before, so parsing cannot fail.
   if (!copy)
     copy = *to_.intern_expression(part_, from_.expression_text(id), from_.expression_hint(id));
   return copy;

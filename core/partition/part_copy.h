@@ -49,8 +49,8 @@ class PartCopy {
     std::optional<Value> also_returns;  // returned before the node's value
   };
   NodeId copy_wrapped(NodeId id, const Wrapping& wrapping);
-  // Copies a call of a higher-order operator as a call of the operator that is its argument number
-  // `first`, with the arguments after it, without the keyword argument `keyword`.
+  // Copies a call of a higher-order operator as a direct call of the operator that is its argument
+  // number `first`, with the arguments that follow and without the keyword argument `keyword`.
   struct Unwrapping {
     std::string_view name;
     std::size_t first = 0;
@@ -104,7 +104,7 @@ class PartCopy {
   std::vector<ExpressionId> expressions_;     // by expression
   struct Constant {
     PartId part;
-    std::string target, name;  // as copied, and its new name
+    std::string target, name;  // as copied; its new name
   };
   std::vector<Constant> constants_;
 };

@@ -3,7 +3,7 @@
 //
 // min_cut: eliminates dead code, merges common subexpressions, settles tags (recompute_tags.cpp),
 // then cuts. A graph without a backward goes to default_partition.
-// default: settles tags; does not clean up.
+// default: settles tags, but does not clean up.
 //
 // Deviations: a pair whose backward would read an input that its forward has written to is refused
 // (write_order.cpp); torch emits it. A graph that writes to anything but its inputs is refused,

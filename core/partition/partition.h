@@ -24,7 +24,7 @@ enum class KnapsackSolver : std::uint8_t { dp, greedy, sliding_hirschberg, knee_
 // the budget.
 enum class BudgetRounding : std::uint8_t {
   torch,   // torch's set, even if it exceeds the budget
-  within,  // the same set if it fits, else the best set that does
+  within,  // the same set if it fits; otherwise, the best set that fits
 };
 
 struct PartitionOptions {
@@ -34,7 +34,7 @@ struct PartitionOptions {
   double activation_budget = 1.0;
   KnapsackSolver solver = KnapsackSolver::dp;
   BudgetRounding rounding = BudgetRounding::torch;
-  // The knapsack's cost of recomputing a node. Empty: FLOPs, at least one, as torch's "flops"
+  // The knapsack's cost of recomputing a node. If empty: FLOPs, at least one, as torch's "flops"
   // estimator counts them.
   std::function<double(NodeId)> recompute_cost;
   // Polled about every ten milliseconds in a graph of 50,000 nodes.
@@ -47,7 +47,7 @@ struct PlanReason {
     none,             // the backward does not need it
     tagged,           // MUST_SAVE, MUST_RECOMPUTE and the like
     input,            // an input of the graph
-    cut,              // saved: the cheapest cut passes through it; recomputed: elsewhere
+    cut,              // saved: the cheapest cut passes through it; recomputed: it does not
     banned,           // the partitioner may not recompute it: `text` says why
     read_by_forward,  // default: computed in the forward, read by the backward
     knapsack,         // the solver of the budget chose it
@@ -78,12 +78,12 @@ struct Partition {
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
 // Emits the pair of a plan: named, ordered and described as by torch's extraction, ready to run and
-// to write; origin and partner are set. `joint`: Partition::joint. Offloaded values go to the host
-// after their last use in the forward and return in the backward. `partitioner`: the partitioner
-// whose rules apply; default_partition leaves some dead compute in the backward, and keeps the
-// joint graph's order if nothing is tagged for recomputation. Error (usage): the backward needs a
-// value that can be neither saved nor recomputed (the message names it), or a call would run after
-// a write that it must precede.
+// to write to a file; origin and partner are set. `joint`: Partition::joint. Offloaded values go to
+// the host after their last use in the forward and return in the backward. `partitioner`: the
+// partitioner whose rules apply; default_partition leaves some dead compute in the backward, and
+// keeps the joint graph's order if nothing is tagged for recomputation. Error (usage): the backward
+// needs a value that can be neither saved nor recomputed (the message names it), or a call would
+// run after a write that it must precede.
 Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
                         Partitioner partitioner = Partitioner::min_cut);
 

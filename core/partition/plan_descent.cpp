@@ -13,12 +13,13 @@
 //   2. In a group, try the first and the last change and the one in the middle, and divide the
 //      parts whose ends differ in their outcome. Continue from a better plan immediately: try the
 //      rest of the part together, since equal layers often change together.
-//   3. When a group improved the plan, try all others again. When none did, and `all` is set, also
-//      try each change of the groups in which one exceeded the limit: how much a change adds at the
-//      peak depends on its position. If there are few changes, try each change of all groups.
+//   3. If a group improved the plan, try all others again. If none did and `all` is set, also try
+//      each change of the groups in which a change exceeded the limit, since the bytes that a
+//      change adds at the peak depend on its position. If there are few changes, try each change of
+//      all groups.
 //
-// In the end, no change makes the plan better, with one possible exception: among many similar
-// changes, some that differ from those around them.
+// In the end, no change makes the plan better, except possibly a few that differ from their
+// neighbors in a group of many similar changes.
 //
 // Changes that are likely to be tried next are judged on other threads at the same time. Their
 // outcomes are used in order, so the result does not depend on the number of threads.

@@ -60,7 +60,7 @@ KeptAs kept_as(const PlanRow* row) {
   return row == nullptr ? KeptAs() : KeptAs(row->keep);
 }
 
-// Saved or offloaded.
+// True if saved or offloaded.
 bool has_storage(KeptAs kept) {
   return kept && *kept != Keep::recompute;
 }
@@ -76,7 +76,7 @@ KeptAs joined(KeptAs a, KeptAs b) {
 struct StorageChange {
   bool is_gone = false;  // the second graph does not have the node
   std::size_t position = 0;
-  bool describes_after = false;  // `node` is of the second graph
+  bool describes_after = false;  // `node` is in the second graph
   NodeId node = {};
   KeptAs from = {}, to = {};
   PlanAmounts amounts = {};
@@ -200,7 +200,7 @@ class SharedStorages {
   std::vector<Both> values_;
   std::unordered_map<std::string_view, std::size_t> by_name_;
   std::vector<std::size_t> parents_;
-  std::vector<bool> is_of_input_;  // by root: an input of the graph has the storage
+  std::vector<bool> is_of_input_;  // by root: the storage belongs to an input
 };
 
 // The size of a change, by which changes are sorted.

@@ -31,7 +31,7 @@ struct PlanAmounts {
 // A value, with all values that share its storage.
 struct PlanChangeRow {
   std::string name, target, module;  // target: the operator; for part of a tuple, that of the call
-  std::int64_t layer = -1;           // Layers::kNone if it belongs to none
+  std::int64_t layer = -1;           // Layers::kNone if it belongs to no layer
   KeptAs from, to;
   PlanAmounts change;
 
@@ -55,8 +55,8 @@ struct PlanChangeGroup {
 
 // Adjacent layers whose values changed in the same way.
 struct PlanChangeLayers {
-  PlanChangeGroup all;      // named after the first of them
-  std::int64_t first = -1;  // the number of the first layer; Layers::kNone: outside of layers
+  PlanChangeGroup all;      // named after the first layer
+  std::int64_t first = -1;  // the number of the first layer; Layers::kNone if outside of layers
   std::size_t members = 1;  // the number of layers
   // If there are several layers, the values that correspond to each other: one per layer, in order.
   std::vector<std::vector<std::size_t>> entries;
@@ -65,8 +65,9 @@ struct PlanChangeLayers {
 struct PlanDifference {
   // The values whose policy, bytes or time changed, in program order of the second graph. The sums
   // over these rows are the differences between the plans' estimates. Values of one storage, such
-  // as a tensor and its views, are one row: that of the first value that a plan saves or offloads.
-  // Values that are free and that neither plan saves, and free views of inputs, are left out.
+  // as a tensor and its views, share one row, that of the first value that a plan saves or
+  // offloads. Values that are free and that neither plan saves, and free views of inputs, are left
+  // out.
   std::vector<PlanChangeRow> rows;
 
   [[nodiscard]] bool empty() const { return rows.empty(); }
@@ -90,8 +91,8 @@ std::vector<PlanTransition> transitions(const PlanDifference& difference,
 enum class PlanGrouping : std::uint8_t { layer, target };
 // Layers in their order, then values outside of layers; operators with the most bytes first.
 std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGrouping grouping);
-// The groups by layer. Adjacent layers are one if their values have the same modules below the
-// layer and the same operators, and changed in the same way.
+// The groups by layer. Adjacent layers share an entry if their values have the same modules below
+// the layer and the same operators, and changed in the same way.
 std::vector<PlanChangeLayers> folded_layers(const PlanDifference& difference);
 
 // "64 saved -> recomputed (-14.2 GiB, +38.0 ms)". Host memory is named as such.
@@ -101,7 +102,7 @@ std::string to_text(const PlanAmounts& change);
 // "64 saved -> recomputed, 3 saved -> offloaded": without bytes and times. `max` as for `summary`.
 std::string counts_text(const PlanDifference& difference, std::span<const std::size_t> rows,
                         std::string_view arrow = "->", std::size_t max = 4);
-// One sentence without a full stop: "97 values changed: 64 saved -> ..., 33 ...", or "No values
+// One sentence without a period: "97 values changed: 64 saved -> ..., 33 ...", or "No values
 // changed". `max`: number of transitions to list; the others are counted.
 std::string summary(const PlanDifference& difference, std::string_view arrow = "->",
                     std::size_t max = 4);

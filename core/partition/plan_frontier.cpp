@@ -2,7 +2,8 @@
 // the lowest peak whose step is within a limit.
 //
 // Terms
-//   price     of a byte between the halves, and of a nanosecond of copies (plan_relaxation.cpp).
+//   price     the cost of a byte that is live between the halves, or of a nanosecond of copies
+//             (plan_relaxation.cpp).
 //   sample    the plan that is optimal for a pair of prices.
 //   bracket   two samples with neighboring byte prices, one within the limit and one beyond it.
 //
@@ -18,13 +19,15 @@
 //      alike; the descent need not. Starting beyond the limit, it gives up the least valuable
 //      decisions first, and ends at better plans than when starting within it.
 //   4. Until the effort is spent:
-//      - mix the two plans of a bracket: decide like one up to some value and like the other after
-//        it, in several orders, and bisect for the last value at which the limit holds;
-//      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best as in step 3;
+//      - mix the two plans of a bracket: follow the decisions of one up to some value and those of
+//        the other after it, in several orders of the values, and bisect to find the last such
+//        value that keeps the plan within the limit;
+//      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best of them as in
+//        step 3;
 //      - improve the other plans of the brackets;
 //      - change up to three decisions of the best plan at random, improve the result as in step 3,
-//        and continue from it if it is not worse: where a few large values decide, no single change
-//        may be better while several together are.
+//        and continue from it if it is not worse: where a few large values dominate, several
+//        changes together may help although none helps alone.
 //   5. Try all changes of the best plan, including those that the descent leaves out to save time.
 //   6. Tighten the bound with prices at the moment of the plan's peak (plan_moment.cpp).
 //
@@ -52,7 +55,7 @@ namespace {
 constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
 constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
-constexpr std::size_t kMixed = 3;     // brackets
+constexpr std::size_t kMixed = 3;     // number of brackets
 constexpr std::size_t kMaxKicks = 3;  // random changes at once
 
 }  // namespace
@@ -271,7 +274,7 @@ void PlanFrontier::wander(const PlanLimit& limit, std::size_t end) {
     return changes > 0 ? std::optional(std::move(plan)) : std::nullopt;
   };
   EvaluatedPlan current = *best_so_far(limit);
-  constexpr int kMaxMisses = 20;  // plans in a row that are not possible
+  constexpr int kMaxMisses = 20;  // impossible plans in a row
   for (int misses = 0; misses < kMaxMisses && evaluated_ < end && !is_cancelled_; ++misses) {
     auto plan = kicked(current.plan);
     if (!plan) continue;
@@ -299,8 +302,8 @@ std::shared_ptr<const PlanMoment> PlanFrontier::moment_of_peak(const SavePlan& p
 }
 
 // Raises the bound for a peak with prices at the moment of the peak: starts from the prices that
-// give the best bound so far, divided between both moments, and doubles or halves each price as
-// long as that helps.
+// give the best bound so far, split between the moment between the halves and that of the peak, and
+// doubles or halves each price as long as that helps.
 void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes) {
   constexpr int kMaxCuts = 20;
   const Bound* best = nullptr;

@@ -37,15 +37,16 @@ class PlanFrontier {
                                                     Options options);
 
   // Solves the relaxation for a range of prices, which bounds the step time for every peak. The
-  // first `best` does this by itself. Error (usage): same as `best`.
+  // first call of `best` does this if necessary. Error (usage): same as `best`.
   Result<void> find_samples();
   // Seeds the search with an already evaluated plan.
   void add(const EvaluatedPlan& plan);
   // The best plan found within the limit or, if none was found, the nearest one. Deterministic:
-  // depends only on the plans and limits before it. Error (usage): the tags leave no legal plan.
-  // Error (cancelled): the search was cancelled before there was a plan.
+  // depends only on earlier plans and limits. Error (usage): the tags leave no legal plan. Error
+  // (cancelled): the search was cancelled before there was a plan.
   Result<EvaluatedPlan> best(const PlanLimit& limit) { return best(limit, options_.effort); }
-  // The same with a different effort. With less effort than in the options, also leaves out step 5.
+  // The same with a different effort. If it is less than the effort in the options, step 5 is
+  // skipped.
   Result<EvaluatedPlan> best(const PlanLimit& limit, std::size_t effort);
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
 
@@ -74,13 +75,13 @@ class PlanFrontier {
   void tune(const PlanLimit& limit);
   // Random changes, each followed by a descent, until `end` plans are evaluated.
   void wander(const PlanLimit& limit, std::size_t end);
-  // The plans beyond the limit, then those within, best first in each, without duplicates.
+  // The plans beyond the limit, then those within, best first in both groups, without duplicates.
   [[nodiscard]] std::vector<EvaluatedPlan> plans_of(const std::vector<Bracket>& brackets,
                                                     const PlanLimit& limit) const;
   void improve(const EvaluatedPlan& plan, const PlanLimit& limit, bool all);
   void tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes);
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_of_peak(const SavePlan& plan) const;
-  // Counts a plan to evaluate; false if the search was cancelled.
+  // Counts a plan to evaluate; returns false if the search was cancelled.
   bool go_on();
   // Computes the estimates; nullopt if the search was cancelled.
   std::optional<Result<EvaluatedPlan>> evaluate(SavePlan plan);
@@ -99,7 +100,7 @@ class PlanFrontier {
     double cost_ns = 0;
   };
   std::vector<Bound> bounds_;
-  std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; no other beats them in both metrics
+  std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; none is beaten in both metrics
   std::size_t evaluated_ = 0;
   bool is_cancelled_ = false;
 };

@@ -25,7 +25,7 @@ struct PlanMemory::Lives {
       use(at);
     }
   };
-  // A buffer that the library of collectives allocates.
+  // A buffer that the collective library allocates.
   struct Copy {
     std::int64_t bytes = 0;
     std::int32_t first = 0, last = 0;

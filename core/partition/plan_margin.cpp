@@ -2,18 +2,19 @@
 //
 // Terms
 //   density   the bytes that recomputing a value frees, per microsecond of its chain.
-//   cut-off   the density from which the plan recomputes (cut_off.cpp).
+//   cut-off   the smallest density at which the plan recomputes (cut_off.cpp).
 //
-// The density and the cut-off give the reason: a search weighs them. The effect of a decision on
-// the step is not estimated from them: for each requested value, the complete step is evaluated
-// with each other decision for that value alone, and once with its decision and that of an equal
-// value swapped. Values that share a storage are counted once, as in PlanWhatIf::candidates.
+// The density and the cut-off explain the decision, since a search weighs bytes against time. The
+// effect of a decision on the step is not estimated from them: for each requested value, the
+// complete step is evaluated with each other decision for that value alone, and once with its
+// decision and that of an equal value swapped. Values that share a storage are counted once, as in
+// PlanWhatIf::candidates.
 //
 // A saved value can depend on others: if one more value of its chain were saved, its chain would be
-// shorter, and the value may pass the cut-off. The smallest such value is named.
+// shorter, and the value might pass the cut-off. The margin names the smallest such value.
 //
 // Cost: the candidates of a plan once; for each value, one walk over its chain per member of the
-// chain, and four plans.
+// chain, and the evaluation of four plans.
 
 #include "core/partition/plan_margin.h"
 

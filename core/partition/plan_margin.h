@@ -18,18 +18,19 @@
 namespace jointer {
 
 struct ValueMargin {
-  SaveCandidate value;  // as under the plan
-  Figures now;          // of the plan
-  // The bytes that recomputing the value frees for each microsecond. nullopt: it cannot be
-  // recomputed, or its memory is saved anyway.
+  SaveCandidate value;  // the candidate under the plan
+  Figures now;          // the plan's estimates
+  // The bytes freed by recomputing the value, per microsecond. nullopt if it cannot be recomputed,
+  // or its memory is saved anyway.
   std::optional<double> bytes_per_us;
-  // The density from which the plan recomputes. nullopt: the plan does not decide by density.
+  // The smallest density at which the plan recomputes. nullopt if the plan does not decide by
+  // density.
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 
   // The estimates if the value had a different policy and nothing else changed.
   struct Choice {
-    std::optional<Figures> figures;  // nullopt: see `why_not`
+    std::optional<Figures> figures;  // nullopt if impossible; see `why_not`
     std::string why_not;
   };
   std::array<Choice, 3> choices;  // by Keep
@@ -46,10 +47,10 @@ struct ValueMargin {
     Keep keep = Keep::recompute;  // of `with` under the plan
     Figures figures;
   };
-  std::optional<Exchange> exchange;  // nullopt: all equal values are kept in the same way
+  std::optional<Exchange> exchange;  // nullopt if all equal values have the same policy
 
   // For a saved value below the cut-off: if the plan saved this node too, recomputing the value
-  // would free enough for its time.
+  // would free enough memory for the time that it takes.
   NodeId if_saved_too;
   // For a recomputed value: the only value that is recomputed from it. If that value were saved,
   // this one would not be needed.
@@ -63,10 +64,10 @@ class PlanMargins {
   // plan's candidates.
   static Result<PlanMargins> make(const PlanWhatIf& what_if, SavePlan plan);
 
-  // nullopt: the plan does not decide by density.
+  // nullopt if the plan does not decide by density.
   [[nodiscard]] const std::optional<CutOff>& cut_off() const { return cut_off_; }
-  // Error (usage): the backward does not need the value under this plan. Cost: that of evaluating
-  // four plans.
+  // The margin of one value. Error (usage): the backward does not need the value under this plan.
+  // Cost: that of evaluating four plans.
   [[nodiscard]] Result<ValueMargin> of(NodeId node) const;
 
  private:

@@ -39,11 +39,11 @@ std::string value_text(const Graph& joint, const ValueMargin& margin) {
   const SaveCandidate& value = margin.value;
   const std::string time = format_ns(value.recompute_ns);
   if (value.keep == Keep::offload) {
-    std::string text = fmt::format("Copying its {} takes {} each way",
+    std::string text = fmt::format("Copying {} takes {} each way",
                                    format_bytes(joint.output_bytes(joint.node(value.node))),
                                    format_ns(margin.copy_ns));
-    text += value.chain == 0 ? "; it cannot be recomputed."
-                             : fmt::format("; recomputing it would take {}.", time);
+    text += value.chain == 0 ? "; the value cannot be recomputed."
+                             : fmt::format("; recomputing the value would take {}.", time);
     const auto& saved = margin.choice(Keep::save).figures;
     if (!saved) return text;
     const std::int64_t exposed = margin.now.step_ns - saved->step_ns;
@@ -73,18 +73,19 @@ std::string cut_off_text(const ValueMargin& margin) {
   const double density = *margin.bytes_per_us, cutoff = *margin.cutoff_bytes_per_us;
   const std::string from = density_text(cutoff);
   if (density == cutoff)
-    return fmt::format("This is the cut-off of the plan: it recomputes from {}.", from);
+    return fmt::format("This is the cut-off of the plan, which recomputes values from {}.", from);
   if (is_saved == (density > cutoff))
-    return fmt::format("The plan recomputes from {}: by its density alone, the value would be {}.",
-                       from, participle(is_saved ? Keep::recompute : Keep::save));
+    return fmt::format(
+        "The plan recomputes values from {}: by its density alone, this value would be {}.", from,
+        participle(is_saved ? Keep::recompute : Keep::save));
   const std::string times = format_significant(density / cutoff);
   return is_saved ? fmt::format(
-                        "The plan recomputes from {}: the value would be recomputed if that "
-                        "took less than {} times as long.",
+                        "The plan recomputes values from {}: this value would be recomputed if "
+                        "that took less than {} times as long.",
                         from, times)
                   : fmt::format(
-                        "The plan recomputes from {}: the value would be saved if recomputing "
-                        "it took more than {} times as long.",
+                        "The plan recomputes values from {}: this value would be saved if "
+                        "recomputing it took more than {} times as long.",
                         from, times);
 }
 
@@ -104,7 +105,7 @@ std::string otherwise_text(const ValueMargin& margin) {
   for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload}) {
     const ValueMargin::Choice& choice = margin.choice(keep);
     if (keep == margin.value.keep || !choice.figures) continue;
-    text += fmt::format("{}{}, {}.", text.empty() ? "" : " ", capitalized(participle(keep)),
+    text += fmt::format("{}If it were {}, {}.", text.empty() ? "" : " ", participle(keep),
                         difference(margin.now, *choice.figures));
   }
   return text;
@@ -125,12 +126,14 @@ std::string equal_text(const Graph& joint, const ValueMargin& margin) {
   const Figures& figures = margin.exchange->figures;
   const bool is_same =
       figures.peak_bytes == margin.now.peak_bytes && figures.step_ns == margin.now.step_ns;
-  return text + (is_same ? fmt::format(" The choice among them is arbitrary: exchanged with {}, "
-                                       "which is {}, the peak and the step would be the same.",
-                                       with, participle(margin.exchange->keep))
-                         : fmt::format(" Exchanged with {}, which is {}, {}.", with,
-                                       participle(margin.exchange->keep),
-                                       difference(margin.now, figures)));
+  return text +
+         (is_same
+              ? fmt::format(
+                    " The choice among them is arbitrary: if the value swapped its decision with "
+                    "{}, which is {}, the peak and the step would be the same.",
+                    with, participle(margin.exchange->keep))
+              : fmt::format(" If the value swapped its decision with {}, which is {}, {}.", with,
+                            participle(margin.exchange->keep), difference(margin.now, figures)));
 }
 
 }  // namespace
@@ -170,7 +173,7 @@ std::vector<MarginLine> explain_margin(const Graph& joint, const ValueMargin& ma
 
 MarginLine explain_choices(const SolverChoices& choices, std::optional<double> budget) {
   const auto torchs = [&](std::string_view name, const std::optional<SolverChoices::Torch>& made) {
-    if (!made) return fmt::format("torch's {} has no budget within it", name);
+    if (!made) return fmt::format("no budget of torch's {} fits", name);
     return budget ? fmt::format("torch's {} would {} it", name, verb(made->keep))
                   : fmt::format("torch's {} (budget {}) would {} it", name, made->budget,
                                 verb(made->keep));
@@ -188,10 +191,10 @@ MarginLine explain_choices(const SolverChoices& choices, std::optional<double> b
     const bool is_kept = *choices.relaxation != Keep::recompute;
     text +=
         choices.relaxation_peak_bytes
-            ? fmt::format(" By the relaxation, it would be {} {} a peak of {}.",
+            ? fmt::format(" According to the relaxation, it would be {} {} a peak of {}.",
                           is_kept ? "recomputed" : "saved or offloaded", is_kept ? "below" : "from",
                           format_bytes(*choices.relaxation_peak_bytes))
-            : fmt::format(" The relaxation decides so at every {} peak.",
+            : fmt::format(" The relaxation makes the same decision at every {} peak.",
                           is_kept ? "lower" : "higher");
   }
   if (choices.other_budget && choices.dp)

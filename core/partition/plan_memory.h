@@ -46,7 +46,7 @@ class PlanMemory {
   // Bytes that a plan holds until the backward, by value. The sums are those of Result.
   struct Kept {
     Place value = 0;
-    // recompute: the bytes of the generator's state with which the call runs again.
+    // recompute: `bytes` is the size of the generator state with which the call runs again.
     Keep keep = Keep::save;
     std::int64_t bytes = 0;  // on the host if offloaded; a storage counts only for its first value
   };
@@ -57,7 +57,7 @@ class PlanMemory {
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
-  // The node that allocates it.
+  // The node that allocates the storage.
   [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
   // The bytes of the storages that are live throughout anyway, and of the optimizer's state.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
@@ -82,7 +82,8 @@ class PlanMemory {
   [[nodiscard]] std::uint32_t reloaded_storage(std::uint32_t value) const {
     return host_storage(value) + 1;
   }
-  // The storage of a generator's state. These are numbered after the offloaded values.
+  // The storage of a generator's state. These storages are numbered after those of the offloaded
+  // values.
   [[nodiscard]] std::uint32_t state_storage(const PairOrder& order, std::size_t state) const {
     return host_storage(static_cast<std::uint32_t>(order.offloaded.size())) +
            static_cast<std::uint32_t>(state);

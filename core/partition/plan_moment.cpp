@@ -1,16 +1,16 @@
 // Bounds the memory of every plan at one point of the step: while a call runs that is part of every
 // plan.
 //
-// In the forward, a value is live at a call if it was computed before and either a call from there
-// on reads it, or it is saved. In the backward, the live values are
+// In the forward, a value is live at a call if it was computed earlier and is either read by this
+// call or a later one, or saved. In the backward, the live values are
 //   - those that the backward's own calls computed and still read;
-//   - those that own calls read both before and after, however the backward got them;
-//   - saved values that an own call reads later;
-//   - those that an own call reads later and that a recomputed call has already read: a call is
-//     recomputed when its result is first needed.
-// The last two may be the same bytes, so a value counts for the recomputed call, if there is one
-// that has run, and otherwise if it is saved. The bound thus leaves out values that are saved next
-// to such a call, values that only recomputed calls read, their temporaries, and copies.
+//   - those that such calls read both earlier and later, however the backward obtained them;
+//   - saved values that such a call reads later;
+//   - those that such a call reads later and that a recomputed call has already read, since a call
+//     is recomputed when its result is first needed.
+// The last two kinds may be the same bytes, so a value counts for the recomputed call if such a
+// call has run, and otherwise only if the value is saved. The bound thus leaves out values that are
+// saved next to such a call, values that only recomputed calls read, their temporaries, and copies.
 //
 // Cost: linear in the calls and storages.
 
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-// The calls at which something is first and last read.
+// The first and the last call that read something.
 struct Uses {
   std::size_t first = kNever, last = 0;
 
@@ -117,8 +117,8 @@ PlanMoment PlanRelaxation::moment_in_backward(std::size_t call) const {
     else if (!memory.is_held(storage) && uses[storage].first <= call && call <= uses[storage].last)
       moment.fixed_bytes += memory.bytes(storage);
   }
-  // For each value, a call that has read it by then if it is recomputed: all of the call's results
-  // have been needed.
+  // For each value, a call that reads it and that, if recomputed, has run by now: all of the call's
+  // results have been needed.
   std::vector<std::uint8_t> is_needed(calls_.size(), 1);
   for (std::size_t i = 0; i < items_.size(); ++i)
     if (!of_item[i].any() || of_item[i].first > call) is_needed[items_[i].call] = 0;

@@ -21,7 +21,7 @@ enum class MoveUnit : std::uint8_t {
   op,          // all results of an operator
   layer,       // all tensors of a layer
 };
-// "tensor", "operator", "layer"; several of them: "tensors".
+// "tensor", "operator", "layer"; in the plural unless `count` is 1.
 std::string_view noun_of(MoveUnit unit, std::size_t count);
 
 // Values in one storage, which always change together.
@@ -37,13 +37,13 @@ struct PlanMove {
   std::size_t unit = 0;  // moves of equal `unit` exclude each other
   // The tensor, operator or layer: "mm_14", "aten.mm.default", "layers.3".
   std::string name;
-  // The module that all values are in, or the empty string: "layers.*.feed_forward".
+  // The module that contains all values, such as "layers.*.feed_forward"; empty if there is none.
   std::string module;
 
   [[nodiscard]] std::vector<NodeId> nodes() const;
   [[nodiscard]] std::int64_t bytes() const;
   // The sum of the values' recompute_ns if the move recomputes them; chains that they share count
-  // each time.
+  // repeatedly.
   [[nodiscard]] std::int64_t recompute_ns() const;
 };
 

@@ -1,10 +1,10 @@
 // Explains why each forward value that the backward reads or recomputes is saved or recomputed: the
 // first reason that applies. The backward is the one that is emitted: extracted, then ordered.
 //
-// Saved: the value is an input; its tag, or the reason that the tag was added; the ban that keeps
-// it from being recomputed; else, for a cut, the value is the cheapest point between a node that
+// Saved: the value is an input; its tag, or the reason why the tag was added; the ban that keeps it
+// from being recomputed; otherwise, for a cut, the value is the cheapest point between a node that
 // cannot be recomputed (the nearest banned ancestor) and the first reader in the backward.
-// Recomputed: its tag; else, for a cut, the nearest saved value that it is computed from; for
+// Recomputed: its tag; otherwise, for a cut, the nearest saved value that it is computed from; for
 // default_partition, the call that needs it.
 //
 // Cost: linear in the edges.
@@ -168,7 +168,7 @@ class Explainer {
                    : fmt::format("{} reads it and does not fuse with it, so it is in memory anyway",
                                  joint_.name(ban.by));
       case BanReason::reduction:
-        return "a reduction: it is less than a quarter of the size of its inputs";
+        return "a reduction: its result is less than a quarter of the size of its inputs";
       case BanReason::far_apart:
         return fmt::format("it reads {} too late to fuse with the calls that read it earlier",
                            joint_.name(ban.by));

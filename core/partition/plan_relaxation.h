@@ -17,8 +17,9 @@
 
 namespace jointer {
 
-// A point of the step at which the memory of every plan is bounded from below: by `fixed_bytes`,
-// the bytes of its saved values, and bytes that its recomputed calls imply.
+// A point of the step, and a lower bound on the memory of every plan there: the sum of
+// `fixed_bytes`, the bytes of the plan's saved values, and the bytes that its recomputed calls
+// imply.
 struct PlanMoment {
   std::int64_t fixed_bytes = 0;
   std::vector<std::int64_t> if_saved;       // by value; an offloaded value is not live
@@ -33,8 +34,8 @@ struct PlanPrices {
   // Price per nanosecond of copying to the host, 0 to 1; nullopt if nothing is offloaded.
   std::optional<double> copy;
 
-  // The price of saving a value with these bytes, and of recomputing a call, in addition to its
-  // time.
+  // The price of saving a value with these bytes, and of recomputing a call, in addition to the
+  // call's time.
   [[nodiscard]] double of_value(std::size_t value, std::int64_t bytes) const;
   [[nodiscard]] double of_call(std::size_t call) const;
 };
@@ -110,7 +111,7 @@ class PlanRelaxation {
   std::vector<Item> items_;
   std::vector<NodeId> values_;  // of items_
   std::vector<Call> calls_;
-  std::vector<std::int32_t> item_of_storage_;      // -1: none
+  std::vector<std::int32_t> item_of_storage_;      // -1 if none
   std::vector<std::uint32_t> forward_, backward_;  // the calls that every plan runs, in order
   // The time of these calls in the forward, and in the backward without and with
   // collectives.

@@ -57,7 +57,7 @@ std::vector<PlanRow> joined_rows(const Graph& graph, std::vector<PlanRow> rows) 
     same.offloaded_bytes += row.offloaded_bytes;
     same.recompute_ns += row.recompute_ns;
   }
-  // The time of a call that returns several values goes to its first recomputed element.
+  // The time of a call that returns several values counts for its first recomputed element.
   std::unordered_map<NodeId, PlanRow*> calls;
   for (PlanRow& row : joined) {
     if (graph.node(row.node).value.kind != Value::Kind::tensor) calls.emplace(row.node, &row);

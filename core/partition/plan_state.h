@@ -32,7 +32,7 @@ struct PlanWhatIf::State {
   [[nodiscard]] bool keeps_state(Place call) const;
   // Lists the steps of a flat training step.
   void describe_steps(const PairOrder& order, Outcome& outcome) const;
-  // The reason, in one sentence; empty if the value can be saved or offloaded.
+  // The reason why the value cannot be saved or offloaded, in one sentence; empty if it can be.
   [[nodiscard]] std::string why_not_saved(Place place) const;
   [[nodiscard]] std::string why_not_offloaded(Place place) const;
 

@@ -13,8 +13,9 @@
 // Every choice is judged by its complete step (PlanWhatIf); reliefs only rule choices out.
 //
 // Steps
-//   1. Count: the smallest number of moves whose reliefs cover the excess. Find their reliefs by
-//      evaluating each move alone, until no other move has more, and then those of the other moves.
+//   1. Count: the smallest number of moves whose reliefs cover the excess. Find reliefs by
+//      evaluating moves alone: first the moves with the largest estimates, until no other move can
+//      have more relief, then the other moves.
 //   2. Evaluate all choices of one move, of two, and so on, as long as these are few (a quarter of
 //      the effort). If a size has more choices, evaluate those that the reliefs do not rule out
 //      (half of the effort). The first size that has a solution is the answer, with its shortest
@@ -73,7 +74,7 @@ struct JudgedChoice {
   [[nodiscard]] std::int64_t peak() const { return figures.figures.peak_bytes; }
 };
 
-// A point of a profile, by the call that runs there.
+// A point of a profile, identified by the call that runs there.
 struct CallPoint {
   NodeId node;
   bool is_backward = false;
@@ -104,7 +105,7 @@ struct Steps {
   }
 
   const PlanWhatIf::Outcome& outcome;
-  std::size_t backward = 0;  // the calls of the forward, and two for each copy to the host
+  std::size_t backward = 0;  // steps of the forward: its calls, and two per copy to the host
 };
 
 class Search {
@@ -259,7 +260,7 @@ class Search {
         is_done = false;
         const auto alone = judge({i});
         if (!alone)
-          relief_[i] = 0;  // it is refused
+          relief_[i] = 0;  // refused
         else if (alone->at_first_peak)
           relief_[i] = std::max<std::int64_t>(start_.peak() - *alone->at_first_peak, 0);
       }
@@ -435,7 +436,7 @@ class Search {
   std::vector<PlanMove> moves_;
   std::int64_t excess_ = 0;
   std::vector<std::int64_t> relief_;  // of each move, before any change
-  Choice by_relief_;                  // all, most relief first
+  Choice by_relief_;                  // all moves, most relief first
   std::size_t smallest_ = 0;          // no smaller choice reaches the limit
   std::optional<CallPoint> first_peak_;
   JudgedChoice start_, best_;

@@ -21,7 +21,7 @@ struct PlanTarget {
 
   std::int64_t peak_bytes = 0;  // the limit
   MoveOptions moves;
-  std::optional<std::size_t> at_most;  // changes
+  std::optional<std::size_t> at_most;  // maximum number of changes
   std::size_t effort = kEffort;        // plans to evaluate
   std::function<bool()> go_on;         // called before each plan; false ends the search
 };
@@ -40,12 +40,12 @@ struct ChangeList {
   SavePlan plan;                // after all changes
   PlanFigures before, figures;  // of the plan before any change, and of `plan`
 
-  // Counted at the peak before any change. A change frees at most the memory that its values occupy
-  // there.
+  // The bytes that changes can free, counted at the peak before any change. A change frees at most
+  // the memory that its values occupy there.
   struct Count {
     // The bytes freed by the most effective changes, each in a different unit, in descending order.
     std::vector<std::int64_t> freed;
-    std::int64_t tagged = 0;  // bytes of saved values that tags decide about
+    std::int64_t tagged = 0;  // bytes of saved values that are fixed by tags
     // The smallest number of changes that together free `bytes`; nullopt if even all of them free
     // less.
     [[nodiscard]] std::optional<std::size_t> needed_for(std::int64_t bytes) const;

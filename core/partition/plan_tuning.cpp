@@ -4,12 +4,12 @@
 //   move     a kind of change. To lower the peak: recompute, then offload values that are live at
 //            the peak, most bytes per microsecond first. To speed up: save recomputed values, save
 //            offloaded values, then offload recomputed values, fewest bytes per microsecond first.
-//   prefix   the first values of that list, changed together.
+//   prefix   the first values of this sorted list, changed together.
 //
 // Until a limit is met: find the shortest prefix that meets it by doubling and halving. If the
-// whole list does not, continue from the best prefix found, with the list of the plan that it
-// gives, since the peak may have moved. For as long as a limit holds: find the longest prefix for
-// which it holds, skip the value that broke it, and continue with the rest of the list.
+// whole list does not, continue from the best prefix found, with the list of the resulting plan,
+// since the peak may have moved. For as long as a limit holds: find the longest prefix for which it
+// holds, skip the value that broke it, and continue with the rest of the list.
 //
 // A longer prefix is not always better (a chain may need what was freed). The estimates of every
 // accepted plan are therefore computed, and the best plan found is returned: a limit that is

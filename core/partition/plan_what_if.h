@@ -31,7 +31,7 @@ struct PlanFigures {
   std::int64_t saved_bytes = 0;
   std::int64_t offloaded_bytes = 0;
   std::size_t recomputed = 0;     // calls that run twice
-  std::int64_t recompute_ns = 0;  // of these in the backward, on their streams
+  std::int64_t recompute_ns = 0;  // their time in the backward, on their streams
   std::int64_t recompute_flops = 0;
   friend bool operator==(const PlanFigures&, const PlanFigures&) = default;
 };
@@ -51,7 +51,7 @@ struct SaveCandidate {
   // The cost of recomputing the value from the values that the plan saves, including its chain.
   std::int64_t recompute_ns = 0;
   std::int64_t recompute_flops = 0;
-  std::size_t chain = 0;  // calls that run again, including its own; 0: not recomputable
+  std::size_t chain = 0;  // calls that run again, including its own; 0 if not recomputable
   Keep keep = Keep::recompute;
 };
 
@@ -92,11 +92,11 @@ class PlanWhatIf {
   // Error (usage): same as emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
   // The estimates of a plan if its step and peak are at most those of `most`; otherwise the bound
-  // that the plan exceeds, in a fraction of the time. Error (usage): same as emit_pair.
+  // that the plan exceeds, found in a fraction of the time. Error (usage): same as emit_pair.
   enum class Exceeds : std::uint8_t { nothing, step, peak };
   struct Bounded {
     Exceeds exceeds = Exceeds::nothing;
-    PlanFigures figures;  // if it exceeds nothing
+    PlanFigures figures;  // set if nothing is exceeded
   };
   [[nodiscard]] Result<Bounded> figures_within(const SavePlan& plan, const Figures& most) const;
   // Live bytes at every point of the pair: MemoryTimeline::profile of the graph that emit_pair
@@ -156,7 +156,7 @@ class PlanWhatIf {
                                                   std::span<const MemoryPolicy> solved,
                                                   std::span<const MemoryPolicy> now) const;
 
-  // For the sources of this folder.
+  // Internal to this folder.
   struct State;
   [[nodiscard]] const State& state() const { return *state_; }
 

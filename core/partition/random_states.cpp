@@ -4,7 +4,7 @@
 // without dropout is not a random call.
 //
 // On CUDA, both calls become graphsafe_run_with_rng_state with one generator each, fwd_rng_state_N
-// and bwd_rng_state_N, which the caller advances in step. Elsewhere, or if such calls are on
+// and bwd_rng_state_N, which the caller advances in lockstep. Elsewhere, or if such calls are on
 // several devices, the forward's call becomes run_and_save_rng_state, whose state the forward
 // returns after the values that it saves; the backward's becomes run_with_rng_state, which receives
 // that state as rng_state_output_N before the tangents.

@@ -20,7 +20,7 @@ namespace jointer {
 // A random call that runs in both halves because a tag or the plan requires it to be recomputed.
 struct RandomCall {
   NodeId id;
-  // True: the call draws from a generator that the caller holds. False: the forward saves the
+  // If true, the call draws from a generator that the caller holds. If false, the forward saves the
   // generator's state as a tensor of `state_bytes` on the host.
   bool by_generator = false;
   std::int64_t state_bytes = 0;

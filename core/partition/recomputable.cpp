@@ -1,8 +1,8 @@
 // Determines the calls that may be recomputed. A call may be recomputed unless
 //  - it draws random numbers. A random operator does, unless its arguments say otherwise (attention
-//    without dropout). It may be recomputed if a tag or a plan asks for it: the pair then gives it
-//    the state that the forward had (random_states.cpp). A higher-order operator that hides a
-//    random call would draw different numbers; run_with_rng_state already has its state;
+//    without dropout). Such a call may still be recomputed if a tag or a plan asks for it: the pair
+//    then gives it the state that the forward had (random_states.cpp). A higher-order operator that
+//    hides a random call would draw different numbers; run_with_rng_state already has its state;
 //  - it writes to one of its inputs;
 //  - it has an effect outside the graph, or checks a value;
 //  - it reads a storage that a later call writes to, and is not a view of it: the second run would

@@ -25,7 +25,7 @@ class Recomputable {
   // The call that returns the tuple that `call` reads an element of; for any other call, the call
   // itself.
   [[nodiscard]] Place source(Place call) const;
-  // The reason, in one sentence; empty if the call may be recomputed.
+  // The reason why the call may not be recomputed, in one sentence; empty if it may be.
   [[nodiscard]] std::string why_not(Place call) const;
 
  private:

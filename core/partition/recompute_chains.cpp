@@ -2,9 +2,9 @@
 //
 // Terms
 //   chain(v)  v and all calls that v is computed from, back to available values.
-//   base(v)   of v's inputs that are not available, the one with the longest path back. In a
-//             network with a residual stream, chain(base(v)) is nearly all of chain(v). None if all
-//             inputs are available.
+//   base(v)   the input of v that is not available and has the longest path back. In a network with
+//             a residual stream, chain(base(v)) is nearly all of chain(v). None if all inputs are
+//             available.
 //   local(v)  chain(v) without chain(base(v)).
 //   owners    of a call c: the v with c in local(v).
 //
@@ -15,8 +15,8 @@
 //      local(v) from v's other inputs back to calls in chain(base(v)); c is in chain(b) if and only
 //      if b is in the subtree of one of c's owners.
 //
-// Cost: the sum of all local(v), times the owners that are visited. A list of complete chains would
-// be quadratic in the calls if everything is recomputed.
+// Cost: the total size of all local(v), times the number of owners visited. A list of complete
+// chains would be quadratic in the calls if everything is recomputed.
 
 #include "core/partition/recompute_chains.h"
 
@@ -92,7 +92,8 @@ class Chains {
   [[nodiscard]] bool in_chain(Place call, Place of) const {
     for (std::uint32_t i = owners_[call]; i != kEnd; i = list_[i].next) {
       const Place owner = list_[i].owner;
-      if (number_[of] - number_[owner] < below_[owner]) return true;  // unsigned: not negative
+      // Unsigned: a negative difference wraps around and is too large.
+      if (number_[of] - number_[owner] < below_[owner]) return true;
     }
     return false;
   }

@@ -109,7 +109,8 @@ void SacQuestionsTest::which_three_tensors_and_why_these() {
   QCOMPARE(document().selection().nodes().size(), std::size_t{1});
   const auto name = QString::fromStdString(
       std::string(document().graph().name(document().selection().current())));
-  QTRY_VERIFY_WITH_TIMEOUT(reasons().startsWith(name) && reasons().contains("Recomputed, ") &&
+  QTRY_VERIFY_WITH_TIMEOUT(reasons().startsWith(name) &&
+                               reasons().contains("If it were recomputed, ") &&
                                reasons().contains("torch's dp"),
                            kSearchMs);
   QTRY_VERIFY_WITH_TIMEOUT(window_->dock("inspector")->pane() != nullptr, kPatienceMs);

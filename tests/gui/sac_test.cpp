@@ -262,7 +262,7 @@ void SacTest::inspector_explains_why() {
   QVERIFY2(line(QStringLiteral("value")).startsWith("Recomputing it would free "),
            qPrintable(line(QStringLiteral("value"))));
   QVERIFY(!line(QStringLiteral("margin")).isEmpty());
-  QVERIFY(line(QStringLiteral("otherwise")).startsWith("Recomputed, "));
+  QVERIFY(line(QStringLiteral("otherwise")).startsWith("If it were recomputed, "));
   // The pane says the same below its table, if it is high enough.
   window_->resize(window_->width(), 1400);
   window_->resizeDocks({window_->dock("sac")}, {900}, Qt::Vertical);

@@ -100,7 +100,8 @@ TEST(PlanMargin, ASavedValueIsBelowTheCutOff) {
   EXPECT_DOUBLE_EQ(margin.bytes_per_us.value(), kBytes / 2.0);
   EXPECT_DOUBLE_EQ(margin.cutoff_bytes_per_us.value(), kBytes);
   EXPECT_THAT(graph.text("b1"), HasSubstr("would free 4.00 KiB and take 2.00 us"));
-  EXPECT_THAT(graph.text("b1"), HasSubstr("The plan recomputes from 4.00 KiB per microsecond"));
+  EXPECT_THAT(graph.text("b1"),
+              HasSubstr("The plan recomputes values from 4.00 KiB per microsecond"));
   EXPECT_THAT(graph.text("b1"), HasSubstr("less than 0.500 times as long"));
   EXPECT_EQ(margin.if_saved_too, graph.at("a1"));
   EXPECT_THAT(graph.text("b1"), HasSubstr("if a1 were saved too"));
@@ -142,7 +143,8 @@ TEST(PlanMargin, ReportsTies) {
       graph.figures(graph.with(graph.with(graph.plan, "a1", Keep::recompute), with, Keep::save)));
   EXPECT_THAT(graph.text("a1"), HasSubstr("One of 4 equal values: 2 saved, 2 recomputed."));
   const bool is_same = margin.exchange->figures == margin.now;
-  EXPECT_THAT(graph.text("a1"), HasSubstr(is_same ? "arbitrary" : "Exchanged with " + with));
+  EXPECT_THAT(graph.text("a1"),
+              HasSubstr(is_same ? "arbitrary" : "swapped its decision with " + with));
 }
 
 TEST(PlanMargin, ValuesOfOtherOperatorsOrPositionsAreNotEqual) {
