@@ -23,7 +23,7 @@ template <class... Args>
   throw TextMistake{fmt::format(format, std::forward<Args>(args)...), {}};
 }
 
-// A tensor type in a text: `f32[512, 256][256, 1]cuda:0`.
+// A tensor type in its text form: `f32[512, 256][256, 1]cuda:0`.
 struct TensorText {
   DType dtype = DType::float32;
   std::vector<Dim> shape, stride;

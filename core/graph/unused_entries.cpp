@@ -13,9 +13,9 @@ std::vector<bool> added_since(std::size_t captured, std::size_t now) {
   return added;
 }
 
-// Marks the storages of every tensor that a node has or had: a value replaced by an edit stays in
-// the graph's pool. Tensors that edits add come after the captured ones, so the tensors to mark end
-// with the last tensor of a node.
+// Marks the storages of every tensor that a node has or had. Values that an edit replaced stay in
+// the graph's pool, before those that edits added, so the tensors up to the last one that a node
+// uses include all of them.
 void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {

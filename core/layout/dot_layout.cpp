@@ -1,7 +1,7 @@
 // Writes graphs for Graphviz's `dot`, and parses and checks the layouts it returns.
 //
-// Source: "Output formats: plain" of Graphviz. Lengths are in inches, y points up, and numbers have
-// five significant digits:
+// Source: "Output formats: plain" in the documentation of Graphviz. Lengths are in inches, y points
+// up, and numbers have five significant digits:
 //   graph SCALE WIDTH HEIGHT
 //   node NAME X Y WIDTH HEIGHT LABEL STYLE SHAPE COLOR FILLCOLOR
 //   edge TAIL HEAD N X1 Y1 .. XN YN [LABEL XL YL] STYLE COLOR

@@ -17,8 +17,8 @@
 //   2. Build the chains.
 //   3. Order the items within ranks: sweeps down and up sort by the mean position of neighbors
 //      (barycenters). Keep the order with the fewest crossings.
-//   4. Assign x: in each sweep, the items of every rank move to the positions nearest to the mean
-//      of their neighbors (least squares) that keep the order and the minimum distances. This is an
+//   4. Assign x: in each sweep, the items of every rank move as close to the means of their
+//      neighbors (in least squares) as their order and the minimum distances allow. This is an
 //      isotonic regression, solved exactly by pooling adjacent violators. Then further rounds align
 //      the bends of a chain, and boxes that have only each other as neighbors, at the same x.
 //   5. Route edges: straight between ranks, vertical through them. No line crosses a box.

@@ -31,7 +31,7 @@ struct LayoutStyle {
   double node_gap = 14;  // between boxes of one rank
   double rank_gap = 16;  // between ranks
   // The maximum number of boxes in a rank, or 0 for no limit. A wider graph is folded into more
-  // ranks, so that it becomes taller instead.
+  // ranks, so that it becomes taller instead of wider.
   std::uint32_t max_in_rank = 3;
 };
 

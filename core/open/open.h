@@ -21,8 +21,8 @@ std::string describe(const GraphEntry& entry);
 // rank. Error (input): the file cannot be read or its format is unknown.
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
-// Error (usage): there are several graphs but none was chosen, or the index is out of range. Error
-// (input): same as list_graphs, or the graph is invalid.
+// Opens the requested graph. Error (usage): there are several graphs but none was chosen, or the
+// index is out of range. Error (input): same as list_graphs, or the graph is invalid.
 Result<Graph> open_graph(const OpenRequest& request);
 
 // Returns the request for the input of the pass that produced the graph that `request` opens. Error

@@ -7,8 +7,8 @@
 //
 // The registry's history: 2.12 added attention with fewer key heads than query heads and attention
 // of variable length; 2.13 added flex attention; 2.14 corrected the layout of flash attention
-// without offsets, and values whose last dimension differs from the query's; 2.15 added attention
-// on the CPU.
+// without offsets, and the count for values whose last dimension differs from the query's; 2.15
+// added attention on the CPU.
 //
 // Deviations: if the shapes do not fit, the result is 0, whereas the registry's function raises an
 // exception; sparsity hints are ignored.

@@ -25,8 +25,8 @@ struct OperatorCall {
 };
 
 struct Flops {
-  // The number according to torch's flop_registry (torch/utils/flop_counter.py); 0 if the registry
-  // has no entry.
+  // FLOPs according to torch's flop_registry (torch/utils/flop_counter.py); 0 if the registry has
+  // no entry.
   std::int64_t torch_registry = 0;
   // Also counts what the registry lacks, such as grouped matmuls, matrix-vector products, and
   // attention that older registries do not count (torch_registry.h).

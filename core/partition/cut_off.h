@@ -18,7 +18,7 @@ struct WeighedValue {
 struct CutOff {
   // The smallest density at which the plan recomputes: a value with a lower density is saved.
   double density = 0;
-  // The bytes of values for which the plan decides the opposite.
+  // The bytes of values that the plan treats contrary to the cut-off.
   std::int64_t misplaced_bytes = 0;
 };
 

@@ -1,8 +1,9 @@
 // Computes the minimum cut nearest to the sink, as networkx.minimum_cut does.
 //
-// If there are several minimum cuts, the result depends on how it is derived from a maximum flow.
-// The vertices that can still reach the sink, along arcs with remaining capacity and against arcs
-// with flow, are the same for every maximum flow: the sink side of the cut nearest to the sink.
+// If there are several minimum cuts, the choice depends on how the cut is derived from a maximum
+// flow. The vertices that can still reach the sink, along arcs with remaining capacity and against
+// arcs with flow, are the same for every maximum flow: they are the sink side of the cut nearest to
+// the sink.
 //
 // Steps
 //   1. Vertices reachable from the source along infinite arcs are on the source's side in every

@@ -101,7 +101,7 @@ class Sorter {
   [[nodiscard]] std::vector<NodeId> interleaved() const {
     std::size_t first = forward_.size();
     while (first > 0 && is_backward(forward_[first - 1])) --first;
-    std::vector<std::size_t> index(pair_.node_count(), 0);  // index + 1, of those from `first` on
+    std::vector<std::size_t> index(pair_.node_count(), 0);  // index + 1; 0 before `first`
     for (std::size_t i = first; i < forward_.size(); ++i) index[forward_[i].index()] = i + 1;
     std::vector<NodeId> order = in_turn(first, {});
     const std::set<NodeId> own(backward_.begin(), backward_.end());

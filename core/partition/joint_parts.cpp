@@ -6,7 +6,7 @@
 //
 // The first outputs are the forward's. With descriptors, these are the outputs up to the last one
 // that a forward returns (a result, a mutated input, a forward's token or random offset). Without
-// descriptors, they are all outputs but one per primal if the targets name primals, else the
+// descriptors, they are all outputs but one per primal if the targets name primals; otherwise, the
 // outputs up to the last one that does not depend on a tangent.
 //
 // Backward: tangents, nodes that must be in it (they write and are tagged is_backward), and

@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// Where a copy starts and where its wait is, as indices into the calls of a half: right before the
-// call with that index, or after the last call if the index is the number of calls.
+// The positions of a copy's start and wait, as indices into the calls of a half: each is right
+// before the call with that index, or after the last call if the index is the number of calls.
 struct TransferPlaces {
   std::size_t start = 0, wait = 0;
 };

@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// The costs with a share, 0 to 1, of the collectives' time hidden.
+// Returns the costs with a share, 0 to 1, of every collective's time hidden.
 std::vector<NodeCost> with_hidden_communication(std::span<const NodeCost> costs, double share);
 
 class OrderBound {
@@ -28,7 +28,7 @@ class OrderBound {
       const std::function<std::unique_ptr<PlanWhatIf>(std::span<const NodeCost>)>& make_what_if,
       PlanFrontier::Options options);
 
-  // No plan with this peak has a shorter step in any order.
+  // A lower bound on the step time of all plans with at most this peak, in any order.
   [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const {
     return frontier_->bound_ns(peak_bytes);
   }

@@ -181,7 +181,7 @@ Result<void> PairMatches::no_state(NodeId call, NodeId state) const {
       state ? pair_.name(state) : "an unknown state");
 }
 
-// Checks that only these calls use the inputs with states.
+// Checks that only calls through random states use the states among the inputs.
 Result<void> PairMatches::check_generators() const {
   for (const NodeId id : pair_.order()) {
     if (!is_dropped_[id.index()] || pair_.node(id).kind != NodeKind::placeholder) continue;

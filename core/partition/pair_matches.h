@@ -22,7 +22,7 @@ class PairMatches {
   // The keyword argument of graphsafe_run_with_rng_state that is not an argument of the operator.
   static constexpr std::string_view kStateKeyword = "rng_state";
 
-  // A call of the forward through a random state.
+  // A call of the forward that runs through a random state.
   struct Random {
     NodeId call;
     NodeId result;  // the node with the operator's value: the call, or its second element

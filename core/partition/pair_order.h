@@ -89,7 +89,7 @@ struct PairOrder {
   // views that are repeated.
   std::vector<std::uint32_t> value_of;
   std::vector<std::uint8_t> is_repeated;
-  // By value: the call until which its copy to the host is kept as well, or kNever.
+  // By value: a call whose result also stays live until the copy to the host is done, or kNever.
   std::vector<std::uint32_t> read_last;
 };
 

@@ -24,7 +24,8 @@ struct ParetoPoint {
   // The partitioner whose pair has these estimates; nullopt for a captured pair in a different
   // order.
   std::optional<Partitioner> partitioner = Partitioner::min_cut;
-  // No plan with this peak has a shorter step (plan_relaxation.cpp); 0 if not computed.
+  // A lower bound on the step time of all plans with at most this peak (plan_relaxation.cpp); 0 if
+  // not computed.
   std::int64_t bound_ns = 0;
   // The bytes that torch's caching allocator reserves; nullopt if not computed.
   std::optional<std::int64_t> reserved_bytes = {};
@@ -54,7 +55,7 @@ struct ParetoRequest {
   // The user's policies, indexed by node id, which every plan of the search respects; may be empty.
   std::vector<MemoryPolicy> policies;
   bool offload = true;                              // values may be offloaded to the host
-  LimitedMemory memory = LimitedMemory::allocated;  // that limits and smallest plans refer to
+  LimitedMemory memory = LimitedMemory::allocated;  // counted by limits and smallest plans
   std::size_t effort = PlanFrontier::kEffort;       // plans to evaluate for each limit
   // Called with each point when it is found. Return false to end the search with the points found
   // so far.
@@ -79,7 +80,8 @@ Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
 struct Fit {
   ParetoPoint point;  // the best one that fits or, if none fits, the nearest
   bool fits = false;
-  // For a limit on the peak: no plan within the limit has a shorter step. 0 for other limits.
+  // For a limit on the peak: a lower bound on the step time of all plans within it. 0 for other
+  // limits.
   std::int64_t bound_ns = 0;
 };
 

@@ -74,7 +74,7 @@ KeptAs joined(KeptAs a, KeptAs b) {
 
 // A change of all values that share a storage.
 struct StorageChange {
-  bool is_gone = false;  // the second graph does not have the node
+  bool is_gone = false;  // the second graph lacks the node
   std::size_t position = 0;
   bool describes_after = false;  // `node` is in the second graph
   NodeId node = {};

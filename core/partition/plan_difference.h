@@ -58,7 +58,7 @@ struct PlanChangeLayers {
   PlanChangeGroup all;      // named after the first layer
   std::int64_t first = -1;  // the number of the first layer; Layers::kNone if outside of layers
   std::size_t members = 1;  // the number of layers
-  // If there are several layers, the values that correspond to each other: one per layer, in order.
+  // If there are several layers: the rows that correspond to each other, one per layer, in order.
   std::vector<std::vector<std::size_t>> entries;
 };
 
@@ -95,7 +95,7 @@ std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGroupi
 // the layer and the same operators, and changed in the same way.
 std::vector<PlanChangeLayers> folded_layers(const PlanDifference& difference);
 
-// "64 saved -> recomputed (-14.2 GiB, +38.0 ms)". Host memory is named as such.
+// "64 saved -> recomputed (-14.2 GiB, +38.0 ms)". Host memory is marked as such.
 std::string to_text(const PlanTransition& transition, std::string_view arrow = "->");
 // "+14.2 GiB, +1.2 GiB on the host, -3.0 ms"; empty if all are zero.
 std::string to_text(const PlanAmounts& change);

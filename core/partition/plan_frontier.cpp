@@ -8,7 +8,7 @@
 //   bracket   two samples with neighboring byte prices, one within the limit and one beyond it.
 //
 // Every plan is judged by its complete step (PlanWhatIf), never by its prices. All plans that no
-// other beats are kept.
+// other plan beats are kept.
 //
 // Steps
 //   1. For each of a few copy prices, sample a series of byte prices from far below to far above

@@ -52,7 +52,7 @@ class PlanFrontier {
 
   // The plans found that no other plan beats in both metrics, by ascending peak.
   [[nodiscard]] std::vector<EvaluatedPlan> points() const;
-  // No plan with this peak has a shorter step.
+  // A lower bound on the step time of all plans with at most this peak.
   [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const;
 
  private:

@@ -34,7 +34,7 @@ std::string verb(Keep keep) {
   return std::string(to_string(keep));
 }
 
-// Why recomputing the value is worth its time, or not.
+// Explains whether recomputing the value is worth its time.
 std::string value_text(const Graph& joint, const ValueMargin& margin) {
   const SaveCandidate& value = margin.value;
   const std::string time = format_ns(value.recompute_ns);

@@ -379,8 +379,8 @@ std::int64_t PlanMemory::bytes_between(std::span<const Place> saved,
   return bytes;
 }
 
-// The order of allocation within a step, as in MemoryTimeline: tensors of a call by number, after
-// those of the placeholders; at the start, the optimizer's state last.
+// Within a step, memory is allocated in the order of MemoryTimeline: the tensors of a call by
+// number, after those of the placeholders; at the start, the optimizer's state last.
 std::int64_t PlanMemory::reserved_bytes(const PairOrder& order) const {
   if (device_ != DeviceType::cuda) return evaluate(order).peak_bytes;
   const Lives lives = live(order);

@@ -32,8 +32,8 @@ class PlanMemory {
   };
   // Cost: linear in nodes and storages.
   [[nodiscard]] Result evaluate(const PairOrder& order) const;
-  // The minimum of live bytes between the halves: the saved values that are not offloaded, and the
-  // storages that the step holds anyway. Cost: linear in the values.
+  // The live bytes between the halves at their minimum: the saved values that are not offloaded,
+  // and the storages that the step holds anyway. Cost: linear in the values.
   [[nodiscard]] std::int64_t bytes_between(std::span<const Place> saved,
                                            std::span<const Place> offloaded) const;
   // The bytes that torch's caching allocator reserves; on devices that have none, the peak. Cost:

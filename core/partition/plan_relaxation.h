@@ -63,8 +63,8 @@ class PlanRelaxation {
   // The plan with these decisions, by value. Error (usage): same as emit_pair.
   [[nodiscard]] Result<SavePlan> plan(std::span<const Keep> keep) const;
 
-  // No plan whose peak is at most `peak_bytes` has a shorter step. `cost_ns` is the cost of the
-  // solution for these prices.
+  // A lower bound on the step time of all plans with a peak of at most `peak_bytes`. `cost_ns` is
+  // the cost of the solution for these prices.
   [[nodiscard]] std::int64_t bound_ns(const PlanPrices& prices, double cost_ns,
                                       std::int64_t peak_bytes) const;
   // The price of a byte at which recomputing everything costs as much as saving everything.

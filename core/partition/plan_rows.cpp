@@ -13,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// The call that a recomputed call of a flat training step repeats; none if it is not known.
+// The call that a recomputed call of a flat training step repeats; none if unknown.
 NodeId first_run(const Graph& step, const Graph& tagged, const Node& again) {
   if (again.origin) return again.origin;
   std::string_view name = step.text(again.name);

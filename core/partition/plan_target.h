@@ -33,7 +33,7 @@ struct ListedChange {
 
 struct ChangeList {
   bool is_reached = false;
-  // No list of fewer changes reaches the target. False if that is not known.
+  // True if no list of fewer changes reaches the target; false if that is not known.
   bool is_shortest = false;
   // If the target is not reached, the changes that lower the peak the most.
   std::vector<ListedChange> changes;
@@ -45,7 +45,7 @@ struct ChangeList {
   struct Count {
     // The bytes freed by the most effective changes, each in a different unit, in descending order.
     std::vector<std::int64_t> freed;
-    std::int64_t tagged = 0;  // bytes of saved values that are fixed by tags
+    std::int64_t tagged = 0;  // bytes of saved values whose policy is fixed by tags
     // The smallest number of changes that together free `bytes`; nullopt if even all of them free
     // less.
     [[nodiscard]] std::optional<std::size_t> needed_for(std::int64_t bytes) const;
@@ -60,9 +60,9 @@ struct ChangeList {
 Result<ChangeList> find_changes(const Graph& joint, const PlanWhatIf& what_if, const SavePlan& plan,
                                 const PlanTarget& target);
 
-// Why the target is not reached, in one or two sentences; empty if it is: "With 3 tensors, at most
-// 672 MiB can be freed: the largest occupies 224 MiB. Freeing 5.00 GiB requires at least 23
-// tensors."
+// The reason why the target is not reached, in one or two sentences; empty if it is reached: "With
+// 3 tensors, at most 672 MiB can be freed: the largest occupies 224 MiB. Freeing 5.00 GiB requires
+// at least 23 tensors."
 std::string why_not_reached(const ChangeList& list, const PlanTarget& target);
 
 }  // namespace jointer

@@ -1,4 +1,4 @@
-// Improves a plan tensor by tensor until it meets a limit, or for as long as it meets one.
+// Improves a plan tensor by tensor until it meets a limit, or for as long as the limit holds.
 //
 // Terms
 //   move     a kind of change. To lower the peak: recompute, then offload values that are live at

@@ -45,8 +45,7 @@ struct EvaluatedPlan {
 struct SaveCandidate {
   NodeId node;
   // The bytes needed to save the value: its storages, except those that are live throughout anyway.
-  // If several values share a storage, its bytes count for the first saved value only, and for no
-  // other value in that storage.
+  // The bytes of a storage that several values share count only for the first saved value in it.
   std::int64_t bytes = 0;
   // The cost of recomputing the value from the values that the plan saves, including its chain.
   std::int64_t recompute_ns = 0;
@@ -58,8 +57,8 @@ struct SaveCandidate {
 // The policy that the value's tag requests; nullopt if there is no tag.
 std::optional<Keep> keep_of(MemoryPolicy policy);
 
-// Bytes needed to save the value per microsecond needed to recompute it: the higher, the more
-// worthwhile it is to recompute it. A time of zero counts as a nanosecond.
+// Bytes that saving the value needs, per microsecond that recomputing it takes: the higher, the
+// more worthwhile recomputing is. A time of zero counts as one nanosecond.
 double bytes_per_us(const SaveCandidate& candidate);
 
 // A plan after applying decisions, and the decisions that could not be applied.
