@@ -26,8 +26,8 @@ class BudgetPlans {
   // `joint` has the effective tags. `options`: same as for min_cut, but the budget is ignored.
   // Error (usage): same as partition.
   static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
-  // For a flat training step: the graph of `what_if`. `what_if` must outlive this object. The tags
-  // of the step are honored. Error (usage): same as StepBudget.
+  // The same for a flat training step, the graph of `what_if`. Honors the tags of the step.
+  // `what_if` must outlive this object. Error (usage): same as StepBudget.
   static Result<std::unique_ptr<BudgetPlans>> of_step(const PlanWhatIf& what_if,
                                                       PartitionOptions options);
   BudgetPlans(const BudgetPlans&) = delete;

@@ -1,11 +1,11 @@
 // Explains why each forward value that the backward reads or recomputes is saved or recomputed: the
 // first reason that applies. The backward is the one that is emitted: extracted, then ordered.
 //
-// Saved: the value is an input; its tag, or the reason why the tag was added; the ban that keeps it
-// from being recomputed; otherwise, for a cut, the value is the cheapest point between a node that
-// cannot be recomputed (the nearest banned ancestor) and the first reader in the backward.
-// Recomputed: its tag; otherwise, for a cut, the nearest saved value that it is computed from; for
-// default_partition, the call that needs it.
+// Reasons to save a value: it is an input; its tag, or the reason why the tag was added; the ban on
+// recomputing it; otherwise, for a cut, that it is the cheapest point between a node that cannot be
+// recomputed (the nearest banned ancestor) and the first reader in the backward. Reasons to
+// recompute a value: its tag; otherwise, for a cut, the nearest saved value that it is computed
+// from; for default_partition, the call that needs it.
 //
 // Cost: linear in the edges.
 
