@@ -14,7 +14,8 @@ constexpr std::array kStatuses{RankResult::Status::running, RankResult::Status::
                                RankResult::Status::failed,  RankResult::Status::died,
                                RankResult::Status::hung,    RankResult::Status::stopped};
 
-// 0 for times beyond 50 days, which a double cannot represent to the nanosecond.
+// Returns 0 for times of 4.5e9 ms (52 days) or more, which a double cannot represent to the
+// nanosecond.
 std::int64_t to_ns(double ms) {
   return std::isfinite(ms) && std::abs(ms) < 4.5e9 ? std::llround(ms * 1e6) : 0;
 }
@@ -97,7 +98,7 @@ OrderedJson measured_json(const BenchmarkResult& result) {
 void read_measured(JsonMembers& members, BenchmarkResult& result) {
   read_fields(members, result, kPeaks);
   if (members.find_set("step_ms") != nullptr) {
-    // If a time is missing, use the median.
+    // A missing minimum or maximum defaults to the median.
     StepTimes step;
     read_fields(members, step, std::tuple(std::get<0>(kStep)));
     step.min_ns = step.max_ns = step.median_ns;
@@ -107,7 +108,7 @@ void read_measured(JsonMembers& members, BenchmarkResult& result) {
   read_fields(members, result.throughput, kThroughput);
 }
 
-// Reads a nested object with `take(JsonMembers&)`.
+// If the member `key` is set, reads the object in it with `take(JsonMembers&)`.
 template <class Take>
 void read_object(JsonMembers& members, std::string_view key, Take take) {
   const OrderedJson* json = members.find_set(key);
@@ -173,7 +174,7 @@ Result<BenchmarkResult> read_result(const OrderedJson& json) {
     return input_error("not a benchmark result: `version` is missing or not an integer");
   if (*version > kBenchmarkVersion)
     return input_error(
-        "version {} of a benchmark result is not supported: this program reads version {}; use a "
+        "benchmark result version {} is not supported: this program reads version {}; use a "
         "newer Jointer",
         *version, kBenchmarkVersion);
   BenchmarkResult result;

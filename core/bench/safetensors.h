@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads the index of a safetensors file: the names, types and offsets of its tensors. The format: 8
-// bytes with the length of the header (little-endian), the header, which is a JSON object that maps
-// each name to {dtype, shape, data_offsets}, then the tensors' bytes. Source:
+// Reads the index of a safetensors file: the names, types and offsets of its tensors. A file
+// consists of the length of the header (8 bytes, little-endian), the header, and the tensors'
+// bytes. The header is a JSON object that maps each name to {dtype, shape, data_offsets}. Source:
 // https://huggingface.co/docs/safetensors.
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct SafetensorsEntry {
   std::int64_t bytes = 0;
 };
 
-// The entries in file order. Each lies inside the file and has the size of its shape and dtype.
-// Error (input): the bytes are not a safetensors file.
+// Returns the entries in file order. Each lies within the file, and its size matches its shape and
+// dtype. Error (input): the bytes are not a safetensors file.
 Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view name,
                                                              std::string_view bytes);
 

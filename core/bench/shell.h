@@ -6,10 +6,10 @@
 
 namespace jointer {
 
-// The word as it is written on a POSIX shell's command line: quoted if necessary.
+// Returns the word as written on the command line of a POSIX shell, quoted if necessary.
 std::string shell_word(std::string_view word);
 
-// Words separated by spaces.
+// Returns the words, each quoted if necessary, separated by spaces.
 std::string shell_words(std::span<const std::string> words);
 
 }  // namespace jointer

@@ -1,15 +1,15 @@
 #pragma once
 
 // The status file of a rank: its stage and node, which stay readable after the rank is killed. The
-// launcher creates the file and names it in the environment; the rank maps it and updates it, at
-// the cost of a few stores per node.
+// launcher creates the file and passes its path in the environment; the rank maps the file into
+// memory and updates it, which costs a few stores per node.
 //
 // Four 64-bit integers in the machine's byte order:
 //   0  0x4a4e5452 ("JNTR")
-//   1  the stage, an index into kRunStages; -1 before the first
+//   1  the stage, an index into kRunStages; -1 before the first stage
 //   2  the node's position in the program order (Graph::order); -1 outside nodes, and while the
 //      baseline runs
-//   3  a count that grows with every change: a sign of life
+//   3  a count that increases with every update, as a sign of life
 
 #include <cstdint>
 #include <optional>
@@ -50,15 +50,15 @@ class StatusMapping {
   std::int64_t* words_ = nullptr;
 };
 
-// Writes the status of this rank. Without a file, only remembers the last values, so that callers
-// need not check for one.
+// Writes the status of this rank. Without a file, only remembers the last values, so callers need
+// not check for a file.
 class StatusWriter : public StatusMapping {
  public:
   StatusWriter() = default;
-  // Error (run): the file does not exist, or is not a status file.
+  // Error (run): the file does not exist or is not a status file.
   static Result<StatusWriter> open(const std::string& path);
-  // Opens the file that the environment variable kStatusFileVariable names. If it is unset, or if
-  // the file cannot be opened, returns a writer without a file.
+  // Opens the file named by the environment variable kStatusFileVariable. If the variable is unset
+  // or the file cannot be opened, returns a writer without a file.
   static StatusWriter from_environment();
 
   // Sets the stage, which is one of kRunStages, and resets the position to -1.
@@ -69,7 +69,8 @@ class StatusWriter : public StatusMapping {
     if (words_ != nullptr && publishes_positions_) store(2, position);
     beat();
   }
-  // If false, positions are remembered, but not written to the file: they are another graph's.
+  // If `on` is false, positions are remembered but not written to the file, because they belong to
+  // another graph.
   void publish_positions(bool on) {
     publishes_positions_ = on;
     if (words_ != nullptr) store(2, -1);
@@ -93,10 +94,10 @@ class StatusWriter : public StatusMapping {
   bool publishes_positions_ = true;
 };
 
-// The launcher's side.
+// Reads the status of a rank; used by the launcher.
 class StatusReader : public StatusMapping {
  public:
-  // Creates the file. Error (run): it cannot be created.
+  // Creates the file. Error (run): the file cannot be created.
   static Result<StatusReader> make(const std::string& path);
 
   [[nodiscard]] RankStatus read() const;

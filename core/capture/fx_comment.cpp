@@ -33,8 +33,7 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return number_of<std::int64_t>(take_word(text));
 }
 
-// Consumes and returns the dictionary at the start of the text. Brackets inside quotes do not
-// count.
+// Consumes and returns the dictionary at the start of the text. Ignores brackets inside quotes.
 std::string_view take_dictionary(std::string_view& text) {
   int depth = 0;
   char quote = 0;

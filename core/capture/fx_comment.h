@@ -15,7 +15,7 @@ namespace jointer::fx {
 // forward, code: x`. Every part is optional. `print_readable(additional_meta=...)` prepends further
 // metadata.
 struct Comment {
-  bool is_known = false;  // false for any other comment
+  bool is_known = false;  // false if torch did not write it
   std::string stack;      // formatted as in a traceback; empty if the comment names no line
   std::string custom;     // JSON
   MemoryPolicy policy = MemoryPolicy::none;

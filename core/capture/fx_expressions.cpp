@@ -10,7 +10,7 @@
 namespace jointer::fx {
 namespace {
 
-// Infix operators. Longer ones come first, since a shorter one may be their prefix.
+// Infix operators. Longer tokens come first, since a shorter one may be a prefix of a longer one.
 struct Infix {
   std::string_view token, name;
 };
@@ -189,7 +189,7 @@ void NodeBuilder::call(Node& node, std::string_view target, std::span<const Argu
   node.args = graph_.make_children(Argument::Kind::list, args);
 }
 
-// Reads the arguments up to the closing parenthesis, and puts `first`, if given, before them.
+// Reads the arguments up to the closing parenthesis. If `first` is given, it precedes them.
 void NodeBuilder::call_with(Node& node, std::string_view target, PythonText& text,
                             std::optional<Argument> first) {
   node.target = target_of(target);
@@ -216,7 +216,7 @@ OperatorId NodeBuilder::target_of(std::string_view name) {
     target.erase(0, std::string_view("torch.ops.").size());
     if (target.starts_with("higher_order."))
       target.erase(0, std::string_view("higher_order.").size());
-    // A packet without an overload: torch would choose the overload by the arguments.
+    // An operator packet without an overload, which torch would choose from the arguments.
     if (std::count(target.begin(), target.end(), '.') == 1 && !known(target))
       for (const char* overload : {".default", ".Tensor"})
         if (known(target + overload)) {
@@ -227,7 +227,7 @@ OperatorId NodeBuilder::target_of(std::string_view name) {
   } else if (name.starts_with("operator.")) {
     target = fmt::format("_{}", name);
   } else if (!known(target) && !name.starts_with("call_")) {
-    // FX prints functions outside torch without dots: math_ceil, max.
+    // FX prints the names of functions outside torch without dots or module: math_ceil, max.
     std::string dotted = target;
     if (dotted.starts_with("math_")) dotted[4] = '.';
     if (dotted.starts_with("_operator_")) dotted[9] = '.';

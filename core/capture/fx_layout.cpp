@@ -8,7 +8,8 @@
 //
 // Source: the definitions of the operators in torch's ATen/native (TensorShape.cpp, and
 // computeStride in TensorUtils.cpp for views). Deviation: torch gives the output of a pointwise
-// operator its inputs' order of axes; here it is row-major. Both occupy the same number of bytes.
+// operator the axis order of the inputs; here it is row-major. Both occupy the same number of
+// bytes.
 
 #include "core/capture/fx_layout.h"
 
@@ -43,7 +44,7 @@ std::string_view bare(std::string_view packet) {
   return packet.substr(packet.find('.') + 1);
 }
 
-// Returns base + count * stride; nullopt unless both are known numbers.
+// Returns base + count * stride, or nullopt if the result is not a known number.
 std::optional<Dim> advance(const std::optional<Dim>& base, std::int64_t count, Dim stride) {
   if (!base || base->expression || stride.expression) return std::nullopt;
   const auto step = checked_mul(count, stride.value);
@@ -223,7 +224,7 @@ LayoutDeriver::Derived LayoutDeriver::sliced(const Node& node, const Base& base,
   if (!dim) return std::nullopt;
   const Dim size = base.shape[*dim], step = base.stride[*dim];
   Layout layout{.stride = copy(base.stride), .offset = std::nullopt};
-  std::optional<std::int64_t> from;  // the first element, along the axis
+  std::optional<std::int64_t> from;  // index of the first element along the axis
   if (packet == "slice") {
     const auto every = integer(node, "step", 1);
     from = integer(node, "start", 0);
@@ -274,7 +275,8 @@ LayoutDeriver::Derived LayoutDeriver::expanded(const Base& base, std::span<const
   return layout;
 }
 
-// Merges adjacent axes of the base that are dense. The new axes must divide the merged ones evenly.
+// Merges adjacent axes of the base between which there are no gaps. Returns nullopt unless the new
+// axes split each merged axis evenly.
 LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const Dim> shape) {
   if (std::equal(shape.begin(), shape.end(), base.shape.begin(), base.shape.end()))
     return Layout{.stride = copy(base.stride), .offset = base.offset};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Derives strides and storage offsets that the text does not give, in elements. Private to
+// Derives the strides and storage offsets, in elements, that the text lacks. Private to
 // core/capture/fx_*.cpp.
 
 #include <optional>
@@ -14,11 +14,11 @@ namespace jointer::fx {
 struct Layout {
   std::vector<Dim> stride;
   std::optional<Dim> offset;  // nullopt if unknown
-  bool is_exact = true;       // false: the strides are a guess that assumes a dense tensor
+  bool is_exact = true;       // if false, the strides assume a dense tensor
 };
 
-// Derives how an operator's output is laid out in its storage. The layout of a view follows from
-// the layout of its base and the operator's arguments; any other output is dense and has offset 0.
+// Derives the layout of an operator's output in its storage. The layout of a view follows from the
+// layout of its base and the operator's arguments; any other output is dense and has offset 0.
 class LayoutDeriver {
  public:
   LayoutDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}

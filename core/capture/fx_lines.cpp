@@ -41,7 +41,7 @@ std::size_t LineReader::statement_end(std::size_t begin) {
     switch (c) {
       case '\n':
         ++number_;
-        // A string ends with its line at the latest; the parser reports an unterminated one.
+        // A string cannot span lines; the parser reports a string that is not terminated.
         quote = 0;
         if (depth <= 0) return at + 1;
         break;

@@ -11,7 +11,7 @@ namespace jointer::fx {
 // One statement, or one comment that is not at the end of a statement.
 struct Line {
   std::string_view text;   // from first to last character, including newlines and comments
-  std::size_t number = 0;  // of the first line in the file, from 1
+  std::size_t number = 0;  // line of the file where it begins, from 1
   std::size_t indent = 0;  // number of leading blanks
   [[nodiscard]] bool is_comment() const { return text.starts_with('#'); }
 };

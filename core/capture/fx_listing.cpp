@@ -61,7 +61,7 @@ std::string quoted(std::string_view text) {
   return result + "'";
 }
 
-// Reads arguments such as `(%a, [4, 2], sum)`, using the types in a schema.
+// Reads arguments such as `(%a, [4, 2], sum)`, guided by the types in a schema.
 class Arguments {
  public:
   explicit Arguments(std::string_view text) : text_(text) {}
@@ -140,7 +140,7 @@ class Arguments {
     }
     if (open == '{') return dictionary(depth);
     const std::string_view text = until(",)]}");
-    // `Any` stands for a process group, given by its name unless a node computes the group itself.
+    // `Any` is the type of a process group, which is given by name unless a node computes it.
     const bool is_text = type.starts_with("str") || type.starts_with("Any");
     if (text == "None") return "None";
     if (is_text) return quoted(text);
@@ -166,7 +166,7 @@ class Arguments {
   std::size_t at_ = 0;
 };
 
-// The operator whose schema gives the argument types.
+// Describes the operator, including the types of its arguments.
 OperatorInfo schema_of(std::string_view target) {
   if (target.starts_with("torch.ops.")) target.remove_prefix(10);
   return describe_operator(target);

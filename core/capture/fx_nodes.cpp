@@ -45,7 +45,7 @@ void NodeBuilder::explain(const TextMistake& mistake) const {
   if (mistake.unknown_name == current_)
     text_mistake("node {} reads itself: the graph is cyclic", current_);
   text_mistake(
-      "node {} reads {}, which is defined later, in line {}: the graph is cyclic or out of order",
+      "node {} reads {}, which is defined later, on line {}: the graph is cyclic or out of order",
       current_, mistake.unknown_name, body_.statements[maker->second].number);
 }
 
@@ -127,7 +127,8 @@ void NodeBuilder::output() {
   }
 }
 
-// Reads a list with one element per line and its descriptor: `[add,  # PlainAOTOutput(idx=0)`.
+// Reads a list with one element per line, followed by a comment with its descriptor: `[add,  #
+// PlainAOTOutput(idx=0)`.
 Argument NodeBuilder::output_elements(PythonText& text, std::string& descriptors) {
   const char open = text.peek();
   if (open != '[' && open != '(') return text.argument();

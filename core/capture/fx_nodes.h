@@ -31,7 +31,7 @@ class NodeBuilder {
   void add_facts();
 
  private:
-  struct Place {  // shared by the nodes below one comment
+  struct Place {  // what the nodes below one comment share
     StackId stack;
     StringId custom, partitioner_tag;
     Comment comment;
@@ -64,7 +64,7 @@ class NodeBuilder {
   std::string_view current_;  // the node being read
   std::unordered_map<std::string, OperatorId, TextHash, std::equal_to<>> targets_;
   std::unordered_map<std::string, StackId> stacks_;
-  std::vector<std::optional<Place>> places_;  // by comment
+  std::vector<std::optional<Place>> places_;  // indexed by comment
   std::size_t python_calls_ = 0, assumed_overloads_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace jointer::fx {
 constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
 
 struct GraphText {
-  std::string_view name;           // of its class; empty if it has none
+  std::string_view name;           // of the enclosing class; empty if there is none
   bool is_listing = false;         // str(graph) instead of Python code
   std::size_t parent = kNoParent;  // the graph whose class encloses this one's
   Line head;                       // `def forward(...)` or `graph():`

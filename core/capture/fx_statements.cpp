@@ -50,8 +50,7 @@ class Cursor {
     while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  // Consumes the text up to the first of `ends` outside brackets and quotes, but not that
-  // character.
+  // Consumes the text before the first character of `ends` that is outside brackets and quotes.
   std::string_view until(std::string_view ends) {
     peek();
     const std::size_t begin = at_;
@@ -208,7 +207,7 @@ class Taker {
     } else if (expression.starts_with("next(args_iter)")) {
       body_.placeholders.push_back(
           {.name = name, .target = name, .type = {}, .desc = {}, .number = number_});
-    } else if (!name.starts_with("_rf")) {  // not a range that the profiler records
+    } else if (!name.starts_with("_rf")) {  // `_rf` names ranges of record_function
       add({.name = name, .type = {}, .expression = expression});
     }
   }
@@ -244,7 +243,7 @@ class Taker {
     if (expression.starts_with("pytree.tree_leaves")) return;
     if (!expression.starts_with("fx_pytree.tree_flatten_spec") &&
         !expression.starts_with("self._in_shuffle_graph"))
-      text_mistake("several names are assigned, which only tree_flatten_spec does in an FX graph");
+      text_mistake("in an FX graph, only tree_flatten_spec may be assigned to several names");
     body_.placeholders.clear();
     for (const std::string_view name : names)
       body_.placeholders.push_back(
@@ -254,8 +253,7 @@ class Taker {
   // Reads `x += y;  iadd: "f32[8]" = x`.
   void change(std::string_view changed, Cursor& cursor, const Line& line) {
     for (const auto& [token, op] : kInplace) {
-      // `**=` and `*=` start alike, as do `//=` and `/=`, but with the `=` none is a prefix of
-      // another.
+      // The tokens can be tried in any order: with its `=`, none is a prefix of another.
       if (!cursor.take(token)) continue;
       const std::string_view value = cursor.until(";");
       add_change(op, changed, value, cursor);

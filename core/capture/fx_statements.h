@@ -28,7 +28,7 @@ struct Statement {
   // the name of the changed value. For an assignment to an element, also the element's key.
   std::string_view inplace, changed, key;
   std::size_t number = 0;
-  std::size_t comment = 0;  // in Body::comments
+  std::size_t comment = 0;  // index into Body::comments
 };
 
 // An element of a tuple that a statement reads: `getitem_1: "type" = split[1]`.
@@ -40,13 +40,12 @@ struct Element {
 struct Body {
   std::vector<Placeholder> placeholders;
   std::vector<Statement> statements;
-  // The comments above statements. The first is empty: it stands for statements without a comment
-  // above them.
+  // The comments above statements. The first is empty, for statements without a comment above them.
   std::vector<std::string_view> comments;
   Line output;  // the return statement; its text is empty if there is none
   std::unordered_map<std::string_view, std::size_t> makers;             // name -> its statement
   std::unordered_map<std::string_view, std::vector<Element>> elements;  // by the tuple's name
-  std::deque<std::string> owned;  // texts that do not occur in the file
+  std::deque<std::string> owned;  // expressions that are not in the file
 };
 
 // Fills `makers` and `elements` from the statements.

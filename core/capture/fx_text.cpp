@@ -1,7 +1,7 @@
-// Reads text in three steps: `outline` finds the classes and their lines, `take_apart` splits each
-// statement into name, type and expression, and NodeBuilder interprets these. The steps are
+// Reads FX text in three steps: `outline` finds the classes and their lines, `take_apart` splits
+// each statement into name, type and expression, and NodeBuilder interprets these. The steps are
 // separate because the type of a tuple follows from later statements. Cost: linear in the bytes;
-// 2.1 MB (11,000 nodes) take about 0.05 s.
+// 2.1 MB (11,000 nodes) takes about 0.05 s.
 
 #include "core/capture/fx_text.h"
 
@@ -44,9 +44,9 @@ std::size_t output_count(std::string_view text) {
   return count + (element ? 1 : 0);
 }
 
-// Guesses the kind from the names that AOTAutograd gives to placeholders. The inputs of a joint
-// graph include all primals; it returns the forward outputs followed by a gradient for each primal.
-// The inputs of a backward graph include some of the primals, and the values saved for backward.
+// Guesses the kind from the names that AOTAutograd gives to placeholders. A joint graph has all
+// primals as inputs and returns the forward outputs followed by a gradient for each primal. A
+// backward graph has some of the primals and the values saved for backward as inputs.
 CaptureKind guess_kind(const Body& body) {
   std::size_t primals = 0, tangents = 0, others = 0, largest = 0;
   for (const fx::Placeholder& p : body.placeholders) {
@@ -77,7 +77,7 @@ std::string place(const FxText& source, std::size_t number) {
   return fmt::format("{}: line {}", source.file, number);
 }
 
-// Calls `read` with the outline, and converts exceptions to an Error with the line.
+// Calls `read` with the outline, and converts exceptions to an Error that gives the line.
 template <class T, class Read>
 Result<T> guarded(const FxText& source, Read read) {
   std::size_t number = source.first_number;

@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// The file name without its folder and endings; used as the name of the graph.
+// The file name without its folder and extensions; used as the name of the graph.
 std::string stem(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (const std::string_view end : {".zst", ".txt", ".py", ".log"})

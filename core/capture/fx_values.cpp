@@ -10,8 +10,8 @@
 namespace jointer::fx {
 namespace {
 
-constexpr int kMaxDepth = 8;                // of tuples in tuples
-constexpr std::size_t kMaxElements = 4096;  // of a tuple: real ones have up to a few hundred
+constexpr int kMaxDepth = 8;                // of nested tuples
+constexpr std::size_t kMaxElements = 4096;  // of a tuple; real ones have a few hundred at most
 
 // The first device named in an argument, which is the best guess for tensors without a device.
 std::string named_device(const Body& body) {
@@ -185,8 +185,8 @@ const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
   return twin;
 }
 
-// The device of a tensor whose type names none: the device that the call names, else the device of
-// the call's first tensor.
+// Returns the device of a tensor whose type does not name one: the call's device argument, or else
+// the device of the call's first tensor.
 std::string_view ValueBuilder::device_for(const Node& node) {
   ++counts_.without_device;
   if (node.kind != NodeKind::call) return default_device_;
@@ -261,17 +261,17 @@ void ValueBuilder::add_facts() {
                       "storage of another, and every other tensor has its own",
                       counted(counts_.views, "tensor shares", "tensors share")));
   derived(counts_.without_stride,
-          fmt::format(
-              "strides of {} are not in the text: those of views are derived from their base; "
-              "{} and all other tensors are assumed dense",
-              counted(counts_.without_stride, "tensor"), counted(counts_.guessed_stride, "view")));
+          fmt::format("strides of {} are not in the text: those of views are derived from their "
+                      "bases, but {} and all other tensors are assumed dense",
+                      counted(counts_.without_stride, "tensor"),
+                      counted(counts_.guessed_stride, "view")));
   derived(
       counts_.unknown_offset,
       fmt::format("storage offsets of {} are not in the text and cannot be derived from arguments",
                   counted(counts_.unknown_offset, "view")));
   derived(counts_.without_device,
-          fmt::format("devices of {} are not in the text: assumed to be the device of the "
-                      "call or of its first tensor, or else {}",
+          fmt::format("devices of {} are not in the text: assumed to be the call's device "
+                      "argument, the device of its first tensor, or {}",
                       counted(counts_.without_device, "tensor"), default_device_));
   derived(counts_.tuples,
           fmt::format("types of {} are not in the text: they are assembled from the elements that "

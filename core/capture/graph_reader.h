@@ -1,6 +1,6 @@
 #pragma once
 
-// The interface of a reader, which reads graphs from files of one format.
+// The interface of the readers of graph files. Each reads one format.
 
 #include <functional>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace jointer {
 
-// A file's uncompressed bytes, and its name in messages.
+// The uncompressed bytes of a file, and its name for messages.
 struct CaptureFile {
   std::string name;
   PaddedBytes bytes;
@@ -29,7 +29,7 @@ struct GraphEntry {
   std::optional<std::int64_t> rank;
   std::size_t nodes = 0;  // 0 if counting requires reading the file
   std::string file;       // the file within a folder
-  // If known, the graph from which a pass made this one, as an index in the same list.
+  // The index, in the same list, of the graph from which a pass made this one, if known.
   std::optional<std::size_t> before = std::nullopt;
 };
 
@@ -44,8 +44,8 @@ struct OpenRequest {
   std::function<std::optional<std::size_t>(std::span<const GraphEntry> entries)> choose;
   Assumptions assumptions;
   Progress progress;
-  // True if the request opens the capture that a workspace refers to. It then refuses workspaces,
-  // since one could refer to itself.
+  // True if the request opens the capture that a workspace refers to. Workspaces are then refused,
+  // since a workspace could refer to itself.
   bool is_of_workspace = false;
 };
 

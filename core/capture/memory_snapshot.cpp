@@ -1,7 +1,8 @@
-// Computes the curves of allocated and reserved bytes from a CUDA memory snapshot. A snapshot has
-// the allocator's trace, a ring of its last entries in chronological order, and its state when the
-// snapshot was taken: all segments and their blocks. The level at an entry is the final level minus
-// all changes after the entry. This also works if the ring has lost its beginning.
+// Computes the curves of allocated and reserved bytes from a CUDA memory snapshot. A snapshot
+// contains the allocator's trace (a ring buffer with the latest entries, in chronological order)
+// and the allocator's state at the end: all segments and their blocks. The level at an entry is the
+// final level minus all later changes, which is correct even if the ring buffer has overwritten its
+// first entries.
 //
 // Terms
 //   allocated   alloc adds, free_requested subtracts (a block that waits for another stream is no
@@ -26,7 +27,7 @@ namespace jointer {
 namespace {
 
 constexpr std::int64_t kBlock = 512;
-// More than any device has. Keeps sums of damaged sizes within 64 bits.
+// More memory than any device has. The limit keeps sums of damaged sizes within 64 bits.
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
 
 std::int64_t rounded(std::int64_t size) {
@@ -94,8 +95,8 @@ Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, st
           "{}: the memory snapshot has no times: entry {} has no `time_us`; record it with torch "
           "2.2 or newer",
           name, i);
-    // A thread reads the clock before it takes the allocator's lock, so adjacent entries may be out
-    // of order.
+    // A thread reads the clock before it acquires the allocator's lock, so adjacent entries may be
+    // out of order.
     jumps += *us > later_us ? 1 : 0;
     later_us = std::min(later_us, *us);
     const std::string_view action = pickle.text(entry, "action");

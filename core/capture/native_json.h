@@ -29,26 +29,28 @@ template <class... Args>
   throw Failure{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// The value's text as written in the file. Objects and arrays are skipped without checking them.
+// Returns the value's text as written in the file. Objects and arrays are skipped without checking
+// them.
 std::string_view raw(json::value value);
 // Fails unless the text is valid JSON. Used for values that are not interpreted but written back
 // verbatim.
 void check_json(std::string_view text);
 
-// An integer from its text. Fails on anything else, and on numbers that exceed 64 bits.
+// Parses an integer. Fails on any other text and on numbers that exceed 64 bits.
 std::int64_t to_int(std::string_view token);
 std::int64_t get_int(json::value value);
-// A bound: a number, or a string with one ("0"). nullopt for null, "int_oo" or an expression.
+// Reads a bound: a number, or a string that contains one ("0"). Returns nullopt for null, "int_oo"
+// or an expression.
 std::optional<std::int64_t> get_bound(json::value value);
 
-// A sequence number or count from torch; nullopt if it exceeds 63 bits, such as the 2^64 - 1 by
-// which autograd marks a call without a sequence number.
+// Reads a sequence number or count that torch wrote. Returns nullopt if it exceeds 63 bits:
+// autograd uses 2^64 - 1 for a call without a sequence number.
 std::optional<std::int64_t> get_count(json::value value);
 
 // True for a number with a fractional part or an exponent.
 bool is_real(std::string_view token);
 
-// The hint of a symbolic size, as written: a number or null.
+// Returns the hint of a symbolic size, as written: a number or null.
 std::string_view get_hint(json::value value);
 
 inline std::string_view get_text(json::value value) {

@@ -12,7 +12,7 @@
 
 namespace jointer::native {
 
-// For each id, the index of the storage, module stack or stack trace in the capture's tables.
+// The index of each storage, module stack and stack trace, by id, in the capture's tables.
 struct TableNumbers {
   std::vector<std::uint32_t> storages, modules, stacks;
 };

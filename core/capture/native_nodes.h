@@ -11,8 +11,8 @@
 
 namespace jointer::native {
 
-// The ranges of this part's tables, which nodes point into: each gives the index of the first entry
-// in the graph and the number of entries.
+// The part's tables, which nodes refer to. Each range gives the index of the table's first entry in
+// the graph, and the number of entries.
 struct Tables {
   struct Range {
     std::size_t first = 0, count = 0;

@@ -1,6 +1,6 @@
 // Reads with simdjson's on-demand parser. One pass is enough if the tables precede the nodes, as in
 // files that Jointer writes. Nodes point into the tables, so a file that begins with the nodes
-// requires a second pass. Cost: linear in the bytes; 25 MB (55,000 nodes) take about 0.1 s.
+// requires a second pass. Cost: linear in the bytes; 25 MB (55,000 nodes) takes about 0.1 s.
 
 #include "core/capture/native_reader.h"
 
@@ -31,7 +31,7 @@ struct Header {
   std::string kind, name;
   bool has_format = false, has_version = false, has_name = false;
 
-  // Reads the member if it is one of these; returns false if not.
+  // Reads the member if it belongs to the header; returns false if it does not.
   bool take(std::string_view key, json::value value) {
     if (key == "format") {
       const std::string_view format = get_text(value);
@@ -116,7 +116,7 @@ class PartReader {
   }
 
  private:
-  // "forward: node mm: `args`: "
+  // Returns the prefix of messages, such as "forward: node mm: `args`: ".
   std::string where(const NodeReader& nodes) const {
     std::string text = half_.empty() ? std::string() : fmt::format("{}: ", half_);
     const std::string node = nodes.place();
@@ -142,7 +142,7 @@ class PartReader {
   void read_modules(json::array modules);
   void read_stacks(json::array stacks);
 
-  // The text of a member that is written back verbatim.
+  // Returns the text of a member that is written back verbatim.
   static std::string keep(json::value value) {
     const std::string_view text = raw(value);
     check_json(text);

@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// True if the bytes look like a native capture: a JSON object that names the format near its start.
+// True if the bytes begin like a native capture, which is a JSON object. Does not check the format.
 bool is_native_capture(std::string_view bytes);
 
 // Reads a capture of any kind. A document of kind `pair` becomes one graph with two parts. `name`

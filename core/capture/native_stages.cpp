@@ -64,7 +64,7 @@ Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
       }
     }
     if (kind != "stages") return std::nullopt;
-    if (!has_stages || stages.empty()) give_up("a capture of kind stages has no stages");
+    if (!has_stages || stages.empty()) give_up("a capture of kind `stages` has no stages");
     return stages;
   } catch (const native::Failure& failure) {
     return input_error("{}: {}", name, failure.message);

@@ -19,9 +19,9 @@ struct StageText {
   std::string_view capture;  // its document; points into the bytes that were read
 };
 
-// The graphs of a document of kind `stages`, in document order; nullopt for any other document.
-// `bytes` must be followed by simdjson's padding. Error (input): a stage has no capture, or its
-// role is unknown.
+// Returns the graphs of a document of kind `stages`, in document order, or nullopt for any other
+// document. `bytes` must be followed by simdjson's padding. Error (input): a stage has no capture,
+// or its role is unknown.
 Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
                                                           std::string_view bytes);
 

@@ -8,9 +8,9 @@
 namespace jointer {
 
 enum class NativeStart : std::uint8_t {
-  other,      // not a capture: a recipe, the result of a command, JSON of another program
+  other,      // not a capture: a recipe, a command's result, another program's JSON
   one_graph,  // a capture of one graph or pair
-  unknown,    // a capture whose number of graphs is not known yet
+  unknown,    // a capture; the number of graphs is not known yet
 };
 
 // `bytes` is the start of a file, for which is_native_capture must hold. Jointer writes `format`

@@ -127,8 +127,8 @@ class PartWriter {
   PartId id_;
   const Part& part_;
   JsonWriter& out_;
-  OrderedJson constants_;              // of the part; discarded if it has none
-  const PerTable<std::size_t> first_;  // the part's first entry of each table, by id
+  OrderedJson constants_;              // of the part; is_discarded() if it has none
+  const PerTable<std::size_t> first_;  // id of the part's first entry in each table
   native::TableNumbers tables_;
 };
 

@@ -1,6 +1,6 @@
 // Interprets pickles. A pickle is a program for a stack machine that has marks on its stack and a
-// memo. Only the opcodes for plain data are implemented. Every opcode takes at least one byte and
-// creates at most one value, so time is linear in the input; memory is limited by counting the
+// memo. Only the opcodes for plain data are implemented. Every opcode occupies at least one byte
+// and creates at most one value, so time is linear in the input; memory is limited by counting the
 // bytes of values.
 //
 // Source: CPython's Lib/pickletools.py.
@@ -70,7 +70,8 @@ enum Opcode : std::uint8_t {
   frame = 0x95,
 };
 
-// The name of an opcode that looks up, calls or constructs an object; empty for other opcodes.
+// Returns the name of an opcode that looks up, calls or constructs an object; empty for other
+// opcodes.
 std::string_view code_opcode(std::uint8_t opcode) {
   switch (opcode) {
     case 'c':
@@ -159,7 +160,7 @@ class PickleReader {
   // A number in two's complement, `width` bytes long. Sizes and addresses fit in 64 bits.
   void push_long(std::uint64_t width) {
     const std::string_view digits = take(width);
-    if (width > 9) refuse("an integer has {} bytes, more than any address", width);
+    if (width > 9) refuse("an integer of {} bytes is longer than any address", width);
     std::uint64_t value = 0;
     for (std::size_t i = std::min<std::size_t>(digits.size(), 8); i-- > 0;)
       value = value << 8 | static_cast<std::uint8_t>(digits[i]);
@@ -281,8 +282,7 @@ class PickleReader {
         break;
     }
     if (const std::string_view code = code_opcode(opcode); !code.empty())
-      refuse("the pickle asks to run code ({}), which is refused: only plain values are read",
-             code);
+      refuse("the pickle would run code ({}); only plain values are supported", code);
     refuse("opcode 0x{:02x} does not create a plain value", opcode);
   }
 
@@ -401,7 +401,7 @@ class PickleReader {
   std::string_view bytes_;
   std::size_t next_ = 0, opcode_at_ = 0, memory_ = 0;
   std::vector<PickleValue> stack_, memo_;
-  std::vector<std::size_t> marks_;  // stack heights
+  std::vector<std::size_t> marks_;  // height of the stack at each mark
 };
 
 Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {

@@ -18,7 +18,7 @@ namespace jointer {
 struct PickleValue {
   enum class Kind : std::uint8_t { none, boolean, integer, real, text, bytes, list, tuple, dict };
   Kind kind = Kind::none;
-  std::uint32_t size = 0;  // bytes of a text
+  std::uint32_t size = 0;  // length of a text in bytes
   union {
     std::int64_t integer = 0;  // also of a boolean
     double real;
@@ -31,17 +31,17 @@ static_assert(sizeof(PickleValue) == 16);
 class Pickle {
  public:
   // `bytes` must outlive the result, which points into them. Error (input): the pickle is damaged
-  // or truncated, runs code, or exceeds the memory limit below. The message gives the position of
-  // the byte.
+  // or truncated, runs code, or exceeds the memory limit below. The message gives the byte offset
+  // of the opcode.
   static Result<Pickle> read(std::string_view name, std::string_view bytes);
   static constexpr std::size_t kMaxMemory = std::size_t{4} << 30;
 
   [[nodiscard]] const PickleValue& root() const { return root_; }
-  // The elements of a list or tuple; the keys and values of a dict, alternating. Empty for anything
-  // else. A container may be shared or contain itself: limit the depth of a traversal.
+  // Returns the elements of a list or tuple, or the alternating keys and values of a dict. Empty
+  // for anything else. A container may be shared or contain itself: limit the depth of a traversal.
   [[nodiscard]] std::span<const PickleValue> elements(const PickleValue& value) const;
   [[nodiscard]] std::string_view text(const PickleValue& value) const;
-  // The value of a key in a dict; null if there is no such key or `value` is not a dict.
+  // Returns the value of a key in a dict; null if there is no such key or `value` is not a dict.
   [[nodiscard]] const PickleValue* find(const PickleValue& value, std::string_view key) const;
   [[nodiscard]] std::optional<std::int64_t> integer(const PickleValue& dict,
                                                     std::string_view key) const;

@@ -42,7 +42,7 @@ std::uint64_t node_shapes(const Graph& graph, const Node& node) {
   return shapes.value();
 }
 
-// The collective that a process-group method such as c10d::allreduce_ starts.
+// Returns the collective that a process-group method such as c10d::allreduce_ starts.
 CollectiveKind c10d_kind(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, CollectiveKind>, 12> kNames{{
       {"c10d::allreduce_", CollectiveKind::all_reduce},
@@ -151,7 +151,7 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
     std::uint32_t thread;
     std::int64_t end;
     std::uint32_t owner;
-    bool hides;  // on a process group's thread, whose work belongs to no node
+    bool hides;  // on a process group's thread; calls inside belong to no node
   };
   std::vector<std::uint32_t> owners(events.size(), kNone);
   std::vector<Open> open;
@@ -255,7 +255,8 @@ void split(const ProfilerCalls& calls, const CallTokens& tokens, ProfilerPass ra
   const std::size_t runs = count_runs(in_graph, places);
   std::vector<std::size_t> cuts{0};
   if (runs > 1) {
-    // A run begins at the first node whose kind of call occurs the expected number of times.
+    // Cut at the first node whose kind of call occurs the expected number of times, then move each
+    // cut back over the calls that match the preceding nodes.
     const auto mark = std::find_if(graph.begin(), graph.end(), [&](std::uint32_t token) {
       const auto found = places.find(token);
       return found != places.end() && found->second.size() == runs * in_graph[token];

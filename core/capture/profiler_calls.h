@@ -32,29 +32,29 @@ class CallTokens {
  private:
   std::vector<NodeId> nodes_;
   std::vector<std::uint32_t> of_nodes_;
-  std::vector<std::uint32_t> names_;  // by the event name's id: the operator's number, or 0
-  std::vector<bool> without_shapes_;  // by operator number: true for collectives
+  std::vector<std::uint32_t> names_;  // indexed by event name: the operator's number, or 0
+  std::vector<bool> without_shapes_;  // indexed by operator number: true for collectives
   std::unordered_map<std::uint64_t, std::uint32_t> tokens_;
   bool use_shapes_;
 };
 
-// "aten::mm" of aten.mm.default.
+// Returns the name of the operator's events in a trace: "aten::mm" for aten.mm.default.
 std::string event_name(const OperatorInfo& op);
 
 struct ProfilerCall {
-  std::uint32_t event = 0;  // in ProfilerEvents::events
+  std::uint32_t event = 0;  // index into ProfilerEvents::events
   std::uint32_t token = 0;
   std::int64_t start_ns = 0, duration_ns = 0;  // on the CPU
-  // Total time, start and end of the call's kernels. For a collective, covers only the kernels that
-  // communicate, if there are any.
+  // Total time, start and end of the call's kernels. For a collective, only the kernels that
+  // communicate count, if there are any.
   std::int64_t kernel_ns = 0, kernel_start_ns = 0, kernel_end_ns = 0;
   std::uint32_t kernels = 0;
   bool communicates = false;
 };
 
 struct ProfilerCalls {
-  std::vector<ProfilerCall> calls;  // by start; the outermost ones whose operator the graph has
-  std::int64_t kernel_ns = 0;       // of all kernels of the trace
+  std::vector<ProfilerCall> calls;  // by start; only outermost calls of the graph's operators
+  std::int64_t kernel_ns = 0;       // of all kernels in the trace
 };
 ProfilerCalls collect_calls(const ProfilerEvents& events, const CallTokens& tokens);
 
@@ -65,7 +65,7 @@ struct ProfilerPass {
   std::int64_t step_ns = 0;   // of its ProfilerStep, else from the first call to the last one's end
 };
 // Returns one pass per ProfilerStep. If there are no steps, or the graph runs several times within
-// one, splits the calls where they repeat.
+// a step, splits the calls where they repeat.
 std::vector<ProfilerPass> find_passes(const ProfilerEvents& events, const ProfilerCalls& calls,
                                       const CallTokens& tokens);
 

@@ -1,4 +1,4 @@
-// Reads the JSON in one pass with simdjson's on-demand parser; 500 MB take about a second. Times
+// Reads the JSON in one pass with simdjson's on-demand parser; 500 MB takes about a second. Times
 // are in microseconds with three decimals, which is too many digits for a double, so they are
 // parsed from the text.
 
@@ -29,8 +29,8 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
-// Converts microseconds, "5846204953013.123", to nanoseconds. nullopt if the text is not a number
-// or exceeds seventy years, so that the sum of three times fits in 64 bits.
+// Converts microseconds such as "5846204953013.123" to nanoseconds. Returns nullopt if the text is
+// not a number or exceeds seventy years. With this limit, the sum of three times fits in 64 bits.
 std::optional<std::int64_t> parse_us(std::string_view token) {
   constexpr double kMax = 70.0 * 366 * 24 * 3600 * 1e6;
   std::int64_t whole = 0;
@@ -158,7 +158,8 @@ class Reader {
     }
   }
 
-  // Reads a list of sizes, or a list of such lists. A list of tensors is nested one level deeper.
+  // Reads a tensor's sizes or a list of such lists. An argument that is a list of tensors is nested
+  // one level deeper than a tensor.
   static void read_shapes(json::value value, ShapeHash& shapes, int depth) {
     constexpr int kDeepest = 8;
     if (depth > kDeepest)

@@ -17,7 +17,7 @@ namespace jointer {
 struct ProfilerEvent {
   enum class Kind : std::uint8_t {
     op,          // an operator's call on the CPU
-    runtime,     // a call of the driver that launched something
+    runtime,     // a runtime or driver call that launches device work
     kernel,      // work on the device: kernels, copies, memsets
     step,        // the annotation ProfilerStep#N
     annotation,  // any other annotation: gloo:all_reduce on Gloo's thread
@@ -25,17 +25,17 @@ struct ProfilerEvent {
   Kind kind = Kind::op;
   StringId name;
   std::uint32_t thread = 0;   // dense number of the CPU thread; for a kernel, of its stream
-  std::int64_t start_ns = 0;  // from the start of the trace's clock
+  std::int64_t start_ns = 0;  // since the origin of the trace's clock
   std::int64_t duration_ns = 0;
-  std::int64_t external = 0;     // "External id" of the op, also on events that belong to it; or 0
-  std::int64_t correlation = 0;  // the same for a runtime call and its kernel; or 0
+  std::int64_t external = 0;     // "External id", shared by an op and its events; 0 if missing
+  std::int64_t correlation = 0;  // shared by a runtime call and its kernel; 0 if missing
   std::uint64_t shapes = 0;      // ShapeHash of "Input Dims"; 0 if they were not recorded
 
   [[nodiscard]] std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
 
 struct ProfilerEvents {
-  std::vector<ProfilerEvent> events;  // in the file's order
+  std::vector<ProfilerEvent> events;  // in file order
   StringTable names;
   std::string gpu;          // name of the first GPU; empty if there is none
   bool has_shapes = false;  // true if any op has `shapes`
@@ -56,8 +56,8 @@ class ShapeHash {
   std::size_t sizes_ = 0;
 };
 
-// Error (input): the file is not such a trace, or its JSON is invalid; in the latter case, the
-// message gives the byte offset if it is known.
+// Error (input): the file is not a profiler trace, or its JSON is invalid; the message then gives
+// the byte offset if it is known.
 Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedBytes& json);
 
 }  // namespace jointer

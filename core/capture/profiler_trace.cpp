@@ -1,16 +1,16 @@
 // Matches the calls of a profiler trace to the nodes of a graph and computes the nodes' times.
 //
 // Terms
-//   call   an operator's event on the CPU, the outermost one whose operator the graph has. The
-//          calls that an operator makes are part of it.
+//   call   an operator's event on the CPU, the outermost one whose operator the graph has. Calls
+//          made within a call are part of it.
 //   pass   one run of the graph in the trace (ProfilerStep#N, or a repetition of the calls).
 //
 // Steps
-//   1. Turn events into calls. Attribute kernels to calls by External id, else by the correlation
-//      id of the driver's call that launched them (profiler_calls.cpp).
-//   2. In each pass, align the nodes, in program order, with the calls, ordered by start, as two
-//      sequences of (operator, shapes): a longest common subsequence. A call that is not in the
-//      graph, or a node that did not run, does not prevent other matches.
+//   1. Turn events into calls. Attribute kernels to calls by External id, or else by the
+//      correlation id of the driver call that launched them (profiler_calls.cpp).
+//   2. In each pass, align the nodes, in program order, with the calls, ordered by start: compute a
+//      longest common subsequence of (operator, shapes). A call that is not in the graph, or a node
+//      that did not run, does not prevent other matches.
 //   3. A node's own time is the median over the passes; for a collective, it is the minimum.
 //
 // On a CPU, the call of a collective only starts it, on threads that the profiler does not record.
@@ -47,8 +47,8 @@ struct Matcher {
   const CallTokens& tokens;
   const ProfilerCalls& calls;
   std::vector<ProfilerPass> passes;
-  std::vector<Found> found;        // by pass
-  std::vector<std::size_t> waits;  // by node index: the wait's index in nodes(), or nodes().size()
+  std::vector<Found> found;        // indexed by pass
+  std::vector<std::size_t> waits;  // indexed like nodes(): index of the wait, or nodes().size()
 
   void find_waits() {
     const auto& nodes = tokens.nodes();
@@ -88,8 +88,8 @@ struct Matcher {
     drop_scraps();
   }
 
-  // Drops passes with less than half as many matches as the best pass. These are truncated runs, or
-  // calls that happen to resemble the graph.
+  // Drops passes with fewer than half as many matches as the best pass: truncated runs, or calls
+  // that happen to resemble the graph.
   void drop_scraps() {
     std::vector<std::size_t> sizes;
     for (const Found& f : found)
@@ -117,8 +117,8 @@ struct Matcher {
     std::int64_t start = 0, end = 0, own = 0;
   };
 
-  // The times of a node in a pass, relative to the trace's origin; nullopt if the node did not run
-  // on the device.
+  // Returns the times of a node in a pass, relative to the trace's origin; nullopt if the node did
+  // not run on the device.
   [[nodiscard]] std::optional<Times> times(std::size_t pass, std::size_t node) const {
     const ProfilerCall* c = call(pass, node);
     if (c == nullptr) return std::nullopt;
@@ -146,7 +146,7 @@ struct Matcher {
     return median(std::move(own));
   }
 
-  // Among the passes with the most matches, the one with the median duration.
+  // Returns the pass with the median duration among those with the most matches.
   [[nodiscard]] std::size_t representative() const {
     std::vector<std::pair<std::int64_t, std::size_t>> candidates;
     std::size_t most = 0;
@@ -245,7 +245,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
                             "calls match no node, or differ in shape"),
                     most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
-    notes.push_back(fmt::format("{} of {} of kernel time does not belong to any node",
+    notes.push_back(fmt::format("{} of the total kernel time of {} does not belong to any node",
                                 format_ns(match.foreign_device_ns), format_ns(match.device_ns)));
   if (!m.events.has_shapes)
     notes.emplace_back(
@@ -264,7 +264,8 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
   // In a GPU run, CPU calls only launch kernels, so their times do not reflect the work.
   if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
     return input_error(
-        "{}: the trace has no kernels on its {}; add ProfilerActivity.CUDA to the profiler's "
+        "{}: the trace names the GPU {} but has no kernels; add ProfilerActivity.CUDA to the "
+        "profiler's "
         "activities",
         name, events.gpu);
   const CallTokens tokens(graph, events);
@@ -280,7 +281,7 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
   matcher.match();
   if (matcher.passes.empty())
     return input_error(
-        "{}: none of its {} operator calls matches a node of {}; is it a trace of this graph?",
+        "{}: none of the {} operator calls matches a node of {}; is it a trace of this graph?",
         name,
         std::count_if(events.events.begin(), events.events.end(),
                       [](const auto& e) { return e.kind == ProfilerEvent::Kind::op; }),

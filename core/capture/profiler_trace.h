@@ -13,7 +13,7 @@
 namespace jointer {
 
 struct TraceOptions {
-  std::string device;  // the GPU's name, if it is missing or wrong in the trace; may be empty
+  std::string device;  // overrides the name of the GPU in the trace unless empty
 };
 
 // The measurement, and counts of what matched in the trace and in the graph.
@@ -22,7 +22,7 @@ struct TraceMatch {
   std::size_t passes = 0;         // runs of the graph in the trace
   std::size_t matched = 0;        // nodes that matched a call in some pass
   std::size_t nodes = 0;          // nodes that make a call: no getitem, no Python arithmetic
-  std::size_t foreign_calls = 0;  // calls of operators of the graph that match none of its nodes
+  std::size_t foreign_calls = 0;  // calls of the graph's operators that match no node
   std::int64_t device_ns = 0, foreign_device_ns = 0;  // time of all kernels; of unmatched ones
 };
 

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// The names of the constants of a part (Part::constants) that are graphs. Higher-order operators
-// run these graphs: the score_mod of flex_attention, for example. Empty if the text is not a JSON
+// Returns the names of the constants in Part::constants that are graphs. Higher-order operators run
+// these graphs; an example is the score_mod of flex_attention. Empty if the text is not a JSON
 // object.
 std::unordered_set<std::string> subgraph_constants(std::string_view constants);
 

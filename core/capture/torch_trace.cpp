@@ -17,8 +17,8 @@ bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// The position where the JSON begins in `V1121 02:41:50.572 17297 torch/_dynamo/utils.py:2126] {`,
-// or npos.
+// Returns the position at which the JSON begins in `V1121 02:41:50.572 17297
+// torch/_dynamo/utils.py:2126] {`, or npos.
 std::size_t header_end(std::string_view line) {
   constexpr std::string_view kShape = "L0000 00:00:00";
   if (line.size() < kShape.size()) return std::string_view::npos;
@@ -74,8 +74,8 @@ constexpr std::array<Known, 5> kKnownEvents{{
     {"dynamo_output_graph", CaptureKind::forward},
 }};
 
-// The name of an entry: the only key that is not common to all entries or, for an artifact, its
-// `name`.
+// Returns the name of an entry: the only key that is not common to all entries or, for an artifact,
+// its `name`.
 std::string name_of(const TraceJson& json) {
   static constexpr std::array<std::string_view, 9> kCommon{
       "rank",        "frame_id",   "frame_compile_id",     "attempt",
@@ -133,13 +133,15 @@ bool may_be_graph(std::string_view name) {
                                   name.find("cache") == std::string_view::npos);
 }
 
-// The kind of a graph logged around a pass: a flat training step if it contains backward nodes.
+// Returns the kind of a graph logged around a pass: a flat training step if it contains backward
+// nodes.
 CaptureKind kind_around_pass(CaptureKind guessed, std::string_view text) {
   const bool has_backward = text.find("autograd_backward: True") != std::string_view::npos;
   return guessed == CaptureKind::forward && has_backward ? CaptureKind::train_step : guessed;
 }
 
-// Links each graph to the one it was made from, and numbers the passes that ran several times.
+// Links each graph to the one it was made from, and numbers the graphs of passes that ran several
+// times.
 void follow_passes(std::vector<TraceGraph>& graphs) {
   std::map<std::string, std::size_t, std::less<>> last, times;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
@@ -171,7 +173,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   std::size_t entries = 0, cut_off = 0;
   for_each_entry(bytes, [&](const Entry& entry) {
     ++entries;
-    // Most entries are not graphs; a text search avoids parsing these.
+    // Most entries are not graphs; a text search avoids parsing them.
     const bool may_be = entry.json.find("graph") != std::string_view::npos ||
                         entry.json.find("\"artifact\"") != std::string_view::npos;
     if (!may_be || !is_fx_text(entry.payload)) return;
@@ -207,13 +209,13 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   });
   follow_passes(graphs);
   if (graphs.empty() && cut_off > 0)
-    return input_error("{}: {} of its {} entries {}; is the file truncated?", file, cut_off,
+    return input_error("{}: {} of the {} entries {}; is the file truncated?", file, cut_off,
                        entries,
-                       cut_off == 1 ? "contains a graph, which is not complete"
+                       cut_off == 1 ? "contains a graph, but it is incomplete"
                                     : "contain a graph, but none is complete");
   if (graphs.empty())
     return input_error(
-        "{}: none of its {} entries contains a graph; was it written under TORCH_TRACE while "
+        "{}: none of the {} entries contains a graph; was it written under TORCH_TRACE while "
         "torch.compile ran?",
         file, entries);
   return graphs;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Reads the logs that torch writes under TORCH_TRACE. An entry is one line,
-// `V1121 12:00:00.123456 17297 torch/file.py:12] {"aot_joint_graph": {}, "rank": 0, ...}`, and a
-// payload on the lines after it, indented by a tab. Graphs are payloads, which the reader of FX
-// text reads. A trainer that logs every pass (torchtitan's --compile.debug_graph_passes) writes the
-// traced graph, then `before_PASS` and `after_PASS` for each pass, as artifacts.
+// Reads the logs that torch writes under TORCH_TRACE. An entry is one line, `V1121 12:00:00.123456
+// 17297 torch/file.py:12] {"aot_joint_graph": {}, "rank": 0, ...}`, and a payload on the lines
+// after it, indented by a tab. Graphs are in payloads, which the FX text reader reads. A trainer
+// that logs every pass (torchtitan's --compile.debug_graph_passes) writes the traced graph, then
+// `before_PASS` and `after_PASS` for each pass, as artifacts.
 
 #include <cstddef>
 #include <optional>
@@ -28,10 +28,9 @@ struct TraceGraph {
   std::optional<std::int64_t> rank;
   std::size_t nodes = 0;
   std::string_view text;         // the payload; points into the log
-  std::size_t first_number = 1;  // line of the log in which it starts, from 1
+  std::size_t first_number = 1;  // line of the log at which it starts, from 1
   std::size_t index = 0;         // among the graphs of the payload
-  // If the log contains passes, the graph from which a pass made this one, as an index in the same
-  // list.
+  // The index, in the same list, of the graph from which a pass made this one, if known.
   std::optional<std::size_t> before = std::nullopt;
 };
 

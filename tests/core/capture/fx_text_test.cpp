@@ -402,7 +402,7 @@ TEST(FxTextErrors, NameTheLine) {
             "graph.txt: line 3: node a reads itself: the graph is cyclic");
   EXPECT_EQ(error_of(forward("a = torch.ops.aten.sin.default(b)\n        "
                              "b = torch.ops.aten.sin.default(a)")),
-            "graph.txt: line 3: node a reads b, which is defined later, in line 4: the graph is "
+            "graph.txt: line 3: node a reads b, which is defined later, on line 4: the graph is "
             "cyclic or out of order");
   EXPECT_EQ(error_of(forward("x = torch.ops.aten.sin.default(y)")),
             "graph.txt: line 3: node x: another node has the same name; names must be unique");

@@ -156,15 +156,15 @@ TEST(MemorySnapshot, OtherFilesAreRefusedInOneLine) {
   refused(
       "\x80\x04"
       "cos\nsystem\n.",
-      "asks to run code (GLOBAL)");
-  refused(Writer().text("os").text("system").raw("\x93.").bytes, "asks to run code (STACK_GLOBAL)");
-  refused(Writer().raw("N)R.").bytes, "asks to run code (REDUCE)");
-  refused(Writer().raw("N)\x81.").bytes, "asks to run code (NEWOBJ)");
-  refused(Writer().raw("}}b.").bytes, "asks to run code (BUILD)");
-  refused(Writer().raw("(ios\nsystem\n.").bytes, "asks to run code (INST)");
-  refused(Writer().raw("(o.").bytes, "asks to run code (OBJ)");
-  refused(Writer().raw("NQ.").bytes, "asks to run code (PERSID)");
-  refused(Writer().raw("\x82\x01.").bytes, "asks to run code (EXT)");
+      "would run code (GLOBAL)");
+  refused(Writer().text("os").text("system").raw("\x93.").bytes, "would run code (STACK_GLOBAL)");
+  refused(Writer().raw("N)R.").bytes, "would run code (REDUCE)");
+  refused(Writer().raw("N)\x81.").bytes, "would run code (NEWOBJ)");
+  refused(Writer().raw("}}b.").bytes, "would run code (BUILD)");
+  refused(Writer().raw("(ios\nsystem\n.").bytes, "would run code (INST)");
+  refused(Writer().raw("(o.").bytes, "would run code (OBJ)");
+  refused(Writer().raw("NQ.").bytes, "would run code (PERSID)");
+  refused(Writer().raw("\x82\x01.").bytes, "would run code (EXT)");
 }
 
 TEST(Pickle, ReadsPlainValues) {

@@ -166,8 +166,9 @@ TEST(ProfilerTrace, KernelsBelongToTheCallThatLaunchedThem) {
   EXPECT_EQ(m.matched, 4U);
   EXPECT_EQ(m.device_ns, 57'500);
   EXPECT_EQ(m.foreign_device_ns, 12'000);
-  EXPECT_THAT(m.measurement.notes,
-              ElementsAre("12.0 us of 57.5 us of kernel time does not belong to any node"));
+  EXPECT_THAT(
+      m.measurement.notes,
+      ElementsAre("12.0 us of the total kernel time of 57.5 us does not belong to any node"));
 }
 
 Graph collectives() {
