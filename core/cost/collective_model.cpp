@@ -15,9 +15,8 @@
 //                   group: S (m-1)/m / (r b). An all-to-all has no shortcut: each rank sends S
 //                   (n-r)/n through its card, and S (r-1)/n inside its node.
 //   Both overlap, so the larger counts. An all-reduce is a reduce-scatter followed by an
-//   all-gather, so it counts twice. The start-up time is a base plus one step for each of the n-1
-//   neighbors in the ring (2(n-1) for an all-reduce); as many steps as there are nodes cross the
-//   network.
+//   all-gather, so it counts twice. The start-up time is a base plus n-1 steps around the ring, of
+//   which m-1 cross the network; an all-reduce has twice as many steps.
 //
 // Cost: constant. Source: the usual alpha-beta model of ring algorithms; NCCL's step latencies
 // (nccl/src/graph/tuning.cc). Deviation from torch 2.11 (torch_nccl.cpp): torch assumes LL, two

@@ -1,10 +1,10 @@
 // Reads and writes the SQLite file of measured costs, which several programs share.
 //
-// Writers take the write lock immediately (BEGIN IMMEDIATE), so two of them wait for each other,
-// for at most kBusyMs, instead of failing halfway. The journal is SQLite's rollback journal, not a
-// write-ahead log: home folders are often on network file systems, where a log's shared memory does
-// not work, and a database on a read-only medium can still be read. Transactions are a few hundred
-// rows, so readers hardly wait.
+// Writers take the write lock immediately (BEGIN IMMEDIATE), so the second of two writers waits for
+// the first, for at most kBusyMs, instead of failing halfway. The journal is SQLite's rollback
+// journal, not a write-ahead log: home folders are often on network file systems, where a log's
+// shared memory does not work, and a database on a read-only medium can still be read. A
+// transaction writes a few hundred rows, so readers hardly wait.
 
 #include "core/cost/cost_database.h"
 
@@ -27,7 +27,7 @@ namespace {
 constexpr int kBusyMs = 20'000;
 constexpr int kVersion = 100;  // major * 100 + minor
 constexpr std::int64_t kMaxNs =
-    100'000'000'000'000'000;  // three years: keeps a wrong value from a file in range
+    100'000'000'000'000'000;  // three years; limits wrong values from a file
 constexpr std::int64_t kApplication = 0x4a4e5452;
 
 std::int64_t seconds_now() {
@@ -74,7 +74,7 @@ class Transaction {
   bool is_open_ = false;
 };
 
-// Adds a sample to the samples of a key, and drops the oldest beyond the limit.
+// Adds a sample for a key, and deletes the key's oldest samples beyond the limit.
 struct SampleWriter {
   SqliteStatement insert, trim;
 
@@ -202,8 +202,8 @@ Result<CostDatabase::Handle> CostDatabase::connect(const std::string& path, bool
   return handle;
 }
 
-// 0 for a database without tables. Error: the file belongs to another program or has a newer major
-// version.
+// Returns 0 for a database without tables. Error: the file belongs to another program or has a
+// newer major version.
 Result<int> CostDatabase::version() const {
   const auto number = [&](std::string_view sql) -> Result<std::int64_t> {
     JOINTER_TRY(SqliteStatement query, SqliteStatement::prepare(handle_.get(), path_, sql));
@@ -214,7 +214,7 @@ Result<int> CostDatabase::version() const {
   if (tables == 0) return 0;
   JOINTER_TRY(const std::int64_t application, number("PRAGMA application_id"));
   if (application != kApplication)
-    return input_error("{}: not a cost database, but another program's database", path_);
+    return input_error("{}: not a cost database: the file belongs to another program", path_);
   JOINTER_TRY(const std::int64_t version, number("PRAGMA user_version"));
   if (version / 100 != kVersion / 100)
     return input_error(

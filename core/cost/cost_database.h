@@ -2,7 +2,7 @@
 
 // Stores measured times of operators and collectives between runs in a local SQLite file. Its
 // schema is resources/schema/cost_database.sql. Several programs may read and write one file at the
-// same time: a writer locks it for one short transaction, and others wait.
+// same time: a writer locks the file for one short transaction, and others wait.
 //
 // Errors (input): the file is damaged, is not a cost database, or has a newer major version. Errors
 // (run): the file cannot be created or written to. Each error is one line that names the file.

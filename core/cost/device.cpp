@@ -45,7 +45,7 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
   return std::nullopt;
 }
 
-// Lower bound of divisors: near zero, times would become infinite.
+// The minimum of fields that are divisors. Values near zero would make times infinite.
 constexpr double kAboveZero = 1e-9;
 
 // A field of a device. All fields are required, and numbers have limits.
@@ -92,7 +92,7 @@ struct Within {
 
   void read(JsonMembers& members, DeviceDescription& device) const {
     const OrderedJson* json = required(members, key);
-    const OrderedJson none = OrderedJson::object();  // then its first field is missing
+    const OrderedJson none = OrderedJson::object();  // reports its first field as missing
     JsonMembers inner(json != nullptr && json->is_object() ? *json : none);
     read_fields(inner, device.*member, fields);
     members.check(inner);
@@ -168,7 +168,7 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
     return input_error("{}: not a device description: expected a JSON object", name);
   JsonMembers members(*json);
   if (const OrderedJson* version = required(members, "version"); version && *version != 1)
-    members.refuse("`version` is not 1");
+    members.refuse("`version` must be 1");
   DeviceDescription device;
   read_fields(members, device, kFields);
   device.matmul_units = std::max<std::int64_t>(1, device.matmul_units);

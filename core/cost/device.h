@@ -1,7 +1,7 @@
 #pragma once
 
-// Describes the performance of a device as JSON data. The files in resources/devices/*.json are
-// built in; any other file is given by its path. Peaks are dense (without sparsity). An efficiency
+// Describes the performance of a device, as read from JSON. The files in resources/devices/*.json
+// are built in; other files are loaded by path. Peaks are dense (without sparsity). An efficiency
 // is the fraction of a peak that an ordinary kernel reaches; the description states its source.
 
 #include <array>
@@ -23,7 +23,7 @@ struct DeviceDescription {
   };
   // CPU time, in microseconds.
   struct Host {
-    double operator_us = 2;     // any operator call, views too
+    double operator_us = 2;     // any operator call, including views
     double launch_us = 3;       // added if the operator launches a kernel
     double collective_us = 15;  // added if the operator starts a collective
   };
@@ -38,7 +38,7 @@ struct DeviceDescription {
   double memory_gbps = 0;  // 1e9 B/s
   std::vector<std::pair<std::string, double>>
       peak_tflops;                // by dtype name, or tf32, float8, float4
-  std::int64_t matmul_units = 1;  // output tiles that run concurrently: multiprocessors
+  std::int64_t matmul_units = 1;  // output tiles computed concurrently, one per multiprocessor
   Efficiency efficiency;
   double kernel_us = 0;  // the minimum duration of a kernel
   double host_gbps = 0;  // between host and device, one way
@@ -48,7 +48,7 @@ struct DeviceDescription {
   std::vector<std::string> sources;
 
   // Peak FLOP/s of matrix products with elements of a type. fp32 products do not use TF32 (torch's
-  // default). A type without a rate uses the rate of its family, else that of bfloat16, float16 or
+  // default). A type without a peak uses that of its family, or else that of bfloat16, float16 or
   // float32.
   [[nodiscard]] double peak_flops(DType type) const;
 };
@@ -61,8 +61,8 @@ Result<DeviceDescription> load_device(std::string_view id_or_path);
 // Ids of the built-in devices.
 std::vector<std::string_view> device_ids();
 
-// The id of the built-in device that matches a driver's device name: "h200" for "NVIDIA H200
-// 141GB". Empty if none matches.
+// Returns the id of the built-in device that matches the device name reported by a driver: "h200"
+// for "NVIDIA H200 141GB". Empty if none matches.
 std::string_view device_id_in(std::string_view name);
 
 }  // namespace jointer

@@ -36,7 +36,7 @@ struct NodeCost {
   };
   Lane lane = Lane::none;
   Limit limit = Limit::none;
-  bool blocks_host = false;  // the CPU waits until it is done
+  bool blocks_host = false;  // the CPU waits until the node is done
   std::int64_t ns = 0;       // on the device
   std::int64_t host_ns = 0;  // on the CPU, before the device can start
 };
@@ -47,7 +47,7 @@ struct TransferCosts {
   double ns_per_byte = 0;
   std::int64_t min_ns = 0;
   std::int64_t host_ns = 0;       // CPU time to start a copy
-  std::int64_t wait_host_ns = 0;  // CPU time to wait for one
+  std::int64_t wait_host_ns = 0;  // CPU time to wait for a copy
 
   [[nodiscard]] NodeCost of(std::int64_t bytes) const;
   friend bool operator==(const TransferCosts&, const TransferCosts&) = default;
@@ -62,15 +62,15 @@ class Estimator {
 
   // The description shown with the estimates: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs per node".
   [[nodiscard]] virtual std::string description() const = 0;
-  // The description, plus facts about `costs`, the estimates that this object made, such as how
-  // many are measured.
+  // The description, plus facts about `costs`, which this object estimated: for example, how many
+  // of them are measured.
   [[nodiscard]] virtual std::string description_of(std::span<const NodeCost> /*costs*/) const {
     return description();
   }
   [[nodiscard]] virtual const DeviceDescription& device() const = 0;
   [[nodiscard]] virtual NodeCost estimate(const Graph& graph, NodeId node) const = 0;
-  // The duration of the collective if it moved no bytes, in nanoseconds: the time saved by merging
-  // it into a bucket. Default: 0.
+  // The duration in nanoseconds that the collective would have without any bytes to move. Merging
+  // it into a bucket saves this time. Default: 0.
   [[nodiscard]] virtual std::int64_t latency_ns(const Graph& graph, NodeId collective) const;
   // The costs of ao.offload and ao.reload, and of waiting for them. Default: computed from the
   // device's host link, without CPU time.
@@ -81,15 +81,15 @@ struct EstimatorRequest {
   // One of: roofline, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured,
   // measured{device=""}
   std::string name = "roofline";
-  std::string device = "h100";  // empty: the device that fits the graph, or the last measured one
+  std::string device = "h100";  // empty: the device that fits the graph, or the last measured
   std::int64_t gpus_per_node = 8;
   std::string costs;  // file of measured costs; empty: CostDatabase::default_path()
 };
 
-// An empty device stands for the device that fits `runs_on` or, for `measured`, the last measured
-// device of that type. Without `runs_on`, it stands for an H100 or the last measured device of any
-// type. Error (usage): the estimator, the device or a constant does not exist, or nothing was
-// measured. Error (input): the cost database is damaged.
+// If `request.device` is empty, the default is the device that fits `runs_on` or, for `measured`,
+// the most recently measured device of that type. Without `runs_on`, it is an H100 or the most
+// recently measured device of any type. Error (usage): the estimator, the device or a constant does
+// not exist, or nothing was measured. Error (input): the cost database is damaged.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request);
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   DeviceType runs_on);

@@ -1,11 +1,11 @@
 // Estimates the duration of a collective fused with its matmuls.
 //
 // An all-gather fetches the other ranks' rows one rank at a time and multiplies the rows that have
-// arrived. A reduce-scatter multiplies the rows of one rank at a time and sends the finished ones.
+// arrived. A reduce-scatter multiplies the rows of one rank at a time and sends the finished rows.
 // In both cases, n ranks have n parts to multiply, each in time c, and n-1 parts to move, each in
 // time t. All matmuls but one overlap with a move:
 //   c + (n - 1) max(c, t)
-// A reduce-scatter then adds its parts, which reads n of them and writes one.
+// A reduce-scatter then adds its parts, which reads n parts and writes one.
 //
 // Cost: linear in the matmuls. Source: _pipelined_multi_all_gather_and_consume and
 // _pipelined_produce_and_all2all in torch/distributed/_symmetric_memory/__init__.py (torch 2.15).

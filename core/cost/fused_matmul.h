@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads matmuls that are fused with a collective and run in parts: symm_mem.fused_*, created by the
-// pass async_tensor_parallel. fused_matmul.cpp describes the cost model.
+// Reads calls of symm_mem.fused_*: matmuls that are fused with a collective and run in parts. The
+// pass async_tensor_parallel creates them. fused_matmul.cpp describes the cost model.
 
 #include <cstdint>
 #include <optional>
@@ -28,13 +28,13 @@ struct FusedMatmul {
 // Returns nullopt for any other operator, or if the sizes do not match.
 std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& node);
 
-// The placement of the group's ranks: that of place_group, or all on one node if the group is
-// unknown.
+// Returns the placement of the group's ranks: the result of place_group, or all ranks on one node
+// if the group is unknown.
 GroupPlacement place_fused(const Graph& graph, const Node& node, const FusedMatmul& fused,
                            std::int64_t gpus_per_node);
 
-// The duration of the fused call, given the times of all matmuls and of the whole collective if
-// each ran alone.
+// Returns the duration of the fused call, given the times that all matmuls and the whole collective
+// would take alone.
 double pipelined_time(double compute, double collective, std::int64_t ranks);
 
 }  // namespace jointer

@@ -1,10 +1,10 @@
-// Estimates a node's time as the median of its key in the cost database. On a GPU, the CPU time is
-// the roofline's, because kernels are launched while others run. On a CPU, the measured time covers
-// the whole call, views included, so nothing is added to it.
+// Estimates a node's time as the median of the samples for its key in the cost database. On a GPU,
+// the CPU time comes from the roofline, because kernels are launched while others run. On a CPU,
+// the measured time covers the whole call, views included, so nothing is added to it.
 //
-// Collectives are interpolated between two measured sizes: time = start-up + bytes / bandwidth is a
-// straight line as long as the algorithm stays the same, so two neighbors determine it. Outside
-// the measured range the algorithm is unknown, and the roofline is used.
+// The time of a collective is interpolated between two measured sizes. The model, time = start-up +
+// bytes / bandwidth, is a straight line as long as the algorithm stays the same, so two neighbors
+// determine it. Outside the measured range, the algorithm is unknown, so the roofline is used.
 //
 // Cost: one key and one look-up per node.
 

@@ -43,12 +43,12 @@ class MeasuredEstimator final : public Estimator {
   std::int64_t ranks_per_machine_;
 };
 
-// Requests the times measured on the device with this name. The rest is estimated with the device
-// description that matches it.
+// Returns a request for an estimator that uses the times measured on this device and, for
+// everything else, the matching device description.
 EstimatorRequest measured_on(std::string_view device);
 
-// The id of the built-in description of a measured device: "h200" for "NVIDIA H200". Empty if none
-// matches.
+// Returns the id of the built-in description of a measured device: "h200" for "NVIDIA H200". Empty
+// if none matches.
 std::string_view described_device(std::string_view measured_name);
 
 }  // namespace jointer

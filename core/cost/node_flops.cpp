@@ -16,7 +16,8 @@ Sizes sizes_of(const Graph& graph, const Tensor& t) {
   return sizes;
 }
 
-// The value of a number, whether it is a literal, a symbolic size, or a node that computes one.
+// Returns the value of a number: a literal, a symbolic size, or a node that computes a symbolic
+// size.
 std::optional<std::int64_t> number_of(const Graph& graph, const Argument& a) {
   switch (a.kind) {
     case Argument::Kind::integer:
@@ -45,8 +46,8 @@ OperatorCall::Argument describe(const Graph& graph, const Argument& a) {
   return result;
 }
 
-// The arguments in schema order: first the positional ones, then the keyword arguments, each at its
-// position in the schema.
+// Describes the call with its arguments in schema order: first the positional arguments, then each
+// keyword argument at its position in the schema.
 OperatorCall make_call(const Graph& graph, const Node& node, const OperatorInfo& op,
                        std::span<const Argument> positional) {
   OperatorCall call{.packet = op.packet(), .arguments = {}, .outputs = {}};

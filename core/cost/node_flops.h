@@ -5,8 +5,8 @@
 
 namespace jointer {
 
-// FLOPs of a node with the current values of symbolic sizes. A higher-order operator that runs
-// another operator (such as attention with a saved random state) counts as that operator.
+// Returns the FLOPs of a node for the current values of symbolic sizes. A higher-order operator
+// that runs another operator (such as attention with a saved random state) counts as that operator.
 Flops node_flops(const Graph& graph, const Node& node);
 
 struct GraphFlops {

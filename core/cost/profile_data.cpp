@@ -1,10 +1,10 @@
 // Reads times from a trace and looks them up as profile_data.h describes.
 //
-// For a collective, the trace records the bytes that its kernel moved and the group. All kernels of
-// an operator's call have the call's id, and the sum of their durations is its time.
+// For a collective, the trace records the group and the number of elements. All kernels of an
+// operator call have the call's id, and the sum of their durations is the time of the call.
 //
-// Cost: one scan of the trace. Deviation: none. If the ids of a trace are not unique, the first
-// call of an id counts, as in torch.
+// Cost: one scan of the trace. Deviation: none. If several calls have the same id, the first
+// counts, as in torch.
 
 #include "core/cost/profile_data.h"
 
@@ -30,7 +30,7 @@ struct TypeName {
   DType type;
 };
 
-// The element type with this name in an operator record.
+// Returns the element type with this name in an operator record.
 std::optional<DType> operator_type(std::string_view name) {
   static constexpr std::array<TypeName, 19> kNames{{
       {"float", DType::float32},
@@ -152,7 +152,7 @@ class ProfileReader {
  private:
   struct Call {
     ProfileData::Operator op;
-    bool has_lists = false;  // the shapes include lists, which equal no node's tensors
+    bool has_lists = false;  // an argument is a list of tensors; the call then matches no node
   };
   struct Collective {
     std::string name, group, ranks, type;

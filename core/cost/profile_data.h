@@ -37,11 +37,12 @@ class ProfileData {
   // Milliseconds of an operator when called with exactly these tensors, averaged over its calls.
   [[nodiscard]] std::optional<double> operator_ms(const Operator& wanted) const;
 
-  // Milliseconds of a collective. Uses the measurement with the same number of elements; else
-  // interpolates between the nearest two in log-log space, or scales the nearest one. Above twice
-  // the largest measured size, uses the highest bandwidth of the group's five largest messages. A
-  // group without measurements uses those of the only measured group of the same size and stride.
-  // `call` and `type` are names: "all_gather_into_tensor", "BFloat16".
+  // Milliseconds of a collective. Uses the measurement with the same number of elements if there is
+  // one; if not, interpolates between the two nearest in log-log space, or scales the nearest.
+  // Above twice the largest measured size, uses the highest bandwidth of the group's five largest
+  // messages. If a group has no measurements and exactly one measured group has the same size and
+  // stride, uses the measurements of that group. `call` and `type` are names:
+  // "all_gather_into_tensor", "BFloat16".
   [[nodiscard]] std::optional<double> collective_ms(std::string_view call, const Ranks& ranks,
                                                     std::int64_t elements,
                                                     std::string_view type) const;

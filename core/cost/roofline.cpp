@@ -41,8 +41,9 @@ bool is_attention(std::string_view packet) {
   return packet.find("attention") != std::string_view::npos;
 }
 
-// The argument `name` of the operator that a higher-order operator runs. That operator and its
-// arguments are passed to the higher-order one (graphsafe_run_with_rng_state and similar).
+// Returns the argument `name` of the operator that a higher-order operator runs. The higher-order
+// operator (graphsafe_run_with_rng_state and similar) has that operator and its arguments as
+// arguments.
 const Argument* wrapped_argument(const Graph& graph, const Node& node, std::string_view name) {
   const auto args = graph.args(node);
   const auto inner = std::find_if(args.begin(), args.end(),
@@ -79,7 +80,7 @@ double fill(const Graph& graph, const Node& node, std::int64_t units) {
   return fill(tiles, units);
 }
 
-// Microseconds of all products for one of the `ranks` parts.
+// Returns the time of all products of one of the `ranks` parts, in microseconds.
 double part_us(const FusedMatmul& fused, const DeviceDescription& device) {
   const auto item = static_cast<double>(item_size(fused.dtype));
   double sum = 0;

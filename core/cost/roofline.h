@@ -4,9 +4,9 @@
 
 namespace jointer {
 
-// A kernel takes the maximum of its arithmetic time, its memory time (both with the efficiencies in
-// the device description) and the minimum duration of a kernel. collective_model.h estimates
-// collectives.
+// The duration of a kernel is the maximum of its arithmetic time, its memory time (both with the
+// efficiencies in the device description) and the minimum duration of a kernel. collective_model.h
+// estimates collectives.
 class RooflineEstimator final : public Estimator {
  public:
   RooflineEstimator(DeviceDescription device, std::int64_t gpus_per_node)

@@ -6,7 +6,7 @@ namespace jointer {
 
 tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path) {
   const int code = sqlite3_extended_errcode(handle);
-  // The message may quote text from a damaged file.
+  // The message may quote control characters from a damaged file.
   std::string text = sqlite3_errmsg(handle);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
@@ -18,8 +18,8 @@ tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path) {
     case SQLITE_ERROR:  // a table or column is missing
     case SQLITE_MISMATCH:
       return input_error(
-          "{}: the cost database is damaged ({}); move it away; the next measurement creates a new "
-          "one",
+          "{}: the cost database is damaged ({}); move or delete the file, and the next "
+          "measurement creates a new one",
           path, text);
     case SQLITE_READONLY:
       return fail(

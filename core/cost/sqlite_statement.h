@@ -1,6 +1,6 @@
 #pragma once
 
-// A prepared SQLite statement. Its destructor finalizes it.
+// A prepared SQLite statement, finalized on destruction.
 
 #include <sqlite3.h>
 
@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// The last error of the handle, as one line. `path` names the database.
+// Returns the last error of the handle, as one line. `path` names the database.
 tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path);
 
 class SqliteStatement {

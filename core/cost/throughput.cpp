@@ -76,8 +76,9 @@ double degree_from_text(std::string parallel_text) {
   return degree;
 }
 
-// The product of the sizes of all groups whose description ends in tp, cp or pp (mesh_tp). Returns
-// nullopt if the capture lacks the description of a group. A twin adds no information.
+// Returns the product of the sizes of all groups with a description that ends in tp, cp or pp
+// (mesh_tp); nullopt if the ranks of a group are guessed. Skips derived groups, which add no
+// information.
 std::optional<double> degree_from_groups(const Graph& graph) {
   double degree = 1;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
@@ -143,7 +144,8 @@ std::optional<double> token_ids(const Graph& graph) {
   return std::nullopt;
 }
 
-// The tokens of a training step on this rank. The time of a partial step does not determine them.
+// Finds the number of tokens per training step on this rank. A graph with only a part of a step has
+// none, because its duration is not the step time.
 void find_tokens(const Graph& graph, const ModelInfo& info, ModelFacts& facts) {
   if (part_of_step(graph)) return;
   if (const auto batch = positive(info.local_batch_size); batch && facts.sequence) {
@@ -176,8 +178,8 @@ ModelFacts find_model_facts(const Graph& graph) {
   facts.sequence = positive(info.seq_len);
   find_tokens(graph, info, facts);
 
-  // For a mixture of experts, only the parameters that are active for a token are counted; the
-  // member `parameters` counts all of them.
+  // For a mixture of experts, only the parameters that are active for a token count; the member
+  // `parameters` includes all.
   facts.parameters = positive(info.active_parameters);
   if (!facts.parameters && !is_mixture_of_experts(graph))
     facts.parameters = positive(info.parameters);

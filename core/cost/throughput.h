@@ -19,7 +19,7 @@ struct ModelFacts {
   std::optional<double> embedding_parameters;
   std::optional<double> layers, attention_width;  // number of heads times head size
   std::optional<double> sequence;
-  std::optional<double> local_tokens;  // of a training step; none for a part of one
+  std::optional<double> local_tokens;  // per training step; empty for a part of a step
   // The product of the tensor, context and pipeline parallel degrees. Empty if the capture does not
   // describe the purposes of its process groups, as in text captures.
   std::optional<double> non_data_parallel_degree;

@@ -9,8 +9,8 @@ enum class TorchFormulas : std::uint8_t { v2_11, v2_15 };
 // torch's own formulas, for comparison: torch/utils/_runtime_estimation.py and, from 2.15,
 // overlap_scheduling.py's roofline for kernels (the larger of compute and transfer time), and
 // comm_analysis.py for collectives. Peaks and bandwidth come from Jointer's device descriptions.
-// - 2.11: the compute time is too short by a factor of 1,000 (a peak in TFLOP/s is multiplied by
-//   1e15, and FLOPs are halved), so the transfer time always wins. Reproduced as is.
+// - 2.11: the compute time is far too short (a peak in TFLOP/s is multiplied by 1e15, and FLOPs are
+//   halved), so the transfer time always wins. Reproduced as is.
 // - 2.15: FLOPs are still halved. Waits and getitem take no time here; torch counts their tensors
 //   as moved.
 class TorchEstimator final : public Estimator {

@@ -14,8 +14,8 @@ constexpr double kChannels = 2;
 constexpr double kBaseLatency = 6.6;                           // us, ring with LL
 constexpr double kNvlinkLatency = 0.6, kNetworkLatency = 2.7;  // us per step
 constexpr double kNetworkOverhead = 1.0;                       // us per step between nodes
-// Maximum GB/s of LL by GPU, for one node, for two, and for more. Between nodes, the CPU is the
-// limit, so the first row applies to every GPU.
+// Maximum GB/s of LL by GPU, for one, two and more nodes. Between nodes, the CPU limits LL, so the
+// first row applies to every GPU.
 constexpr std::array<std::array<double, 3>, 4> kMaxLLBandwidth{{
     {39.0, 39.0, 20.4},
     {87.7, 22.5, 19.0},

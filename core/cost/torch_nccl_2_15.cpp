@@ -2,7 +2,7 @@
 // latency + bytes / bandwidth. The smallest time counts.
 // - Bandwidth: the links' bus bandwidth, limited by the protocol and its channels, times the
 //   algorithm's share (ring: ranks / steps; tree: half, corrected by message size).
-// - Latency: a start, plus a hop for each step, inside a node or between nodes.
+// - Latency: a start-up time, plus a hop for each step, inside a node or between nodes.
 // - Between nodes, the bandwidth is the network's: less efficient for few nodes, more efficient for
 //   large messages (several network cards).
 //
@@ -98,7 +98,7 @@ double link_bandwidth(const Group& group, std::int64_t bytes) {
   return gbps;
 }
 
-// The part of a link's bandwidth that a protocol can use, in GB/s.
+// Returns the part of a link's bandwidth that a protocol can use, in GB/s.
 double bus_bandwidth(const Group& group, Algorithm algorithm, Protocol protocol, NcclCall call,
                      double gbps) {
   const double channels = kChannelCounts[group.gpu];

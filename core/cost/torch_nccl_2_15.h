@@ -34,8 +34,8 @@ double torch_nccl_2_15_ms(std::int64_t bytes, std::int64_t group_size, NcclCall 
 std::optional<std::int64_t> torch_saturation_bytes(std::int64_t group_size, NcclCall call,
                                                    const NcclLinks& links);
 
-// Counts bytes like estimate_fx_collective_size in 2.15: like torch_collective_bytes, but a list
-// output counts.
+// Counts bytes like estimate_fx_collective_size in 2.15: like torch_collective_bytes, but includes
+// an output that is a list.
 std::int64_t torch_collective_bytes_2_15(const Graph& graph, const Node& node);
 
 }  // namespace jointer

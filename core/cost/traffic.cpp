@@ -8,7 +8,8 @@
 namespace jointer {
 namespace {
 
-// The bytes that the tensor really has in memory: a dimension with stride 0 repeats one element.
+// Returns the bytes that the tensor occupies in memory: a dimension with stride 0 repeats one
+// element.
 std::int64_t touched_bytes(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);
   std::int64_t elements = 1;
@@ -23,8 +24,8 @@ bool is_one_of(std::string_view packet, std::span<const std::string_view> names)
   return std::find(names.begin(), names.end(), packet) != names.end();
 }
 
-// True if the operator selects rows of its first argument, and so reads only as much of it as it
-// writes.
+// True if the operator selects rows of its first argument. It then reads at most as many bytes of
+// the argument as it writes.
 bool is_lookup(std::string_view packet) {
   static constexpr std::array<std::string_view, 6> kLookups{
       "aten.embedding", "aten.index",         "aten.index_select",
@@ -89,7 +90,7 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
   for (const Tensor& t : outputs) written = saturating_add(written, touched_bytes(graph, t));
 
   if (outputs.empty()) {
-    // Reads a number from a tensor: the CPU waits for it, however it is used.
+    // The operator reads a number from a tensor, and the CPU waits for it.
     if (op.has(OperatorTag::data_dependent) && input_on_device)
       return {.kind = Traffic::Kind::transfer, .bytes = read, .blocks_host = true};
     // Assertions cost nothing. The cost of a higher-order operator that returns no tensors is

@@ -12,7 +12,7 @@ struct Traffic {
     none,      // runs nothing on the device: views, waits, sizes, allocations
     kernel,    // reads and writes device memory
     transfer,  // between host and device
-    host,      // runs on the CPU of a cuda graph
+    host,      // runs on the CPU although the graph runs on a GPU
   };
   Kind kind = Kind::none;
   std::int64_t bytes = 0;    // moved; for a transfer, over the host link

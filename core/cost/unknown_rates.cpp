@@ -44,10 +44,11 @@ UnknownRate unknown_tokens(const Graph& graph, const ModelFacts& facts, const Th
             fmt::format("The graph is only a {}, not a training step.", to_string(*part))};
   if (!facts.local_tokens)
     return {"no token count",
-            "The capture lacks seq_len and local_batch_size in its info, and token ids as inputs."};
+            "The capture's info lacks seq_len or local_batch_size, and the graph has no token ids "
+            "as input."};
   if (!facts.non_data_parallel_degree)
     return {"no parallel degree",
-            "The capture lacks the purpose of its process groups, such as mesh_tp."};
+            "The capture does not state the purpose of its process groups, such as mesh_tp."};
   return {"no time", "The step takes no time."};
 }
 
@@ -56,7 +57,7 @@ UnknownRate unknown_mfu(const Graph& graph, const ModelFacts& facts, const Throu
   if (!rates.tokens_per_second) return unknown_tokens(graph, facts, rates);
   const auto names = missing_members(graph, facts);
   return {fmt::format("no {}", names.front()),
-          fmt::format("The capture lacks members of its info: {}.", fmt::join(names, ", "))};
+          fmt::format("The capture's info lacks {}.", fmt::join(names, ", "))};
 }
 
 }  // namespace jointer

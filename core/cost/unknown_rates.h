@@ -10,7 +10,8 @@
 
 namespace jointer {
 
-// Forward, backward or subgraph if the graph is only a part of a training step; else nullopt.
+// Returns the kind of a graph that is only a part of a training step (forward, backward or
+// subgraph); nullopt for a whole step.
 std::optional<CaptureKind> part_of_step(const Graph& graph);
 // Returns true if only some parameters are active for a token.
 bool is_mixture_of_experts(const Graph& graph);

@@ -47,7 +47,7 @@ TEST(UnknownRates, NameTheMissingFacts) {
                                                   "seq_len":100,"heads":4,"head_size":8})");
   EXPECT_EQ(tokens.brief, "");
   EXPECT_EQ(mfu.brief, "no layers");
-  EXPECT_EQ(mfu.sentence, "The capture lacks members of its info: layers.");
+  EXPECT_EQ(mfu.sentence, "The capture's info lacks layers.");
 }
 
 }  // namespace
