@@ -49,7 +49,7 @@ struct ArgumentRecord {
   friend bool operator==(const ArgumentRecord&, const ArgumentRecord&) = default;
 };
 
-// Positional arguments; or keyword arguments as alternating names and values, like the children of
+// Positional arguments, or keyword arguments as alternating names and values, like the children of
 // a dict.
 using ArgumentRecords = std::vector<ArgumentRecord>;
 

@@ -22,8 +22,9 @@ class CallBuilder {
  public:
   CallBuilder(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // Adds the change and returns the new node's name. `target`: the operator's full name. `like`:
-  // the node that the call replaces. `before`: a node's name in edits.
+  // Adds the change and returns the new node's name. `target` is the full name of the operator,
+  // `like` the node that the call replaces, and `before` the name in edits of the node that
+  // follows.
   std::string insert(std::string_view target, ArgumentRecords args, ArgumentRecords kwargs,
                      ValueRecord val, NodeId like, std::string_view before);
   // The same for a call that returns one tensor and has no keyword arguments.
@@ -47,7 +48,7 @@ class CallBuilder {
   const Graph& graph_;
   PartId part_;
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;  // by base
+  std::unordered_map<std::string, int> next_;  // by base name
   std::vector<Change> changes_;
 };
 

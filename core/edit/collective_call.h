@@ -17,7 +17,7 @@ struct CollectiveCall {
   std::string target, group_name, reduce_op;  // reduce_op is empty for an all-gather
   std::int64_t group_size = 1;
 
-  // The arguments of this call, but with a different input.
+  // Returns the arguments of this call, but with a different input.
   [[nodiscard]] ArgumentRecords args_with(std::string_view input_name) const;
 };
 
@@ -25,19 +25,19 @@ struct CollectiveCall {
 // (usage): `start` is any other call.
 Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start);
 
-// The wait, which must be the only reader of the start. Error (usage): no node reads the start, or
-// a node other than the wait does.
+// Returns the wait, which must be the only reader of the start. Error (usage): no node reads the
+// start, or a node other than the wait does.
 Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start);
 
 bool is_dense(const Graph& graph, const Tensor& tensor);
 
-// A dense tensor with the dtype and the device of the node's result. `of`: the node whose first
-// tensor the new tensor is a view of; if empty, the tensor gets a new storage.
+// Returns a dense tensor with the dtype and the device of the node's result. It is a view of the
+// first tensor of the node `of` or, if `of` is empty, has a new storage.
 TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,
                          std::string_view of = {});
 
-// Returns the name of a node that holds the same tensor, dense and in that shape: the node itself,
-// a view of it, or a view of a copy.
+// Returns the name of a node that holds the same elements as a dense tensor of shape `shape`: the
+// node itself, a view of it, a copy, or a view of a copy.
 std::string as_dense(const Graph& graph, CallBuilder& calls, NodeId node,
                      const std::vector<std::int64_t>& shape, NodeId like, std::string_view before);
 

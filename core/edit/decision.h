@@ -1,6 +1,7 @@
 #pragma once
 
-// Decisions: why a pass changed a node or left it unchanged, and the decisions that an edit keeps.
+// Decisions of passes: why a pass changed a node or left it unchanged. An edit keeps a limited
+// number of decisions.
 
 #include <cstddef>
 #include <string>
@@ -25,8 +26,8 @@ struct Decision {
 inline constexpr std::size_t kMaxDecisions = 100'000;
 inline constexpr std::size_t kMaxDecisionBytes = 16 << 20;
 
-// The decisions that an edit keeps: as many as fit, from the start. If some do not fit, a final
-// decision gives the number of those left out.
+// Returns the decisions that an edit keeps: the first ones, up to the limits. If any are left out,
+// a final decision gives their number.
 std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions,
                                      std::size_t most = kMaxDecisions,
                                      std::size_t max_bytes = kMaxDecisionBytes);

@@ -1,18 +1,19 @@
 // Computes the difference between two graphs, and the edit that turns one into the other.
 //
-// Nodes are matched by name, unless a match is given (core/edit/node_match.h). Among the common
-// nodes, those of a longest increasing subsequence of positions (in `before`, listed in the order
-// of `after`) stay; the others move, neighbors together. Placeholders, constants and outputs always
-// stay. A call can belong to the subsequence only if the same number of these fixed nodes precede
-// it in both graphs.
+// Nodes are matched by name, unless a match is given (core/edit/node_match.h). List the common
+// nodes in the order of `after`: the nodes of a longest subsequence with increasing positions in
+// `before` stay; the others move, adjacent nodes together. Placeholders, constants and outputs
+// always stay. A call can belong to the subsequence only if the same number of these fixed nodes
+// precede it in both graphs.
 //
 // The edit lists moves first, each to the position right before the next node that stays; then
 // insertions and replacements, in the order of `after`, with each insertion before the next common
-// node; then removals, readers first. The storage of an added node is named by a node that holds it
-// in `after`. If a call differs only in its inputs from its previous form, or from the call that it
-// was made from, the edit names just these inputs, so that the other arguments stay those of the
-// graph that the edit is replayed on. If a common node is a view of a different storage than
-// before, or has a new storage, its replacement records that (core/edit/storage_changes.h).
+// node; then removals, readers first. The edit identifies the storage of an added node by a node
+// that holds it in `after`. If a call differs only in its inputs from its previous form, or from
+// the call that it was made from, the edit lists only these inputs; the other arguments are then
+// those of the graph on which the edit is replayed. If a common node is a view of a different
+// storage than before, or has a new storage, its replacement records that
+// (core/edit/storage_changes.h).
 
 #include "core/edit/difference.h"
 
@@ -40,9 +41,9 @@ bool stays(const Node& n) {
   return n.kind != NodeKind::call;
 }
 
-// The positions in `values` of one of its longest strictly increasing subsequences.
+// Returns the positions of a longest strictly increasing subsequence of `values`.
 std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& values) {
-  std::vector<std::size_t> ends;  // by length - 1: position of the lowest final value
+  std::vector<std::size_t> ends;  // indexed by length - 1: position of the lowest final value
   std::vector<std::size_t> previous(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto at =
@@ -262,8 +263,8 @@ class EditWriter {
     return true;
   }
 
-  // For a node of unknown origin: the node of `before` that makes the same call, if there is
-  // exactly one. On another rank, the integers in that call may differ.
+  // For a node of unknown origin, returns the node of `before` that makes the same call, if there
+  // is exactly one. Copying that node keeps its integers, which may differ on another rank.
   [[nodiscard]] NodeId equal_node(NodeId id, const std::unordered_set<NodeId>& changed) {
     const Node& n = after_.node(id);
     if (n.kind != NodeKind::call || !(has_integer(n.args) || has_integer(n.kwargs))) return {};

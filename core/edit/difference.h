@@ -31,7 +31,7 @@ GraphDifference compare_graphs(const Graph& before, const Graph& after, const No
 // Error (usage): only one of the two is a pair, so they cannot be compared.
 Result<void> check_comparable(const Graph& before, const Graph& after);
 
-// The edit that, applied to `before`, yields a graph with the hash, the policies and the shared
+// Returns the edit that turns `before` into a graph with the hash, the policies and the shared
 // storages of `after`. Error (usage), in one sentence: the graphs differ in something that no edit
 // can change: placeholders, constants, or the number of outputs.
 Result<Edit> difference(const Graph& before, const Graph& after);

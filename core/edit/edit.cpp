@@ -6,8 +6,8 @@
 //   - every node reads only nodes before it, and the graph is valid (core/graph/validate.h);
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
 //     must keep their order (core/graph/dependencies.h, for the graph before the edit). Exceptions:
-//     the call of one of them was replaced; after an edit that changes calls, neither still writes
-//     to memory that the other uses; another node now defines the symbol;
+//     the edit replaced the call of one of them, changed calls so that neither writes to memory
+//     that the other uses, or added a node that now defines the symbol;
 //   - placeholders, constants and outputs stay, and nothing moves across a placeholder or an
 //     output.
 // If the edit is not legal, the inverses of the applied changes are applied in reverse.
@@ -16,9 +16,9 @@
 // (core/graph/storage_rules.h).
 //
 // The inverse of a move puts the nodes back run by run, where a run is a sequence of nodes that
-// were next to each other: first those that came from the left, from left to right, then those
-// that came from the right, from right to left. In this order, no node ever precedes a node that it
-// reads.
+// were next to each other: first the runs that came from the left, from left to right, then the
+// runs that came from the right, from right to left. In this order, no node ever precedes a node
+// that it reads.
 //
 // Cost: for a move, the distance and the dependencies of the moved nodes; for a removal, the
 // distance to the end; for a run of insertions, the graph. An edit that does more than move nodes
@@ -80,7 +80,7 @@ struct Editor::State {
   // `custom`: JSON, or `null`.
   Result<void> annotate(NodeId id, const std::string& custom);
   Result<NodeId> find(std::string_view name) const;
-  // The position for a new node.
+  // Returns the node before which to place a new node.
   Result<NodeId> find_place(std::string_view before) const;
   Result<std::vector<NodeId>> tagged_by(const SetPolicy& set) const;
   Result<void> check_operator(const Node& n) const;
@@ -112,8 +112,8 @@ struct Editor::State {
   std::vector<Change> undo;
   std::vector<std::size_t> undo_begins;
   std::vector<NodeId> moved, added;
-  // Nodes that were inserted but are still at the end of the program order, each with the node that
-  // it goes before.
+  // Nodes that were inserted but are still at the end of the program order, each with the node
+  // before which it belongs.
   std::vector<std::pair<NodeId, NodeId>> inserted;
   std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
   std::unordered_set<NodeId> keeps_value;     // replaced without a new value
@@ -276,7 +276,7 @@ bool Editor::State::is_constant_read(const Node& n, NodeId but) const {
     return id != but && other.kind == NodeKind::get_attr && other.part == n.part &&
            other.target == n.target;
   };
-  // The node is usually a copy of a node that reads it.
+  // The node is usually a copy of a node that reads the constant.
   if (n.origin && graph.is_live(n.origin) && reads_it(n.origin)) return true;
   return std::ranges::any_of(graph.order(), reads_it);
 }
@@ -540,8 +540,8 @@ Result<void> Editor::State::judge() {
   return {};
 }
 
-// A replaced call may return different memory than before: a copy has a new storage, a view has its
-// argument's.
+// A replaced call may return different memory than before: a copy has a new storage, a view has the
+// storage of its argument.
 void Editor::State::correct_values() {
   if (keeps_value.empty()) return;
   undo_begins.push_back(undo.size());
@@ -589,10 +589,11 @@ bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   });
 }
 
-// Checks the node against those that must stay on one side of it. Dependencies connect neighbors.
-// If the edit removed or replaced a neighbor, so that it no longer holds this node, the search
-// continues with the nodes that held the neighbor. Those that it read count too: a pair of nodes
-// has only one recorded dependency, and a data dependency hides the others.
+// Checks the position of the node relative to the nodes that must stay on one side of it.
+// Dependencies are recorded between neighbors only. If the edit removed or replaced a neighbor so
+// that it no longer constrains this node, the search continues with the nodes that constrained the
+// neighbor. These include the nodes that the neighbor read: only one dependency is recorded per
+// pair of nodes, and a data dependency hides others.
 Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
   const auto holds = [&](const Dependency& d, bool is_neighbor) {

@@ -56,8 +56,8 @@ struct SetPolicy {
 // Inserts a call right before `before`. The record refers to nodes of the same half, by their names
 // without `backward:`.
 struct InsertNode {
-  // The nodes that `copy` and `like` name, by their names in edits, which have the prefix of
-  // `before`. Empty if not given.
+  // The names in edits of the nodes that `copy` and `like` refer to, with the prefix of `before`.
+  // Empty if not given.
   [[nodiscard]] std::string copied() const { return in_half(node->copy.value_or("")); }
   [[nodiscard]] std::string like() const { return in_half(node->like); }
   // Converts a name in the record to the node's name in edits, by adding the prefix.
@@ -77,13 +77,13 @@ struct RemoveNode {
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 
-// Replaces inputs of a call, or its operator, its arguments, or both. The value that it returns
-// stays the same unless `val` is given. `inputs` pairs a node that the call reads with the node
-// that it reads instead. All pairs apply at once and to every argument; everything else in the
-// arguments stays the same. `inputs` excludes `target`, `args` and `kwargs`. Nodes in arguments
-// have their names in their half, without `backward:`. An output accepts only `inputs` and `args`.
-// `custom` replaces all annotations with a JSON object, or removes them if it is `null`; any node
-// except the output accepts `custom`.
+// Replaces inputs of a call, or its operator, its arguments, or both. The call's value stays the
+// same unless `val` is given. `inputs` pairs a node that the call reads with the node that it reads
+// instead. All pairs apply at once and to every argument; everything else in the arguments stays
+// the same. `inputs` excludes `target`, `args` and `kwargs`. Arguments refer to nodes by their
+// names in the half, without `backward:`. An output accepts only `inputs` and `args`. `custom`
+// replaces all annotations with a JSON object, or removes them if it is `null`; any node except the
+// output accepts `custom`.
 struct ReplaceCall {
   // True if this changes what the node computes, not only its annotations.
   [[nodiscard]] bool is_of_call() const {
@@ -143,7 +143,7 @@ std::string edit_name(const Graph& graph, NodeId id);
 // error says why, and the graph is unchanged. edit.cpp states what is legal. To apply several edits
 // in a row, use Editor, which is faster.
 Result<Edit> apply(Graph& graph, const Edit& edit);
-// The same with given dependencies of the graph: computing them takes longer than a move.
+// The same with the dependencies of the graph, which take longer to compute than a move.
 Result<Edit> apply(Graph& graph, const Edit& edit, const Dependencies& dependencies);
 
 // Applies several edits to one graph, each as `apply` does. As long as edits only change the order,
@@ -152,8 +152,8 @@ class Editor {
  public:
   // The graph must outlive the editor, and only the editor may change it.
   explicit Editor(Graph& graph);
-  // `dependencies`: the graph's; must stay valid until the first edit that does more than move
-  // nodes.
+  // `dependencies` are those of the graph. They must stay valid until the first edit that does more
+  // than move nodes.
   Editor(Graph& graph, const Dependencies& dependencies);
   ~Editor();
   Editor(const Editor&) = delete;

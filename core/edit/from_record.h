@@ -9,11 +9,11 @@
 
 namespace jointer {
 
-// The node that the record describes; it is not added to the graph. The record may name the node
-// itself as the owner of a storage.
+// Returns the node that the record describes, without adding it to the graph. The record may name
+// the node itself as the owner of a storage.
 Result<Node> node_of(Graph& graph, PartId part, const NodeRecord& record);
 
-// The node with the operator, the arguments and the value that `replace` gives. Ignores
+// Returns the node with the operator, the arguments and the value that `replace` gives. Ignores
 // `replace.inputs`.
 Result<Node> replaced_call(Graph& graph, const Node& node, const ReplaceCall& replace);
 

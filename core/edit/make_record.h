@@ -34,10 +34,10 @@ void record_call(const Graph& graph, const Node& node, NodeRecord& record);
 
 ArgumentRecords record_args(const Graph& graph, const Argument& list_or_dict);
 // `name_owner` may return a different name for a node whose storage a tensor shares. If it returns
-// an empty text, the record uses the node's own name.
+// an empty string, the record uses the node's own name.
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                          const std::function<std::string_view(NodeId)>& name_owner = {});
-// The value of a node that returns one tensor, in a new storage.
+// Returns the tensor of a node with a single result, in a new storage.
 TensorRecord record_tensor(const Graph& graph, NodeId id);
 
 }  // namespace jointer

@@ -13,19 +13,19 @@
 //     results one after another: views, no copies.
 //   - All-reduce: the inputs are flattened and concatenated, [M]; the results are views.
 //
-// The wait of each member becomes its final view. It keeps its name, value and readers, so nothing
-// else in the graph changes. The bucket starts where its last member started or, if a member's
-// result is used before that, as soon as all inputs exist. Its wait replaces the first of the
-// members' waits after the start, but precedes the first use of any result.
+// The wait of each member becomes the member's final view. The node keeps its name, value and
+// readers, so nothing else in the graph changes. The bucket starts where its last member started
+// or, if a member's result is used before that, as soon as all inputs exist. Its wait replaces the
+// first of the members' waits after the start, but precedes the first use of any result.
 //
 // Numerics: gathering and copying change no bits. A sum over two ranks is the same in any order.
 // Over more ranks, the order may depend on an element's position in the buffer, and so may the last
 // bit of the sum.
 //
 // Members have the same operator, group, reduction, device and dtype. The caller may allow
-// all-gathers of different dtypes: their inputs are then viewed as bytes, and what is copied out is
-// viewed as its dtype again. Calls that feed a member (a cast) stay; torch casts while it packs.
-// Source: torch/_inductor/fx_passes/bucketing.py.
+// all-gathers of different dtypes: their inputs are then viewed as bytes, and the results that are
+// copied out are viewed with their dtypes again. Calls that feed a member (such as a cast) stay;
+// torch casts while packing. Source: torch/_inductor/fx_passes/bucketing.py.
 //
 // Cost: linear in the members and their readers, plus one scan of the graph to find readers.
 
@@ -161,7 +161,8 @@ class Merger {
     return member;
   }
 
-  // The bucket reads the inputs where it starts: no node may have written to them by then.
+  // The bucket reads all inputs where it starts, so no node may write to an input between the
+  // member's start and that position.
   Result<void> check_writes(std::size_t start) const {
     const Dependencies dependencies(graph_);
     for (const Member& m : members_)
@@ -214,8 +215,8 @@ class Merger {
         }
   }
 
-  // The position for the bucket's start: where the last member starts or, if a result is used
-  // before that, the first position where all inputs exist, but not before the first member's
+  // Returns the position of the bucket's start: where the last member starts or, if a result is
+  // used before that, the first position where all inputs exist, but not before the first member's
   // start.
   Result<std::size_t> find_start() const {
     const std::size_t last_start = graph_.position(members_.back().start);
@@ -292,7 +293,7 @@ class Merger {
                            [&](std::int64_t sum, const Member& m) { return sum + m.*size; });
   }
 
-  // The name of the member's input, flat or as rows, ready for concatenation.
+  // Returns the name of a node with the member's input, flat or as rows, ready for concatenation.
   std::string part_of(const Member& m, const std::vector<std::int64_t>& shape) {
     const std::string dense =
         as_dense(graph_, *calls_, m.input, is_of_bytes_ ? std::vector{m.in_elements} : shape,
@@ -306,7 +307,7 @@ class Merger {
                   start_place_);
   }
 
-  // Concatenates the inputs and calls the collective. Returns its name.
+  // Concatenates the inputs and calls the collective. Returns the name of the collective.
   std::string pack() {
     const bool scatters = call_.kind == CollectiveKind::reduce_scatter;
     const std::int64_t g = call_.group_size, in = total(&Member::in), out = total(&Member::out);

@@ -23,19 +23,19 @@ struct MergeOptions {
 };
 struct MergedBucket {
   NodeId start, wait;                         // of the bucket
-  std::vector<NodeId> ahead, behind;          // new nodes, in order: up to its start; after it
+  std::vector<NodeId> ahead, behind;          // new nodes in order: up to the start; after it
   std::vector<NodeId> old_starts, old_waits;  // removed; turned into views
 };
 // Merges several buckets at once, for passes that place them. A bucket that merge_collectives would
-// refuse is refused alone, and its members stay unchanged. All members of a bucket belong to one
-// half, and a collective belongs to one bucket. New nodes are appended to the order, so the graph
-// is not valid until the caller sets a new order and calls finish().
+// refuse is refused without affecting the others, and its members stay unchanged. All members of a
+// bucket belong to one half, and a collective belongs to one bucket. New nodes are appended to the
+// order, so the graph is not valid until the caller sets a new order and calls finish().
 std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
                                                 std::span<const std::vector<NodeId>> buckets,
                                                 const MergeOptions& options);
 
 // Splits a bucket that merge_collectives made, or a coalesced collective, into one collective per
-// member. Error (usage): it is neither.
+// member. Error (usage): the collective is neither.
 Result<Edit> split_collective(const Graph& graph, NodeId start);
 
 }  // namespace jointer

@@ -25,10 +25,10 @@ struct Carried {
 };
 enum class Direction : std::uint8_t { earlier, later };
 // A move to an earlier position includes the chain that feeds the node; a move to a later position,
-// the chain that reads it, up to the first user that computes. A chain consists of cheap nodes that
-// read one node each: views, casts, copies. Without its chain, a collective's start could hardly
-// move earlier, or a wait later. Cost: linear in the chain; for a move to a later position, also
-// one scan of the graph.
+// the chain that reads it, up to the first reader that computes. A chain consists of cheap nodes
+// that read one node each: views, casts, copies. Without its chain, a collective's start could
+// hardly move earlier, or a wait later. Cost: linear in the chain; for a move to a later position,
+// also one scan of the graph.
 Carried carry(const Graph& graph, NodeId node, Direction direction);
 Carried carry(const Graph& graph, const Users& users, NodeId node, Direction direction);
 
@@ -48,8 +48,8 @@ std::vector<std::vector<NodeId>> collective_starts(const Graph& graph,
                                                    std::span<const NodeId> order);
 
 // A note for each group whose collectives start in a different order than in `before`: "Every rank
-// must do the same: the collectives of group fsdp then start in a different order." If the
-// collectives themselves differ, the note says that there are more or fewer.
+// must do the same: the collectives of group fsdp then start in a different order." If the number
+// of collectives differs, the note gives both numbers instead.
 std::vector<std::string> rank_notes(const Graph& graph,
                                     const std::vector<std::vector<NodeId>>& before);
 std::vector<std::string> rank_notes(const Graph& graph,

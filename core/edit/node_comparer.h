@@ -20,8 +20,7 @@ struct DetailDifference {
 };
 
 // Does not compare storages. Compares nodes in arguments by name or, if there is a match, by
-// correspondence. In the second case, does not compare the targets of placeholders either, because
-// these are names.
+// correspondence. With a match, also ignores the targets of placeholders, because these are names.
 class NodeComparer {
  public:
   // The graphs and the match must outlive this object.
@@ -32,9 +31,9 @@ class NodeComparer {
   [[nodiscard]] bool same_args(NodeId a, NodeId b) const;
   // Ignores the order of keywords.
   [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const;
-  // Pairs of names: an input of `a`, and the node that `b` reads in its place. nullopt if the
-  // arguments differ in any other way, or if `b` reads several nodes in place of one. Ignores the
-  // order of keyword arguments.
+  // Returns pairs of names: an input of `a`, and the node that `b` reads in its place. Returns
+  // nullopt if the arguments differ in any other way, or if `b` reads several nodes in place of
+  // one. Ignores the order of keyword arguments.
   using Inputs = std::vector<std::pair<std::string, std::string>>;
   [[nodiscard]] std::optional<Inputs> exchanged_inputs(NodeId a, NodeId b) const;
   // An offset that is known in only one graph is not a difference: an edit drops the offsets that

@@ -1,16 +1,16 @@
 // Finds the nodes of two graphs that correspond to each other, by name or by structure.
 //
-// By structure: the signature comes first. Outputs correspond. Placeholders correspond by
-// position if both graphs have equally many, else by name. Every node has a color per radius. At
-// radius 0, it is a hash of the node's call without names, or of its position in the signature; at
-// radius r + 1, it combines the colors at radius r of the node, of its arguments by position,
-// and of its readers. So nodes have the same color if everything within that distance is the
-// same.
+// Matching by structure begins with the signature. Outputs correspond. Placeholders correspond by
+// position if both graphs have the same number of them, or else by name. Every node has a color per
+// radius. At radius 0, it is a hash of the node's call without names, or of its position in the
+// signature; at radius r + 1, it combines the colors at radius r of the node, of its arguments by
+// position, and of its readers. So nodes have the same color if everything within that distance is
+// the same.
 //
 // 1. From the largest radius to the smallest, nodes are matched if exactly one unmatched node in
 //    each graph has their color.
 // 2. From the largest radius to the smallest, nodes that share a color are matched in program
-//    order: first those of the same module, then the others. At radius 0, only those of the same
+//    order: first within the same module, then across modules. At radius 0, only within the same
 //    module.
 // 3. The arguments of matched nodes are matched by position if they call the same operator: a call
 //    whose result has a different shape is a change, rather than one node removed and another
@@ -18,7 +18,7 @@
 //
 // Whenever two nodes are matched, so are their arguments at the same position, and readers that
 // have only one counterpart, if their colors at radius 0 are the same. Therefore a difference
-// affects only its surroundings, and of several equal chains, none is cut and joined to another.
+// affects only its surroundings, and equal chains are not cut and joined to each other.
 //
 // Cost: linear in the arguments for each of seven radii, plus sorting. Nodes that can be exchanged
 // for each other without changing any color may be matched in a way that makes equal graphs differ;

@@ -17,8 +17,8 @@ class NodeMatch {
   // way, whatever their names. Deterministic. Cost: n log n.
   static NodeMatch by_structure(const Graph& before, const Graph& after);
 
-  // By name if most calls have a namesake that calls the same operator, as in states of one
-  // document; else by structure, as names of other captures may be numbered differently.
+  // Matches by name if at least half of the calls have a namesake that calls the same operator, as
+  // in states of one document; if not, by structure, because captures may number names differently.
   static NodeMatch closest(const Graph& before, const Graph& after);
 
   // The corresponding node of the other graph, or none. Each node corresponds to at most one.

@@ -125,7 +125,7 @@ class RemovedNodes {
         if (removed.contains(input)) readers_[input].push_back(id);
   }
 
-  // Records that the edit changes inputs of `reader`, which is none if the edit inserts the reader.
+  // Records the inputs of `reader` that the edit changes. `reader` is null if the edit inserts it.
   void exchange(NodeId reader, const InputNames& inputs) {
     if (!reader) return;
     const PartId part = graph_.node(reader).part;

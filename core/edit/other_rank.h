@@ -4,11 +4,11 @@
 //
 // The ranks of a program have the same nodes, but some constants differ: where a shard begins,
 // names of process groups, indices of devices. Names in the edits become those of this rank. Other
-// constants cannot be translated, so an edit that would bring in those of the recipe's rank is
-// refused if
+// constants cannot be translated, so an edit that would introduce constants of the recipe's rank is
+// refused. An edit does so if
 //   - it replaces all arguments of a node that has other constants here;
 //   - it removes such a node without inserting a copy, and a remaining node depends on it;
-//   - it inserts a call with integers that was made from such a node, or may have been.
+//   - it inserts a call with integers that was, or may have been, made from such a node.
 // A copy of the node has the constants of this rank.
 
 #include <map>
@@ -22,9 +22,9 @@ namespace jointer {
 
 class OtherRank {
  public:
-  // Describes the graph before the first edit. `recorded` is null if the recipe does not record
-  // the part. `is_strict`: the graph belongs to another rank of the program, so anything that
-  // cannot be adapted is an error. `expects`: Recipe::expects, with the names of this graph; used
+  // `graph` is the graph before the first edit. `recorded` is null if the recipe does not record
+  // the part. If `is_strict`, the graph belongs to another rank of the program, and anything that
+  // cannot be adapted is an error. `expects` is Recipe::expects with the names of this graph; used
   // only if `is_strict`.
   OtherRank(const Graph& graph, PartId part, const RecipeGraph* recorded,
             const std::map<std::string, std::string>& expects, bool is_strict);
@@ -39,7 +39,7 @@ class OtherRank {
   // A node whose constants differ, or may differ, on this rank.
   struct Own {
     std::string args;
-    std::string source;  // the node of the graph before the first edit that has them
+    std::string source;  // the node with these constants before the first edit
   };
 
   void find_own(const Graph& graph, const RecipeGraph& recorded,
@@ -47,7 +47,7 @@ class OtherRank {
   void find_lost(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  // The sources of those removed rank-specific nodes that the edit keeps a copy of.
+  // Returns the sources of the removed rank-specific nodes of which the edit keeps a copy.
   [[nodiscard]] std::set<std::string> kept_sources(const Graph& graph, const Edit& edit,
                                                    const std::set<std::string>& removed) const;
   [[nodiscard]] Result<void> check_integers(const NodeRecord& record,

@@ -16,7 +16,7 @@ namespace {
 // Collects the names of the nodes that changes refer to, as edits write them.
 struct NameCollector {
   std::set<std::string> names;
-  std::set<std::string> listed;  // nodes of long lists of policies
+  std::set<std::string> listed;  // nodes listed in policy changes
 
   void operator()(const MoveNodes& move) {
     names.insert(move.nodes.begin(), move.nodes.end());

@@ -14,7 +14,7 @@ namespace jointer {
 
 // A graph that a recipe edits, as it was before the first edit.
 struct RecipeGraph {
-  std::string key;  // its part in names of nodes: "graph", "forward", "backward"
+  std::string key;  // the part: "graph", "forward" or "backward"
   std::size_t nodes = 0;
   std::string hash, after;  // before the first edit and after the last; empty if not recorded
   std::string fingerprint;  // core/graph/fingerprint.h

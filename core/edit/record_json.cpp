@@ -15,7 +15,7 @@ using Members = Json::object_t;
 constexpr int kMaxDepth = 64;  // of nested arguments; real captures reach 3
 constexpr std::size_t kMaxRank = 64;
 
-// An object with one member and room for `count`.
+// Returns an object with one member and room for `count`.
 Json object(std::string_view key, Json value, std::size_t count = 2) {
   Members members;
   members.reserve(count);
@@ -40,7 +40,7 @@ Result<const Json::array_t*> list_of(const Json& json, std::string_view key) {
   return list;
 }
 
-// A value of a type that read_json supports.
+// Reads a value of a type that read_json supports.
 template <class T>
 Result<T> read_as(const Json& json, std::string_view key) {
   T value{};
@@ -432,8 +432,8 @@ Json module_json(const Module::value_type& module) {
   return list;
 }
 
-// A number of more than 63 bits, such as the 2^64 - 1 with which autograd marks a call without a
-// number, counts as absent.
+// Treats a number of more than 63 bits as absent: autograd uses 2^64 - 1 for a call without a
+// sequence number.
 Result<std::optional<std::int64_t>> read_count(const Json& json) {
   if (json.is_number_unsigned() && !std::in_range<std::int64_t>(json.get<std::uint64_t>()))
     return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The JSON of records (docs/recipe.md, docs/capture_format.md). Errors (input): the JSON is not a
-// valid record; the message says what is wrong in it.
+// valid record; the message says what is wrong.
 
 #include "core/base/json_fields.h"
 #include "core/base/result.h"

@@ -5,8 +5,9 @@
 //   2. Translate the changes to each other layer: nodes become their counterparts. The neighbor of
 //      a moved block may be in a different layer from the block; its counterpart has the same
 //      distance in layers from the counterpart of the block.
-//   3. Apply them to a copy of the graph, layer after layer in program order. A layer in which a
-//      counterpart is missing, or in which a change is not legal or changes nothing, is left out.
+//   3. Apply the changes to a copy of the graph, layer after layer in program order. A layer in
+//      which a counterpart is missing, or in which a change is not legal or changes nothing, is
+//      left out.
 //
 // Cost: a copy of the graph, a lookup per name and layer, and the distances of the moves.
 
@@ -21,7 +22,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kMaxNotes = 2;  // layers whose reasons an edit keeps
+constexpr std::size_t kMaxNotes = 2;  // layers for which an edit keeps the reason
 
 void add_left_out(RepeatedEdit& repeated) {
   const std::vector<std::string>& left_out = repeated.left_out;
@@ -32,7 +33,7 @@ void add_left_out(RepeatedEdit& repeated) {
         fmt::format("Not in {} either.", counted(left_out.size() - kMaxNotes, "more layer")));
 }
 
-// The target position of a moved block.
+// The node next to which a moved block is placed.
 struct Neighbor {
   NodeId node;
   bool is_after = true;  // the node comes after the block, not before it
@@ -62,7 +63,8 @@ class Repeater {
       all.insert(all.end(), changes->begin(), changes->end());
     }
     if (repeated.layers == 0)
-      return refuse("no other layer can do the same{}{}", repeated.left_out.empty() ? "" : ". ",
+      return refuse("the edit cannot be repeated in any other layer{}{}",
+                    repeated.left_out.empty() ? "" : ". ",
                     repeated.left_out.empty() ? "" : repeated.left_out.front());
     repeated.edit.title =
         fmt::format("{}, the same in {}", edit.title, counted(repeated.layers, "more layer"));
@@ -86,7 +88,7 @@ class Repeater {
     for (const std::string& name : names) {
       nodes.push_back(graph_.find(name));
       if (!nodes.back() && set != nullptr)
-        return refuse("{} selects nodes of every layer already", name);
+        return refuse("{} already selects nodes of every layer", name);
       if (!nodes.back()) return refuse("there is no node {}", name);
     }
     return nodes;
@@ -102,12 +104,12 @@ class Repeater {
       for (const NodeId node : nodes) {
         const std::int64_t layer = counterparts_.layer_of(node);
         if (layer == Layers::kNone)
-          return refuse("{} is in no layer, so it has no counterpart in other layers",
+          return refuse("{} does not belong to a layer, so it has no counterpart in other layers",
                         graph_.name(node));
         if (!first_) first_ = node;
         home_ = counterparts_.layer_of(first_);
         if (layer != home_)
-          return refuse("the edit changes layers {} and {} already; select nodes of one layer",
+          return refuse("the edit already changes layers {} and {}; select nodes of one layer",
                         home_, layer);
       }
     }
@@ -156,8 +158,8 @@ class Repeater {
     return changes;
   }
 
-  // The node before which a layer's block is placed. `neighbor`: the block's neighbor in the home
-  // layer.
+  // Returns the node before which to place a layer's block. `neighbor` is the block's neighbor in
+  // the home layer.
   Result<NodeId> place_in(std::int64_t layer, const Neighbor& neighbor,
                           std::span<const NodeId> block) const {
     const std::int64_t at = counterparts_.layer_of(neighbor.node);
@@ -192,7 +194,7 @@ class Repeater {
     return {};
   }
 
-  // True if the change would change nothing.
+  // True if the change would have no effect.
   [[nodiscard]] bool is_done(const Change& change) const {
     if (const auto* set = std::get_if<SetPolicy>(&change))
       return set->region.kind == RegionChange::Kind::keep &&

@@ -1,8 +1,8 @@
 // Replaces the operator of a call.
 //
 // The new operator must accept the arguments as they are: its schema has at least as many
-// positional ones, has all given keywords, needs no others without a default, and accepts tensors
-// where tensors are passed. It must also return the same shape and dtype, for one of these reasons:
+// positional arguments and all given keywords, requires no others, and accepts tensors where
+// tensors are passed. It must also return the same shape and dtype, for one of these reasons:
 //   - it is an overload of the same operator;
 //   - both are pointwise and neither is a comparison: they broadcast sizes in the same way, and for
 //     floating-point inputs of one dtype they return that dtype;
@@ -128,7 +128,7 @@ Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view targ
     return refuse("{} is not known to return the shape and dtype of {} in {}", target,
                   graph.target(n), graph.name(node));
   return Edit{
-      .title = fmt::format("Replace {} of {} by {}", graph.target(n), graph.name(node), target),
+      .title = fmt::format("Replace {} in {} with {}", graph.target(n), graph.name(node), target),
       .by = {},
       .changes = {ReplaceCall{
           .node = edit_name(graph, node), .target = std::string(target), .args = {}, .kwargs = {}}},

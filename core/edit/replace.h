@@ -13,7 +13,7 @@ namespace jointer {
 // node does (rules in replace.cpp).
 Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view target);
 
-// The operators that `replace_call` accepts for the node, sorted.
+// Returns the operators that `replace_call` accepts for the node, sorted.
 std::vector<std::string> replacing_operators(const Graph& graph, NodeId node);
 
 }  // namespace jointer

@@ -33,8 +33,9 @@ class Halves {
     if (half_.empty() && has_rank_hash()) half_ = half_of_rank();
     if (half_.empty()) half_ = to_string(graph_.part(PartId(0)).kind);
     if (half_ != "forward" && half_ != "backward")
-      return fail(Error::Kind::usage,
-                  "the recipe is for a pair, but this graph is neither a forward nor a backward");
+      return fail(
+          Error::Kind::usage,
+          "the recipe is for a pair, but this graph is neither a forward nor a backward graph");
     return {};
   }
 
@@ -220,7 +221,7 @@ class Replayer {
     return {};
   }
 
-  // If the first difference is at a node that an edit names, the recorded call of that node.
+  // Returns the recorded call of the node with the first difference, if an edit names that node.
   std::string expected_text(PartId part, const std::string& where) const {
     for (const auto& [name, call] : recipe_.expects) {
       const auto local = halves_.local(name, false);
@@ -291,7 +292,7 @@ class Replayer {
       if (auto* set = std::get_if<SetPolicy>(&change); set != nullptr && !set->nodes.empty())
         if (!keep_what_fits(index, edit.title, *set)) continue;
       Edit one{.title = edit.title, .by = edit.by, .changes = {change}, .notes = edit.notes};
-      one.decisions = std::exchange(edit.decisions, {});  // the first applied one has them
+      one.decisions = std::exchange(edit.decisions, {});  // the first applied change has them
       if (reason = try_edit(one); reason.empty()) continue;
       result_.skipped.push_back({index, edit.title, std::move(reason)});
       edit.decisions = std::move(one.decisions);

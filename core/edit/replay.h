@@ -21,9 +21,9 @@ struct Replay {
 };
 
 // Applies a recipe's edits to a graph: a whole graph, a pair, or one half of the recipe's pair, in
-// which case changes of the other half are skipped. On another rank of the program that the recipe
-// was made on, names of process groups and devices become those of that rank. Error (usage), in one
-// sentence: the graph differs (the message names the first node that does), or an edit is not
+// which case changes of the other half are skipped. If the recipe was made on another rank of the
+// program, translates names of process groups and devices to those of this rank. Error (usage), in
+// one sentence: the graph differs (the message names the first node that does), or an edit is not
 // legal; the graph is then unchanged. If `lenient`, skips what does not fit (docs/recipe.md states
 // which parts of an edit).
 Result<Replay> replay(Graph& graph, const Recipe& recipe, bool lenient = false);

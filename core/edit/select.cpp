@@ -33,7 +33,7 @@ Pattern parse(const Graph& graph, std::string_view selector) {
   return pattern;
 }
 
-// Names that the user may have meant: of operators if the text has a dot, else of nodes.
+// Returns names that the user may have meant: operators if the text has a dot, or else nodes.
 std::vector<std::string_view> likely_names(const Graph& graph, std::string_view wanted) {
   const bool are_operators = wanted.find('.') != std::string_view::npos;
   std::vector<std::string_view> names;

@@ -7,7 +7,7 @@
 //   layers.*.attention::aten.mm       such calls within matching modules and their submodules
 //
 // Patterns follow glob_matches. The last two forms accept the prefixes `forward:` and `backward:`.
-// Module paths are ModuleTree's. An empty part before `::` matches any module.
+// Module paths are those of ModuleTree. An empty part before `::` matches any module.
 
 #include <string_view>
 #include <vector>
@@ -17,7 +17,8 @@
 
 namespace jointer {
 
-// The selected nodes in program order. Error (usage), in one sentence: `selector` selects nothing.
+// Returns the selected nodes in program order. Error (usage), in one sentence: `selector` selects
+// nothing.
 Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector);
 
 // True if the pattern matches an operator's name, with or without its overload.

@@ -69,7 +69,7 @@ class BucketSplitter {
     const auto users = users_.of(id);
     return users.size() == 1 ? users.front() : NodeId{};
   }
-  // The only reader of the node, if it calls `target`.
+  // Returns the only reader of the node if it calls `target`.
   [[nodiscard]] NodeId next(NodeId id, std::string_view target) const {
     const NodeId user = only_user(id);
     return user && calls(user, target) ? user : NodeId{};
@@ -136,15 +136,15 @@ class BucketSplitter {
     for (const NodeId id : {split_, rows_, wait_, call_.start, flat_, join_}) remove(id);
     for (const Member& m : members_)
       if (flattened(m)) remove(m.joined);
-    return {
-        .title = fmt::format("Split {} into {}", graph_.name(call_.start), members_.size()),
-        .by = {},
-        .changes = calls_out.take(),
-        .notes = {fmt::format("Every rank must do the same: a collective of group {} becomes {}.",
-                              call_.group_name, members_.size())}};
+    return {.title = fmt::format("Split {} into {}", graph_.name(call_.start), members_.size()),
+            .by = {},
+            .changes = calls_out.take(),
+            .notes = {fmt::format(
+                "Every rank must do the same: a collective of group {} is split into {}.",
+                call_.group_name, members_.size())}};
   }
 
-  // True if the member's input is a view that merging added and the split removes.
+  // True if the member's input is a view that merging added and splitting removes.
   [[nodiscard]] bool flattened(const Member& m) const {
     if (!calls(m.joined, "aten.view.default") || users_.of(m.joined).size() != 1) return false;
     const NodeId input = graph_.inputs(m.joined).front();
@@ -243,7 +243,7 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
       .title = fmt::format("Split {} into {}", graph.name(start), getitems.size()),
       .by = {},
       .changes = calls.take(),
-      .notes = {fmt::format("Every rank must do the same: a coalesced collective becomes {}.",
+      .notes = {fmt::format("Every rank must do the same: a coalesced collective is split into {}.",
                             getitems.size())}};
 }
 

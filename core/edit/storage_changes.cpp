@@ -38,7 +38,7 @@ class StorageMatcher {
   // The storage of `before` that corresponds to a storage of `after`.
   struct Match {
     bool is_known = false;
-    StorageId was = {};  // none: the storage is new
+    StorageId was = {};  // null if the storage is new
   };
 
   bool matches(NodeId id, NodeId was) {
@@ -77,7 +77,7 @@ class StorageMatcher {
   const Graph& after_;
   const std::function<bool(NodeId)>& keeps_value_;
   std::vector<Match> matches_;
-  std::vector<bool> is_taken_;  // by storage of `before`: one of `after` matches it
+  std::vector<bool> is_taken_;  // by storage of `before`: already matched
 };
 
 }  // namespace

@@ -16,15 +16,15 @@ struct Tag {
   friend bool operator==(const Tag&, const Tag&) = default;
 };
 
-// The change that restores the node's current region after a change of kind `other`.
+// Returns the change that restores the node's current region after a change of kind `other`.
 RegionChange region_change(const Node& node, RegionChange::Kind other);
 
 class TagList {
  public:
   // `name`: the node's name in edits. Add a node only once.
   void add(std::string name, const Tag& tag);
-  // The changes, in the order in which their tags were first added, with the names of each in the
-  // order of addition. The halves of a pair have separate changes.
+  // Returns the changes, in the order in which their tags were first added; each lists its nodes in
+  // the order in which they were added. The halves of a pair have separate changes.
   [[nodiscard]] std::vector<Change> take();
 
  private:

@@ -49,7 +49,7 @@ struct TensorRecord {
   std::optional<std::vector<SizeRecord>> stride = {};
   std::optional<SizeRecord> offset = {};
   DType dtype = DType::float32;
-  std::string device = {};                    // empty: not known
+  std::string device = {};                    // empty if unknown
   std::optional<StorageRecord> storage = {};  // none: a new storage of exactly the tensor's size
   std::optional<bool> requires_grad = {}, conj = {}, neg = {};
   std::string extra = {};

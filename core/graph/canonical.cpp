@@ -20,7 +20,7 @@ namespace {
 // How to write integers, process groups and devices in arguments.
 enum class Constants : std::uint8_t {
   exact,
-  of_any_rank,  // only what is the same on every rank
+  of_any_rank,  // omits what may differ between ranks
 };
 
 // How to write the nodes that a call reads.
@@ -175,7 +175,7 @@ class CanonicalWriter {
         break;
       case AK::raw:
         if (const std::string_view text = graph_.text(a.text()); is_digits(text))
-          integer(text);  // it exceeds 64 bits
+          integer(text);  // exceeds 64 bits
         else
           raw(symbolic_float(graph_, a), a.text());
         break;

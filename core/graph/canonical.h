@@ -29,14 +29,14 @@ struct NamesElsewhere {
 std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names);
 std::string canonical_call(const Graph& graph, NodeId id, const NamesElsewhere& names);
 
-// The canonical text without what may differ between ranks of one program: integers and device
-// indices in arguments. Process groups are numbered in order of appearance.
+// Returns the canonical text without integers and device indices in arguments, which may differ
+// between the ranks of a program. Process groups are numbered in order of appearance.
 std::string rank_text(const Graph& graph, PartId part);
 
 // The SHA-256 of the canonical text, in lower-case hexadecimal.
 std::string graph_hash(const Graph& graph, PartId part);
 
-// The SHA-256 of rank_text: equal on all ranks of a program that have the same shapes.
+// The SHA-256 of rank_text. It is the same on all ranks of a program whose shapes are equal.
 std::string rank_hash(const Graph& graph, PartId part);
 
 // The hash of the whole graph. For a pair, one hash per half: "FORWARD+BACKWARD".

@@ -1,8 +1,9 @@
 #pragma once
 
-// References from the constants of a part into its tables. Constants are stored as JSON
-// (Part::constants). A tensor in them, or a node of a constant that is a graph, refers to its
-// storage, module stack and stack trace by number. Number 0 is the part's first entry in the table.
+// References from the constants of a part to the part's tables. Constants are stored as JSON
+// (Part::constants). If a constant contains a tensor or is a graph with nodes, the tensor or node
+// refers to its storage, module stack and stack trace by number. Number 0 is the part's first entry
+// in the table.
 
 #include <array>
 #include <cstdint>
@@ -27,8 +28,8 @@ const T& of_table(const PerTable<T>& each, ConstantTable table) {
   return each[static_cast<std::size_t>(table)];
 }
 
-// The id of the part's first entry in each table, or of the next entry to be added if the part has
-// none. Cost: linear in the entries of earlier parts.
+// Returns the id of the part's first entry in each table, or of the next entry to be added if the
+// part has none. Cost: linear in the entries of earlier parts.
 PerTable<std::size_t> first_entries(const Graph& graph, PartId part);
 
 // Calls `visit` with each such number; `visit` may change it. Cost: linear in the JSON.

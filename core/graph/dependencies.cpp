@@ -17,13 +17,13 @@
 //            - Nothing moves across a stream operator.
 //   walls    Placeholders, get_attrs and outputs do not move. Nothing moves across a placeholder or
 //            an output, so the halves of a pair stay apart. Nodes may move across a get_attr, which
-//            costs nothing wherever it is.
+//            costs nothing in any position.
 //   There are no dependencies between the halves of a pair.
 //
 // Steps. A single pass in program order. Memory: memory_order.cpp. Random draws form one chain, and
-// acts form another. For each symbol, keep the node that defines it and its last check. A node that
-// uses the symbol depends on both, unless one of its inputs uses the same expression and therefore
-// depends on them already.
+// acts form another. For each symbol, keep the node that defines it and the last check of it. A
+// node that uses the symbol depends on both, unless one of its inputs uses the same expression and
+// therefore depends on them already.
 //
 // Cost: linear in nodes, inputs and tensors, plus the occurrences of symbols in expressions.
 
@@ -111,7 +111,7 @@ class Finder {
   }
 
   // Calls `visit` with each expression in the node's value, possibly several times with the same
-  // one.
+  // expression.
   template <class Visit>
   void for_each_expression(const Node& n, Visit visit) const {
     const auto of_value = [&](const auto& self, const Value& value) -> void {
@@ -158,8 +158,8 @@ class Finder {
         symbols_[n.part.index() * symbol_count_ + s].last_check = id;
   }
 
-  // The last of the inputs that use the same expression, or none. That input already runs after
-  // everything that the expression would require to run before this node.
+  // Returns the last of the inputs that use the same expression, if any. That input already runs
+  // after everything that the expression would require to run before this node.
   NodeId carrier_of(const Node& n, ExpressionId e) const {
     NodeId carrier;
     for (const NodeId input : graph_.inputs(n)) {

@@ -43,7 +43,7 @@ class Dependencies {
 
   // The last placeholder or output before `node` and the first one after it, or none. They do not
   // move, and no node moves across them. These walls are not dependencies: `before` and `after`
-  // list one only if it reads `node` or `node` reads it.
+  // list a wall only if it reads `node` or `node` reads it.
   [[nodiscard]] NodeId wall_before(NodeId node) const { return walls_before_[node.index()]; }
   [[nodiscard]] NodeId wall_after(NodeId node) const { return walls_after_[node.index()]; }
 

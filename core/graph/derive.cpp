@@ -21,7 +21,8 @@ std::string text_member(const Json& object, const char* key) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-// The innermost descriptor: the descriptor of a tensor subclass wraps those of its components.
+// Returns the innermost descriptor. The descriptor of a tensor subclass wraps those of its
+// components.
 const Json* base_descriptor(const Json& descriptor) {
   const Json* at = &descriptor;
   for (int depth = 0; at->is_object() && depth < 16; ++depth) {
@@ -60,7 +61,7 @@ bool is_tangent(std::string_view name) {
   return name.starts_with("tangents");
 }
 
-// The output node of a part: the last node of that kind.
+// Returns the output node of a part: the last node of that kind.
 NodeId output_of(const Graph& graph, PartId part) {
   const auto order = graph.order();
   for (std::size_t i = order.size(); i-- > 0;) {
@@ -163,7 +164,7 @@ std::vector<Argument> output_arguments(const Graph& graph, NodeId output) {
       return;
     }
     const auto children = graph.children(argument);
-    // The children of a dictionary are keys and values, alternating.
+    // The children of a dictionary are alternating keys and values.
     const bool is_dict = argument.kind == Argument::Kind::dict;
     for (std::size_t i = is_dict ? 1 : 0; i < children.size(); i += is_dict ? 2 : 1)
       self(self, children[i]);
@@ -271,8 +272,8 @@ void derive_roles(Graph& graph) {
 
 namespace {
 
-// The random-generator states that the forward returns. The backward names them rng_state_output_0,
-// _1, ... in this order.
+// Returns the random-generator states that the forward returns. The backward names them
+// rng_state_output_0, _1, ... in this order.
 std::vector<NodeId> returned_states(const Graph& graph, PartId forward) {
   std::vector<NodeId> states;
   for (const OutputEntry& entry : graph.part(forward).outputs) {

@@ -29,8 +29,9 @@ std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part);
 // backward, other than a tangent, is a tensor that the forward does not return.
 Result<void> link_pair(Graph& graph);
 
-// The role and target in a descriptor, such as `layers.0.attention.wq.weight` in
-// SubclassGetAttrAOTInput{base: ParamAOTInput{target}}. Role::none if the text is not a descriptor.
+// The role and target that a descriptor gives, such as Role::parameter and
+// `layers.0.attention.wq.weight` for SubclassGetAttrAOTInput{base: ParamAOTInput{target}}.
+// Role::none if the text is not a descriptor.
 struct Descriptor {
   Role role = Role::none;
   std::string target;

@@ -56,15 +56,16 @@ enum class DType : std::uint8_t {
   quint4x2,
 };
 
-// "bfloat16", as captures spell it.
+// Returns the full name, which captures use, such as "bfloat16".
 std::string_view to_string(DType type);
-// The short name that print_readable uses, such as "bf16"; the full name if torch has no short one.
+// Returns the short name that print_readable uses, such as "bf16", or the full name if torch has no
+// short name.
 std::string_view short_name(DType type);
 // Bytes per element: torch's itemsize, which counts each element of a packed type as one byte.
 std::int64_t item_size(DType type);
 bool is_floating(DType type);  // false for complex types
 
-// Accepts full and short names. nullopt for any other text.
+// Accepts full and short names. Returns nullopt for any other text.
 std::optional<DType> parse_dtype(std::string_view name);
 
 }  // namespace jointer

@@ -70,8 +70,7 @@ void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() ||
         !entry[1].is_boolean() || !entry[1].get<bool>())
       continue;
-    // Only the schema says which keyword argument has an index past the positional ones: assume
-    // any.
+    // Only a schema could tell which keyword argument has this index, so assume any of them.
     if (const auto index = entry[0].get<std::size_t>(); index < positional.size())
       collect_nodes(graph, positional[index], written);
     else
@@ -111,7 +110,7 @@ Effects effects_of(const Graph& graph, const Node& node) {
     flags |= Effects::draws;
   else if (packet == "aten.manual_seed")
     flags |= Effects::draws | Effects::acts;
-  // The subgraph that it calls may have any effect.
+  // The subgraph that the operator calls may have any effect.
   else if (op.has(OperatorTag::higher_order) && packet != kMutatingTriton &&
            !is_one_of(packet, kPure))
     flags |= Effects::draws | Effects::acts;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The effects of calls besides returning values: the arguments that they write to, and other
+// The effects of calls other than returning values: the arguments that they write to, and other
 // reasons to keep their order.
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Effects {
   std::uint8_t flags = 0;
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }
   // True if two nodes with these effects must keep their order: both draw, both act or check, or
-  // either one separates.
+  // one of them separates.
   [[nodiscard]] bool conflict(Effects other) const {
     constexpr std::uint8_t kActs = acts | checks;
     return (has(draws) && other.has(draws)) ||
@@ -29,15 +29,17 @@ struct Effects {
   }
 };
 
-// Derived from the operator's schema or, if it has none, from the value that the node returns.
+// Derives the effects from the operator and its schema or, without a schema, from the value that
+// the node returns.
 Effects effects_of(const Graph& graph, const Node& node);
 
 // True if a call may write to an argument. If false, written_arguments appends nothing.
 bool may_write(const OperatorInfo& op);
 
-// Appends the nodes whose tensors a call writes to: `Tensor(a!)` in its schema. Without a schema,
-// these are the arguments that the capture's schema_alias marks as written, the first argument of
-// an operator with an in-place name (`add_`), and every argument of a mutating Triton kernel.
+// Appends the nodes whose tensors a call writes to. The schema marks these arguments as
+// `Tensor(a!)`. Without a schema, these are the arguments that the capture's schema_alias marks as
+// written, the first argument of an operator with an in-place name (`add_`), and every argument of
+// a mutating Triton kernel.
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written);
 
 }  // namespace jointer

@@ -307,7 +307,7 @@ std::optional<std::int64_t> integer_power(std::int64_t base, std::int64_t expone
   if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
   if (base == -1) return exponent % 2 == 0 ? 1 : -1;
   std::int64_t result = 1;
-  for (std::int64_t i = 0; i < exponent; ++i) {  // |base| >= 2, so it overflows within 63 rounds
+  for (std::int64_t i = 0; i < exponent; ++i) {  // |base| >= 2: overflows within 63 rounds
     const auto next = checked_mul(result, base);
     if (!next) return std::nullopt;
     result = *next;
@@ -343,7 +343,8 @@ bool is_less(const Number& a, const Number& b) {
   return both_integers(a, b) ? std::get<0>(a) < std::get<0>(b) : as_real(a) < as_real(b);
 }
 
-// nullopt for an overflow, a division by zero, or an operand outside the operation's domain.
+// Returns nullopt for an overflow, a division by zero, or an operand outside the operation's
+// domain.
 std::optional<Number> binary(Op op, const Number& a, const Number& b) {
   if (op >= Op::less && op <= Op::not_equal)
     return both_integers(a, b) ? compare(op, std::get<0>(a), std::get<0>(b))

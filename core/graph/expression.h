@@ -30,7 +30,7 @@ class Expression {
   // The distinct symbols, in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& symbols() const { return symbols_; }
 
-  // The total and the symbols of `Eq(a + b + ..., N)`; nullopt for any other expression.
+  // Returns the total and the symbols of `Eq(a + b + ..., N)`; nullopt for any other expression.
   struct SymbolSum {
     std::int64_t total;
     std::vector<std::string> symbols;

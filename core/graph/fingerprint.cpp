@@ -60,8 +60,8 @@ std::string fingerprint_of(const std::vector<std::string_view>& lines) {
   return result;
 }
 
-// True if the nodes from `a` on equal the nodes from `b` on, for up to kCompared nodes or until
-// either text ends.
+// True if the nodes starting at `a` equal the nodes starting at `b`, for up to kCompared nodes or
+// until either text ends.
 bool agree(std::string_view here, std::size_t a, std::string_view there, std::size_t b) {
   const auto from = [](std::string_view text, std::size_t node) {
     return text.substr(std::min(node * kPieces, text.size()), kCompared * kPieces);
@@ -114,7 +114,7 @@ std::optional<std::string> first_difference(const Graph& graph, PartId part,
 }
 
 std::vector<std::size_t> different_arguments(std::string_view text, std::string_view recorded) {
-  constexpr std::size_t kArguments = 2;  // among the pieces
+  constexpr std::size_t kArguments = 2;  // index of the piece
   const std::string here = fingerprint_of(lines_of(text));
   std::vector<std::size_t> found;
   for (std::size_t at = kArguments; at < here.size(); at += kPieces)

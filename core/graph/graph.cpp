@@ -134,8 +134,8 @@ NodeId Graph::collective_of_wait(const Node& wait) const {
   if (wait.input_count == 0) return {};
   NodeId producer = inputs(wait).front();
   // A coalesced collective returns a list, and its waits read elements through getitem. The
-  // backward may wait for a collective that the forward starts. There may be several waits in a
-  // row.
+  // backward may wait for a collective that the forward starts. Several waits may follow each
+  // other.
   for (int step = 0; step < 8; ++step) {
     const Node& candidate = node(producer);
     if (is_asynchronous(candidate)) return producer;
@@ -495,7 +495,7 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
   }
   if (!values.violated().empty())
     add_fact(Fact::Kind::assumed,
-             fmt::format("{} not hold for these sizes, first {}",
+             fmt::format("{} not hold for these sizes; first: {}",
                          counted(values.violated().size(), "assertion of the capture does",
                                  "assertions of the capture do"),
                          values.violated().front()));
@@ -552,7 +552,7 @@ void Graph::resolve_groups() {
         g.ranks = twin->ranks;
         add_fact(Fact::Kind::derived,
                  fmt::format("the file lacks the ranks of process group {0}: "
-                             "{0} is named after {1}, and gets the ranks of {1}",
+                             "{0} is named after {1} and gets the ranks of {1}",
                              text(g.name), text(twin->name)));
         continue;
       }

@@ -4,7 +4,7 @@
 //
 // Ids are dense and stable. The order is a separate list of ids, so moving a node does not change
 // any id. An erased node leaves the order and frees its name, but keeps its id so that it can be
-// restored. Data of variable size (arguments, values, sizes, texts) is kept in pools that only
+// restored. Data of variable size (arguments, values, sizes, texts) is stored in pools that only
 // grow. Copying a graph copies a few arrays; changing a node leaves its old ranges in the pools
 // unused.
 
@@ -57,8 +57,8 @@ class Graph {
  public:
   // --- Queries ---
 
-  // The size of the id space, for arrays indexed by id. Includes erased nodes; order().size() is
-  // the number of live nodes.
+  // The number of ids, for arrays indexed by id. Includes erased nodes; order().size() is the
+  // number of live nodes.
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id.index()]; }
   // The live nodes in program order, each once.
@@ -95,7 +95,7 @@ class Graph {
   }
   [[nodiscard]] std::span<const Tensor> tensors(NodeId id) const { return tensors(node(id)); }
   [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors_[id.index()]; }
-  // The tensor of a node that returns a single one; null for other nodes.
+  // The tensor of a node that returns a single tensor; null for other nodes.
   [[nodiscard]] const Tensor* single_tensor(const Node& node) const {
     return node.value.kind == Value::Kind::tensor ? &tensor(node.value.tensor()) : nullptr;
   }
@@ -115,9 +115,9 @@ class Graph {
 
   [[nodiscard]] std::size_t storage_count() const { return storages_.size(); }
   [[nodiscard]] const Storage& storage(StorageId id) const { return storages_[id.index()]; }
-  // The storage that really holds the bytes of `id`. Captures number some storages separately
-  // although they are the same memory: a wait_tensor returns its collective's buffer, and a
-  // placeholder of the backward for a saved value is the forward's tensor.
+  // The storage that actually holds the bytes of `id`. Captures number some storages separately
+  // although they are the same memory: a wait_tensor returns its collective's buffer, and the
+  // backward's placeholder for a saved value is the forward's tensor.
   [[nodiscard]] StorageId real_storage(StorageId id) const { return real_storages_[id.index()]; }
 
   // The storage of a tensor in the capture. It differs from Tensor::storage if the capture
@@ -133,7 +133,7 @@ class Graph {
   [[nodiscard]] std::size_t part_count() const { return parts_.size(); }
   [[nodiscard]] const Part& part(PartId id) const { return parts_[id.index()]; }
   [[nodiscard]] bool is_pair() const { return parts_.size() > 1; }
-  // The capture's name; for a pair, what the names of the halves have in common.
+  // The capture's name; for a pair, the common part of the names of its halves.
   [[nodiscard]] std::string_view title() const { return title_; }
 
   // The members of a `pair` document besides its halves, as JSON: `"info":{...}`.
@@ -143,7 +143,8 @@ class Graph {
   [[nodiscard]] const ProcessGroup& group(GroupId id) const { return groups_[id.index()]; }
   // The group's desc, or its name if it has none.
   [[nodiscard]] std::string_view group_label(GroupId id) const;
-  // The number of ranks in a collective's group; its group_size argument if the group is unknown.
+  // The number of ranks in a collective's group; if the group is unknown, the call's group_size
+  // argument, or else derived from its sizes.
   [[nodiscard]] std::int64_t group_size(const Node& node) const;
 
   [[nodiscard]] std::size_t module_stack_count() const { return module_stacks_.size(); }
@@ -164,19 +165,19 @@ class Graph {
   [[nodiscard]] std::int64_t expression_value(ExpressionId id) const {
     return expressions_[id.index()].value;
   }
-  // The `hint` member as it is in the file: empty if missing, else JSON ("null", "64").
+  // The `hint` member as written in the file: JSON ("null", "64"), or empty if missing.
   [[nodiscard]] std::string_view expression_hint(ExpressionId id) const;
 
   [[nodiscard]] const std::vector<SymbolValue>& symbols() const { return symbol_values_; }
   [[nodiscard]] const Assumptions& assumptions() const { return assumptions_; }
   [[nodiscard]] const std::vector<Fact>& facts() const { return facts_; }
 
-  // Returns the node with this name, or none. In a pair, `forward:NAME` and `backward:NAME` search
+  // Returns the node with this name, if any. In a pair, `forward:NAME` and `backward:NAME` search
   // one half; a plain name searches the forward first.
   [[nodiscard]] NodeId find(std::string_view name) const;
   [[nodiscard]] NodeId find(PartId part, std::string_view name) const;
-  // The node that starts the collective or transfer that a wait_tensor waits for. Follows getitem,
-  // repeated waits, and the partner of a pair's placeholder. None if that node is not in the graph.
+  // Returns the node that starts the collective or transfer that a wait_tensor waits for, if it is
+  // in the graph. Follows getitem, repeated waits, and the partner of a pair's placeholder.
   [[nodiscard]] NodeId collective_of_wait(const Node& wait) const;
   [[nodiscard]] bool is_collective_start(const Node& node) const {
     return node.kind == NodeKind::call && op(node).collective != CollectiveKind::none;
@@ -192,7 +193,8 @@ class Graph {
   [[nodiscard]] bool is_wait(const Node& node) const {
     return node.kind == NodeKind::call && op(node).is_wait;
   }
-  // The device type with the most bytes. Unqualified, "memory" means memory of this type.
+  // The device type with the most bytes. Elsewhere, "memory" without a device means memory of this
+  // type.
   [[nodiscard]] DeviceType main_device() const { return main_device_; }
 
   // --- Assumptions ---
@@ -211,8 +213,8 @@ class Graph {
   void set_pair_extra(std::string members) { pair_extra_ = std::move(members); }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   OperatorId intern_operator(std::string_view target);
-  // Describes operators, including those already interned, as registered in this version of torch,
-  // plus the schemas that the capture adds.
+  // Uses the operator schemas of this version of torch, plus those that the capture adds, also for
+  // operators that are already interned.
   void set_operator_version(std::string_view torch_version);
   void add_operator_schema(std::string_view target, std::string_view schema);
   // The added schemas, sorted by name.
@@ -234,7 +236,7 @@ class Graph {
   Argument make_children(Argument::Kind kind, std::span<const Argument> children);
   Value make_children(Value::Kind kind, std::span<const Value> children);
   Tensor& tensor(TensorId id) { return tensors_[id.index()]; }
-  // Moves a tensor to a different storage; captured_storage still returns the original one.
+  // Moves a tensor to a different storage; captured_storage still returns the original storage.
   void correct_storage(const Tensor& tensor, StorageId storage);
   // Appends the node to the program order. Its name must be unique in its part, and the tensors of
   // its value must have been added consecutively.
@@ -243,7 +245,7 @@ class Graph {
   // Updates the producers and tensors of a node. Call it after changing the node's args, kwargs or
   // value.
   void refresh(NodeId id);
-  // `order` must contain every live node once.
+  // `order` must contain every live node exactly once.
   void set_order(std::vector<NodeId> order);
   void add_fact(Fact::Kind kind, std::string text) { facts_.push_back({kind, std::move(text)}); }
   void reserve(std::size_t nodes, std::size_t text_bytes);
@@ -289,8 +291,8 @@ class Graph {
 
   Result<void> evaluate_symbols(const Assumptions& assumptions);
   void resolve_groups();
-  // The name by which a collective refers to its process group. If one rank compiles for all, the
-  // argument may instead be the group itself, as a value. None if the call has neither.
+  // Returns the name by which a collective refers to its process group. If one rank compiles for
+  // all, the argument may instead be the group itself, as a value. Empty if the call has neither.
   [[nodiscard]] StringId group_name(const Node& collective) const;
   void join_storages();
   void find_main_device();

@@ -92,8 +92,8 @@ Result<void> check_strides(const Graph& graph, const Assumptions& assumptions) {
     }
     if (!is_guessed)
       return fail(Error::Kind::usage,
-                  "cannot assume {}: the graph has no process group {} whose ranks are unknown",
-                  name, wanted);
+                  "cannot assume {}: the graph has no process group {} with unknown ranks", name,
+                  wanted);
     if (stride < 1 || stride > kMaxStride)
       return fail(Error::Kind::usage, "{}: the ranks of a group must be 1 to {} apart, not {}",
                   name, kMaxStride, stride);

@@ -16,21 +16,21 @@ namespace jointer {
 // True if a string passed for the schema argument called `argument` is the name of a process group.
 bool names_group(std::string_view argument);
 
-// The argument of a call that is the group's name; null if no string names a group.
+// Returns the argument of a call that is the group's name; null if no string names a group.
 const Argument* group_argument(const Graph& graph, const Node& call);
 
-// The group of a part that `name` is derived from, if it has `size` ranks: passes that copy a group
-// append to its name, so that `0_fsdp_extra` is a twin of `0`. If there are several, returns the
-// one with the longest name; if there is none, returns null.
+// Returns the group of a part from whose name `name` is derived, if that group has `size` ranks;
+// null if there is none. Passes that copy a group append to its name, so `0_fsdp_extra` is a twin
+// of `0`. If there are several such groups, returns the group with the longest name.
 const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_view name,
                             std::int64_t size);
 
-// The group that a derived group is a twin of, in any part; null for other groups. A group of the
-// capture is preferred to a derived one.
+// Returns the group, in any part, of which a derived group is a twin; null for other groups.
+// Prefers groups of the capture to derived groups.
 const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
 
 // True if a group's ranks are assumed to be consecutive: the capture contains neither the group nor
-// one that it is a twin of.
+// a group of which it is a twin.
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);
 
 // The distance between the ranks of such a group is an assumption, `stride:fsdp=8`. These functions

@@ -57,7 +57,7 @@ LayerCounterparts::LayerCounterparts(const Graph& graph, const ModuleTree& modul
   layers_.erase(std::unique(layers_.begin(), layers_.end()), layers_.end());
 }
 
-// Nodes that were added since construction are in no layer.
+// Nodes added since construction do not belong to a layer.
 std::int64_t LayerCounterparts::layer_of(NodeId node) const {
   return node.index() < layer_by_node_.size() ? layer_by_node_[node.index()] : Layers::kNone;
 }

@@ -19,14 +19,14 @@ namespace jointer {
 
 class LayerCounterparts {
  public:
-  // In the graph's current order. Cost: n log n in the calls of layers.
+  // Uses the graph's current order. Cost: n log n in the number of calls in layers.
   LayerCounterparts(const Graph& graph, const ModuleTree& modules);
 
   // The layer of a call; Layers::kNone for other nodes, and for calls outside of layers.
   [[nodiscard]] std::int64_t layer_of(NodeId node) const;
   // The call and its counterparts, by layer. Empty if `node` is not a call in a layer.
   [[nodiscard]] std::span<const NodeId> of(NodeId node) const;
-  // The element of `of(node)` in that layer, or none.
+  // The element of `of(node)` in that layer, if any.
   [[nodiscard]] NodeId in_layer(NodeId node, std::int64_t layer) const;
   // The numbers of all layers, in ascending order.
   [[nodiscard]] const std::vector<std::int64_t>& layers() const { return layers_; }

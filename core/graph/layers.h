@@ -11,8 +11,8 @@
 namespace jointer {
 
 // Finds the layer of a node: the number N in a module path `layers.N...`. Upstream expects `layers`
-// at the start of the path; here it may follow other modules (`model.layers.3`), as in a model that
-// was wrapped before the capture.
+// at the start of the path; here, `layers` may follow other modules (`model.layers.3`), as in a
+// model that was wrapped before the capture.
 class Layers {
  public:
   static constexpr std::int64_t kNone = -1;  // embeddings, norms, the head, the loss

@@ -26,7 +26,7 @@ namespace jointer {
 // In braces: `backward`, `recomputed`, a recompute tag, or a module path. Arguments: node names,
 // numbers, True, False, None, 'strings', [lists], (tuples), dtypes (bf16), key=value. A size may be
 // a symbol: f32[u0,8]. Operator schemas determine storages; tensors are dense. Error: the text has
-// a mistake; the message gives the first one, with its line.
+// a mistake; the message describes the first mistake and gives its line.
 Result<Graph> parse_literal(std::string_view text);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the memory that a call reads, writes or takes views of.
+// Finds the memory that a call reads, writes or creates views of.
 
 #include <cstdint>
 #include <vector>
@@ -29,8 +29,8 @@ struct MemoryAccess {
   }
 };
 
-// True if the node only takes views, or an element of a tuple. False for a call that sometimes
-// copies and did so when it was captured.
+// True if the node only creates views or returns an element of a tuple. False for a call that may
+// or may not copy and did copy when it was captured.
 bool only_takes_views(const Graph& graph, const Node& node);
 
 // True if the call selects a part of the storage rather than of its argument, as as_strided does.

@@ -4,7 +4,7 @@
 //   - A node that writes to memory keeps its order with every node that reads or writes any of the
 //     same bytes. Storages are the real ones (Graph::real_storage); memory_access.h and
 //     memory_region.h define the bytes of each node.
-//   - Taking a view reads nothing, so a view moves across writes to its memory. It does not move
+//   - Creating a view reads nothing, so a view moves across writes to its memory. It does not move
 //     across calls that may change the memory itself: inductor.resize_storage_bytes_, aten.set_,
 //     and calls without a schema.
 //
@@ -13,11 +13,11 @@
 // further tensors.
 //
 // Steps. For each part, keep the last writer and the nodes that have read the part since. A reader
-// comes after the last writers of all parts that overlap its own; a writer comes after those and
-// after their readers. It then replaces the writers and readers of the parts that its own part
-// covers: a later node that conflicts with them also conflicts with it. Writers and readers of
-// other parts remain, but a node that uses such a part depends only on those after the last write
-// to the whole part, because that write depends on the rest.
+// comes after the last writers of all parts that overlap its own; a writer comes after the last
+// writers and the readers of these parts. The writer then replaces the writers and readers of the
+// parts that its own part covers: a later node that conflicts with them also conflicts with it.
+// Writers and readers of other parts remain, but a node that uses such a part depends only on those
+// after the last write to the whole part, because that write depends on the rest.
 //
 // Cost: linear in nodes and inputs; for memory that is written to, times the number of overlapping
 // parts.

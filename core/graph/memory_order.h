@@ -16,8 +16,8 @@ class MemoryOrder {
   // The graph must outlive this object.
   explicit MemoryOrder(const Graph& graph);
 
-  // Calls `must_come_before(other)` for each node that must stay before `id`; possibly several
-  // times for the same node, and for `id` itself. Nodes must be visited in program order.
+  // Calls `must_come_before(other)` for each node that must stay before `id`, possibly several
+  // times for the same node, and possibly for `id` itself. Nodes must be visited in program order.
   template <class Visit>
   void visit(NodeId id, Visit must_come_before) {
     if (storages_.empty() || !uses_any(id)) return;

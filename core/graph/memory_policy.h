@@ -21,9 +21,9 @@ constexpr bool is_recomputed(MemoryPolicy policy) {
   return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
 }
 
-// The name upstream, such as "MUST_SAVE"; empty for none.
+// Returns the upstream name, such as "MUST_SAVE"; empty for none.
 std::string_view to_string(MemoryPolicy policy);
-// nullopt if there is no policy with this name.
+// Returns nullopt if there is no policy with this name.
 std::optional<MemoryPolicy> parse_memory_policy(std::string_view name);
 
 }  // namespace jointer

@@ -7,8 +7,8 @@
 // taken modulo the period, which puts its rows on top of each other and removes one axis. If the
 // folded regions are disjoint, so are the regions. This separates slices of any dimension, and of
 // several dimensions at once. A region that crosses the end of its period cannot be folded and
-// counts as overlapping, unless it consists of runs whose step divides the period: such a region is
-// folded by that step, and repeats throughout the period.
+// counts as overlapping, unless it consists of runs with a step that divides the period: such a
+// region is folded by that step, and repeats throughout the period.
 //
 // Cost: linear in the tensors' rank.
 

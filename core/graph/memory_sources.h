@@ -11,9 +11,9 @@ namespace jointer {
 // True if the graph has no value for a node that should have one: an input or a call.
 bool lacks_value(const Graph& graph, NodeId id);
 
-// Appends the nodes with a value whose memory `id`, which lacks a value, may share: a view, a wait
-// or a getitem returns the memory of its arguments. Returns false if it may also share memory that
-// no value describes: that of an input, or of a call's new result.
+// For `id`, which lacks a value, appends the nodes that have a value and may share memory with it:
+// a view, a wait or a getitem returns the memory of its arguments. Returns false if `id` may also
+// share memory that no value describes: that of an input, or of a call's new result.
 bool append_memory_sources(const Graph& graph, NodeId id, std::vector<NodeId>& sources);
 
 }  // namespace jointer

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kSelf = "L['self']";
 
-// The parameter in a parametrization frame: 'weight' in
+// Returns the parameter in a parametrization frame: 'weight' in
 // dict(type(L['self'].wq).__dict__)['weight'].fget...
 std::string_view parametrized_name(std::string_view frame) {
   const auto open = frame.rfind("['");

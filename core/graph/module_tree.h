@@ -21,7 +21,7 @@ struct Module {
   std::string path;                // "layers.0.attention"; empty for the root
   std::string segment;             // last part of the path: "attention"
   std::string type;                // class, without its Python package
-  ModuleId parent;                 // none for the root
+  ModuleId parent;                 // null for the root
   std::vector<ModuleId> children;  // in order of first appearance
   int depth = 0;                   // up to kMaxModuleDepth
 };

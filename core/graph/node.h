@@ -71,8 +71,8 @@ constexpr std::string_view role_name(Role role) {
 }
 
 struct Node {
-  // Which optional members the capture has, so that a round trip writes the same ones, and the
-  // values of boolean members.
+  // The optional members that the capture has, so that a round trip writes the same members, and
+  // the values of boolean members.
   enum Flag : std::uint16_t {
     has_args = 1 << 0,
     has_kwargs = 1 << 1,
@@ -107,13 +107,13 @@ struct Node {
   ModuleStackId module;
   StackId stack;
   NodeId origin;         // the node that this one recomputes, or replaces in a bucket
-  NodeId partner;        // pair: the forward node whose value a backward placeholder receives
+  NodeId partner;        // of a backward placeholder: the forward node that provides its value
   StringId role_target;  // "layers.0.attention.wq.weight"
   std::int64_t seq_nr = 0;
   std::int64_t ac_graph_id = 0;
   StringId partitioner_tag, original_aten;
-  // JSON as it is in the file: `custom`, `desc`, `schema_alias`, and members that this version does
-  // not know.
+  // JSON as written in the file: `custom`, `desc`, `schema_alias`, and members that this version
+  // does not know.
   StringId custom, desc, schema_alias, extra;
 
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }

@@ -1,18 +1,18 @@
 // Finds the modules of parameters from the calls that read them.
 //
-// A bucket reads several parameters as one list. It and the calls that unpack it are in the module
-// of one of these parameters. The module of a parameter is therefore that of the first call in a
-// different module that reads the parameter's member of the bucket.
+// A bucket reads several parameters as one list. The bucket and the calls that unpack it are in the
+// module of one of these parameters. The module of another parameter is therefore the module of the
+// first call, outside the bucket's module, that reads the parameter's member of the bucket.
 //
 // Steps
 //   1. The first call in a module that reads a parameter decides, unless it reads the parameter in
 //      a list with others.
 //   2. From such a bucket, follow the first reader until a call returns as many tensors as the
-//      bucket has members, or writes to a list of as many. The parameter's member is at the
+//      bucket has members, or writes to a list of that length. The parameter's member is at the
 //      parameter's index: a getitem of the result, or the storage of an element of the list.
 //   3. Visit the calls after that call in program order. A view or copy of a member that is in the
 //      bucket's module may be part of the bucket. Any other call that reads the member decides.
-//   4. If none decides, the parameter belongs to the bucket's module.
+//   4. If no call decides, the parameter belongs to the bucket's module.
 //
 // Cost: linear in uses, plus kMaxSteps per bucketed parameter.
 
@@ -68,7 +68,7 @@ class Modules {
  private:
   struct Member {
     NodeId parameter, unpacked;  // the call that unpacks the bucket
-    StorageId storage;           // none: nodes carry it
+    StorageId storage;           // null: nodes carry it
     bool is_found = false;
   };
 
@@ -97,8 +97,8 @@ class Modules {
     }
   }
 
-  // If the call writes to a list with as many elements as the bucket, the element for this member;
-  // else none.
+  // If the call writes to a list with as many elements as the bucket, returns the element for this
+  // member.
   [[nodiscard]] NodeId written_member(NodeId call, const Place& place) const {
     const auto keywords = graph_.children(graph_.node(call).kwargs);
     for (std::size_t i = 1; i < keywords.size(); i += 2) {

@@ -177,12 +177,12 @@ TEST_F(RepeatInLayersTest, RefusesOtherEditsWithTheReason) {
     return repeated ? std::string("nothing") : repeated.error().message;
   };
   EXPECT_EQ(why(set({"a0", "a1"}, MemoryPolicy::must_save)),
-            "the edit changes layers 0 and 1 already; select nodes of one layer");
+            "the edit already changes layers 0 and 1; select nodes of one layer");
   EXPECT_EQ(why({.title = {},
                  .by = {},
                  .changes = {SetPolicy{"aten.mm.default", MemoryPolicy::must_save}},
                  .notes = {}}),
-            "aten.mm.default selects nodes of every layer already");
+            "aten.mm.default already selects nodes of every layer");
   EXPECT_EQ(why({.title = {}, .by = {}, .changes = {RemoveNode{.node = "a0"}}, .notes = {}}),
             "only moves and policies can be repeated, and this edit changes calls");
   EXPECT_EQ(why({}), "the edit names no nodes");
@@ -193,7 +193,7 @@ TEST_F(RepeatInLayersTest, RefusesOtherEditsWithTheReason) {
     return [f]
   )");
   EXPECT_EQ(why(set({"e"}, MemoryPolicy::must_save)),
-            "e is in no layer, so it has no counterpart in other layers");
+            "e does not belong to a layer, so it has no counterpart in other layers");
 }
 
 }  // namespace

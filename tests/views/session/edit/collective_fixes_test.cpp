@@ -89,7 +89,8 @@ TEST_F(CollectiveFixesTest, TheChainMovesTooIfThatIsBetter) {
   ASSERT_TRUE(fixes.of(FixKind::with_chains).edit);
   EXPECT_EQ(fixes.best(), FixKind::with_chains);
   EXPECT_FALSE(fixes.of(FixKind::all_layers).edit);
-  EXPECT_THAT(fixes.of(FixKind::all_layers).why_not, testing::HasSubstr("is in no layer"));
+  EXPECT_THAT(fixes.of(FixKind::all_layers).why_not,
+              testing::HasSubstr("does not belong to a layer"));
 }
 
 TEST_F(CollectiveFixesTest, SaysWhyNothingSavesTime) {

@@ -127,7 +127,7 @@ TEST_F(EditingTest, RepeatingIsRefusedWithTheReason) {
   ASSERT_TRUE(settle());
   ASSERT_EQ(refused.size(), 1);
   EXPECT_EQ(refused.takeFirst().front().toString(),
-            "y is in no layer, so it has no counterpart in other layers");
+            "y does not belong to a layer, so it has no counterpart in other layers");
   EXPECT_EQ(editing().step_count(), 1);
 }
 
