@@ -7,7 +7,7 @@
 namespace jointer {
 namespace {
 
-// "failed: rank 1: ..." on one line.
+// Returns the status on one line, such as "failed: rank 1: ...".
 std::string status_text(const BenchmarkResult& result) {
   if (result.succeeded()) return "done";
   const std::string why = result.failure();

@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 17> kDtypes{{
     {"F8_E8M0", DType::float8_e8m0fnu},
 }};
 
-// The value of a non-negative integer; nullopt for anything else.
+// Returns the value of a non-negative integer; nullopt for anything else.
 std::optional<std::int64_t> size_of(const Json& json) {
   if (!json.is_number_integer()) return std::nullopt;
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
@@ -68,7 +68,7 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
   }
   const auto begin = size_of(json["data_offsets"][0]), end = size_of(json["data_offsets"][1]);
   if (!begin || !end || *begin > *end || *end > size - data)
-    return bad("the bytes lie outside the file");
+    return bad("the data is outside the file");
   if (!wanted || *end - *begin != *wanted)
     return bad("the number of bytes does not match the shape and dtype");
   entry.offset = data + *begin;

@@ -80,7 +80,7 @@ class StatusWriter : public StatusMapping {
     __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
     if (words_ != nullptr) store(3, count_);
   }
-  // The last values, with or without a file. Callable from any thread.
+  // The last values, whether or not there is a file. May be called from any thread.
   [[nodiscard]] std::int64_t position() const {
     return __atomic_load_n(&position_, __ATOMIC_RELAXED);
   }

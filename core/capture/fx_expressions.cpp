@@ -148,7 +148,8 @@ void NodeBuilder::parse_attribute(PythonText& text, std::string_view expression,
   if (path.first != "self") {
     const NodeId base = graph_.find(part_, path.first);
     if (!base)
-      throw TextMistake{fmt::format("`{}` is not a node before this one", path.first), path.first};
+      throw TextMistake{fmt::format("`{}` is not the name of an earlier node", path.first),
+                        path.first};
     const std::array<Argument, 2> args{
         Argument::of_node(base),
         Argument::of_text(Argument::Kind::string, graph_.intern(path.rest))};

@@ -307,7 +307,7 @@ LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const
   return at == 0 ? Derived(std::move(layout)) : std::nullopt;
 }
 
-// The layout of the same bytes, read as elements of a different type.
+// Returns the layout of the same bytes, read as elements of a different type.
 LayoutDeriver::Derived LayoutDeriver::reinterpreted(const Base& base, std::string_view packet,
                                                     DType dtype) {
   const std::int64_t from = item_size(base.tensor->dtype), to = item_size(dtype);

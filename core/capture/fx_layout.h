@@ -53,7 +53,7 @@ class LayoutDeriver {
   // The argument as a number; `fallback` if it is missing or None; nullopt if it is symbolic.
   [[nodiscard]] std::optional<std::int64_t> integer(const Node& node, std::string_view name,
                                                     std::int64_t fallback) const;
-  // The argument as an axis of a tensor with `rank` axes; a negative one counts from the end.
+  // The argument as an axis of a tensor with `rank` axes; a negative axis counts from the end.
   [[nodiscard]] std::optional<std::size_t> axis(const Node& node, std::string_view name,
                                                 std::int64_t fallback, std::size_t rank) const;
   std::optional<Dim> multiply(Dim a, Dim b);

@@ -193,7 +193,8 @@ class ListingTaker {
  private:
   // Parses %NAME : TYPE [num_users=N] = OP[target=TARGET](args = (...), kwargs = {...})
   void node(std::string_view text) {
-    if (!text.starts_with('%')) text_mistake("`{}` is not a node of a listing", text.substr(0, 40));
+    if (!text.starts_with('%'))
+      text_mistake("`{}` is not a node in a graph listing", text.substr(0, 40));
     const std::string_view name = text.substr(1, text.find_first_of(" :") - 1);
     const auto equals = text.find(" = ");
     const auto open = text.find("[target=", equals);

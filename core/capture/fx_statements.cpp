@@ -79,7 +79,7 @@ class Cursor {
     }
     const std::size_t begin = ++at_;
     const std::size_t end = text_.find('"', begin);
-    if (end == std::string_view::npos) text_mistake("a type's quotes are not closed");
+    if (end == std::string_view::npos) text_mistake("the quotes around a type are not closed");
     at_ = end + 1;
     return text_.substr(begin, end - begin);
   }

@@ -101,7 +101,7 @@ Result<T> guarded(const FxText& source, Read read) {
   } catch (const fx::Cancelled&) {
     return fail(Error::Kind::cancelled, "{}: reading was cancelled", source.file);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: not enough memory to read it", source.file);
+    return input_error("{}: not enough memory to read the file", source.file);
   }
 }
 

@@ -21,7 +21,7 @@ struct MemorySnapshot {
   std::int64_t peak_bytes = 0, reserved_peak_bytes = 0;
   std::int64_t device = 0;     // index of the GPU that was traced
   std::size_t entries = 0;     // number of entries in that trace
-  bool begins_before = false;  // memory was in use when the trace began, or its ring overflowed
+  bool begins_before = false;  // memory was in use before the first entry
 };
 
 // Reads the trace of `device` or, if none is given, the longest trace of any GPU. Error (input):

@@ -73,7 +73,7 @@ struct PairText {
 // Reads one capture into a new part of a graph.
 class PartReader {
  public:
-  // `half` names the part in messages; empty if the graph has only one.
+  // `half` names the part in messages; empty if the graph has only one part.
   PartReader(Graph& graph, std::string_view text, const Progress& progress,
              std::string_view half = {})
       : graph_(graph), text_(text), progress_(progress), half_(half) {}
@@ -421,7 +421,7 @@ Result<T> guarded(std::string_view name, Read read) {
   } catch (const Cancelled&) {
     return fail(Error::Kind::cancelled, "{}: reading was cancelled", name);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: not enough memory to read it", name);
+    return input_error("{}: not enough memory to read the file", name);
   }
 }
 

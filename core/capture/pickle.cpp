@@ -143,7 +143,7 @@ class PickleReader {
   void count_memory(std::size_t bytes) {
     memory_ += bytes;
     if (memory_ > Pickle::kMaxMemory)
-      refuse("unpacks to more than {} MiB", Pickle::kMaxMemory >> 20);
+      refuse("the unpickled data exceeds {} MiB", Pickle::kMaxMemory >> 20);
   }
 
   void push(PickleValue value) {
@@ -414,7 +414,7 @@ Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {
     return input_error("{}: not a pickle of plain values: byte {}: {}", name, reader.at(),
                        failure.message);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: not enough memory to read it", name);
+    return input_error("{}: not enough memory to read the file", name);
   }
   return pickle;
 }

@@ -62,7 +62,7 @@ ProfilerCalls collect_calls(const ProfilerEvents& events, const CallTokens& toke
 struct ProfilerPass {
   std::size_t first = 0, count = 0;
   std::int64_t start_ns = 0;  // of its ProfilerStep, else of its first call
-  std::int64_t step_ns = 0;   // of its ProfilerStep, else from the first call to the last one's end
+  std::int64_t step_ns = 0;   // of its ProfilerStep, else from first call to end of last call
 };
 // Returns one pass per ProfilerStep. If there are no steps, or the graph runs several times within
 // a step, splits the calls where they repeat.

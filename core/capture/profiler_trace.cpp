@@ -1,8 +1,8 @@
 // Matches the calls of a profiler trace to the nodes of a graph and computes the nodes' times.
 //
 // Terms
-//   call   an operator's event on the CPU, the outermost one whose operator the graph has. Calls
-//          made within a call are part of it.
+//   call   an operator's event on the CPU, outermost among those with an operator of the graph.
+//          Calls made within a call are part of it.
 //   pass   one run of the graph in the trace (ProfilerStep#N, or a repetition of the calls).
 //
 // Steps
@@ -241,8 +241,8 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
   if (match.foreign_calls > 0)
     notes.push_back(
         fmt::format("{}: {}",
-                    counted(match.foreign_calls, "call matches no node, or differs in shape",
-                            "calls match no node, or differ in shape"),
+                    counted(match.foreign_calls, "call matches no node or differs in shape",
+                            "calls match no node or differ in shape"),
                     most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
     notes.push_back(fmt::format("{} of the total kernel time of {} does not belong to any node",

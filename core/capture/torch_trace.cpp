@@ -116,7 +116,8 @@ std::string compile_of(const TraceJson& json) {
   return text;
 }
 
-// Names of the graphs that a trainer logs: the traced one, and those before and after each pass.
+// Names of the graphs that a trainer logs: the traced graph, and the graphs before and after each
+// pass.
 constexpr std::string_view kBefore = "before_", kAfter = "after_", kTraced = "make_fx_graph_traced";
 
 bool is_around_pass(std::string_view name) {

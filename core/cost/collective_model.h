@@ -12,7 +12,7 @@ struct GroupPlacement {
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node =
-      1;  // on the node with the fewest, whose share of the network is the smallest
+      1;  // on the node with the fewest ranks, which has the smallest share of the network
 };
 GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node);
 

@@ -308,7 +308,7 @@ Result<MeasuredDevice> CostDatabase::device(std::string_view name) const {
     names += names.empty() ? "" : ", ";
     names += candidate.name;
   }
-  return fail(Error::Kind::usage, "nothing was measured on `{}`; {}", name,
+  return fail(Error::Kind::usage, "nothing has been measured on `{}`; {}", name,
               names.empty() ? "the cost database is empty" : "measured devices: " + names);
 }
 

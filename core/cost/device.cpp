@@ -182,8 +182,8 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   return device;
 }
 
-// A generic CPU, scaled to the share of arithmetic and memory bandwidth that this many of its cores
-// have. Ranks on the other cores use the rest.
+// Returns a generic CPU, with arithmetic and memory bandwidth scaled to the share of `cores` cores.
+// Ranks on the other cores use the rest.
 Result<DeviceDescription> cpu_with(int cores) {
   JOINTER_TRY(DeviceDescription device, parse_text("cpu", embedded::cpu()));
   JOINTER_TRY(const OrderedJson json, parse_json(embedded::cpu(), "cpu"));

@@ -105,7 +105,7 @@ Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& 
     names += (names.empty() ? " (measured devices: " : ", ") + other.name;
   if (!names.empty()) names += ')';
   return fail(Error::Kind::usage,
-              "{}: nothing was measured{} yet{}; run the graph (`jointer bench`) or read a "
+              "{}: nothing has been measured{} yet{}; run the graph (`jointer bench`) or read a "
               "profiler trace (`jointer calibrate`)",
               database.path(),
               !type                       ? ""

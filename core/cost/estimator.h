@@ -81,7 +81,7 @@ struct EstimatorRequest {
   // One of: roofline, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured,
   // measured{device=""}
   std::string name = "roofline";
-  std::string device = "h100";  // empty: the device that fits the graph, or the last measured
+  std::string device = "h100";  // empty: fits the graph, or the device measured last
   std::int64_t gpus_per_node = 8;
   std::string costs;  // file of measured costs; empty: CostDatabase::default_path()
 };

@@ -21,7 +21,8 @@ class ProfileEstimator final : public Estimator {
   [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
   [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
-  // Milliseconds according to the profile; nullopt if the profile does not contain the node.
+  // Returns the time in the profile, in milliseconds; nullopt if the profile does not contain the
+  // node.
   [[nodiscard]] std::optional<double> profiled_ms(const Graph& graph, NodeId node) const;
 
  private:

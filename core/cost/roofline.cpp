@@ -41,9 +41,9 @@ bool is_attention(std::string_view packet) {
   return packet.find("attention") != std::string_view::npos;
 }
 
-// Returns the argument `name` of the operator that a higher-order operator runs. The higher-order
-// operator (graphsafe_run_with_rng_state and similar) has that operator and its arguments as
-// arguments.
+// Returns the argument `name` of the operator that a higher-order operator runs. The arguments of
+// the higher-order operator (graphsafe_run_with_rng_state and similar) are that operator, followed
+// by the operator's own arguments.
 const Argument* wrapped_argument(const Graph& graph, const Node& node, std::string_view name) {
   const auto args = graph.args(node);
   const auto inner = std::find_if(args.begin(), args.end(),

@@ -48,7 +48,7 @@ std::optional<double> positive(std::optional<double> number) {
   return number && std::isfinite(*number) && *number > 0 ? number : std::nullopt;
 }
 
-// The word at the end of a text, ignoring trailing spaces.
+// Returns the word at the end of a text, ignoring trailing spaces.
 std::string_view last_word(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   std::size_t begin = text.size();

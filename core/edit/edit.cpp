@@ -1,7 +1,7 @@
 // Applies edits.
 //
 // An edit is applied as a whole or not at all. Its changes are applied in order, and each is
-// checked separately: nodes exist, a new name is free, no node reads a removed one. The result is
+// checked separately: nodes exist, a new name is free, no node reads a removed node. The result is
 // then checked for legality:
 //   - every node reads only nodes before it, and the graph is valid (core/graph/validate.h);
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
@@ -234,7 +234,7 @@ void Editor::State::place_inserted() {
 
 void Editor::State::roll_back() {
   for (const Change& change : take_undo())
-    if (!perform(change)) return;  // does not happen: an applied change can be undone
+    if (!perform(change)) return;  // cannot happen: an applied change can be undone
   if (!is_structural) return;
   forget_dependencies();
   // Cannot fail: finish() has succeeded for this graph before.
@@ -407,7 +407,8 @@ Result<void> Editor::State::perform_kind(const RemoveNode& remove) {
     return refuse("{} cannot be removed: no other node reads the constant {}", remove.node,
                   graph.target(node));
   if (node.kind != NodeKind::call && node.kind != NodeKind::get_attr)
-    return refuse("{} is {}: only calls can be removed", remove.node, kind_text(node.kind));
+    return refuse("{} is {}: only calls and constants can be removed", remove.node,
+                  kind_text(node.kind));
   JOINTER_CHECK(check_unread(id, remove.node));
   is_structural = true;
   const NodeId next = graph.order()[graph.position(id) + 1];

@@ -119,7 +119,8 @@ class Merger {
     if (call.group_name != call_.group_name)
       return refuse("{} and {} belong to different process groups", first, name);
     if (call.reduce_op != call_.reduce_op)
-      return refuse("{} reduces by {}, but {} by {}", first, call_.reduce_op, name, call.reduce_op);
+      return refuse("{} uses the reduction {}, but {} uses {}", first, call_.reduce_op, name,
+                    call.reduce_op);
     const Tensor& a = *graph_.single_tensor(graph_.node(call_.input));
     const Tensor& b = *graph_.single_tensor(graph_.node(call.input));
     if (a.dtype != b.dtype && options_.several_dtypes && call.kind == CollectiveKind::all_gather)
@@ -255,7 +256,7 @@ class Merger {
     const std::string_view group = graph_.node(call_.start).group
                                        ? graph_.group_label(graph_.node(call_.start).group)
                                        : std::string_view(call_.group_name);
-    Edit edit{.title = fmt::format("Merge {} {}s of group {} from {} on", members.size(),
+    Edit edit{.title = fmt::format("Merge {} {}s of group {}, starting with {}", members.size(),
                                    to_string(call_.kind), group, graph_.name(call_.start)),
               .by = {},
               .changes = calls.take(),

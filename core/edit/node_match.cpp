@@ -22,7 +22,7 @@
 //
 // Cost: linear in the arguments for each of seven radii, plus sorting. Nodes that can be exchanged
 // for each other without changing any color may be matched in a way that makes equal graphs differ;
-// computations of different inputs are not such nodes.
+// nodes that compute from different inputs cannot be exchanged in this way.
 
 #include "core/edit/node_match.h"
 

@@ -21,7 +21,7 @@ class NodeMatch {
   // in states of one document; if not, by structure, because captures may number names differently.
   static NodeMatch closest(const Graph& before, const Graph& after);
 
-  // The corresponding node of the other graph, or none. Each node corresponds to at most one.
+  // The corresponding node of the other graph, if any. Each node corresponds to at most one node.
   [[nodiscard]] NodeId in_before(NodeId after) const { return to_before_[after.index()]; }
   [[nodiscard]] NodeId in_after(NodeId before) const { return to_after_[before.index()]; }
   [[nodiscard]] bool is_by_name() const { return is_by_name_; }

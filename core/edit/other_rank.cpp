@@ -53,7 +53,7 @@ std::optional<std::vector<SizeRecord>> numbers(std::span<const Dim> dims) {
 }
 
 // If the node is a view, copies the strides and offsets of its tensors on this rank to `val`,
-// because they may depend on rank-specific constants. Does not copy symbolic ones.
+// because they may depend on rank-specific constants. Leaves out symbolic strides and offsets.
 void keep_layout(const Graph& graph, NodeId view, ValueRecord& val) {
   if (graph.node(view).kind != NodeKind::call || !graph.op(graph.node(view)).is_view()) return;
   const auto tensors = graph.tensors(view);
@@ -70,7 +70,7 @@ void keep_layout(const Graph& graph, NodeId view, ValueRecord& val) {
   });
 }
 
-// Determines whether an edit replaces a removed node with an equal one.
+// Determines whether an edit replaces a removed node with an equal node.
 class EqualNodes {
  public:
   EqualNodes(const Graph& graph, const std::unordered_set<NodeId>& removed)

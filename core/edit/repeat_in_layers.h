@@ -1,6 +1,6 @@
 #pragma once
 
-// Repeats an edit in the layers that are identical to the edited one.
+// Repeats an edit in the layers that are identical to the edited layer.
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 // Replaces the operator of a call.
 //
 // The new operator must accept the arguments as they are: its schema has at least as many
-// positional arguments and all given keywords, requires no others, and accepts tensors where
-// tensors are passed. It must also return the same shape and dtype, for one of these reasons:
+// positional arguments and all given keywords, requires no further arguments, and accepts tensors
+// where tensors are passed. It must also return the same shape and dtype, for one of these reasons:
 //   - it is an overload of the same operator;
 //   - both are pointwise and neither is a comparison: they broadcast sizes in the same way, and for
 //     floating-point inputs of one dtype they return that dtype;

@@ -154,7 +154,7 @@ class Replayer {
  private:
   void undo() {
     for (std::size_t i = result_.inverses.size(); i-- > 0;)
-      if (!editor_.apply(result_.inverses[i])) return;  // does not happen: it was applied
+      if (!editor_.apply(result_.inverses[i])) return;  // cannot happen: it was applied
   }
 
   // How a part of the graph relates to the recorded part.

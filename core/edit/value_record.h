@@ -50,7 +50,7 @@ struct TensorRecord {
   std::optional<SizeRecord> offset = {};
   DType dtype = DType::float32;
   std::string device = {};                    // empty if unknown
-  std::optional<StorageRecord> storage = {};  // none: a new storage of exactly the tensor's size
+  std::optional<StorageRecord> storage = {};  // nullopt: a new storage of the tensor's size
   std::optional<bool> requires_grad = {}, conj = {}, neg = {};
   std::string extra = {};
   friend bool operator==(const TensorRecord&, const TensorRecord&) = default;

@@ -36,7 +36,7 @@ std::string rank_text(const Graph& graph, PartId part);
 // The SHA-256 of the canonical text, in lower-case hexadecimal.
 std::string graph_hash(const Graph& graph, PartId part);
 
-// The SHA-256 of rank_text. It is the same on all ranks of a program whose shapes are equal.
+// The SHA-256 of rank_text: equal on all ranks of a program that have the same shapes.
 std::string rank_hash(const Graph& graph, PartId part);
 
 // The hash of the whole graph. For a pair, one hash per half: "FORWARD+BACKWARD".

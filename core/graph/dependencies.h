@@ -22,7 +22,7 @@ struct Dependency {
   DependencyKind kind = DependencyKind::data;
 };
 
-// True if no node may move across this one.
+// True if no node may move across this node.
 inline bool is_wall(const Node& node) {
   return node.kind == NodeKind::placeholder || node.kind == NodeKind::output;
 }

@@ -2,8 +2,8 @@
 //
 // A training step returns its loss and one gradient per trained parameter, in the order of the
 // parameters. The parameters are the first inputs of the graph (torchtitan's graph_trainer traces
-// it this way, with a device mesh after each distributed tensor). A gradient has the shape and
-// dtype of its parameter.
+// the step this way, with a device mesh after each distributed tensor). A gradient has the shape
+// and dtype of its parameter.
 //
 // Steps
 //   1. Gradients: the tensors that the graph returns from its backward.

@@ -100,8 +100,8 @@ Effects effects_of(const Graph& graph, const Node& node) {
   const OperatorInfo& op = graph.op(node);
   const std::string_view packet = op.packet();
   if (is_one_of(packet, kChecks)) return {Effects::checks};
-  // These calls exist only to order others: they separate the work launched before them from the
-  // work launched after them.
+  // These calls exist only to order other calls: they separate the work launched before them from
+  // the work launched after them.
   if (op.space() == "streams" || packet == "aten.set_grad_enabled") return {Effects::separates};
   if (writes_to_unknown(graph, node, op)) return {Effects::separates};
 

@@ -144,7 +144,7 @@ class Graph {
   // The group's desc, or its name if it has none.
   [[nodiscard]] std::string_view group_label(GroupId id) const;
   // The number of ranks in a collective's group; if the group is unknown, the call's group_size
-  // argument, or else derived from its sizes.
+  // argument or, without one, a number derived from the sizes of the call's input and result.
   [[nodiscard]] std::int64_t group_size(const Node& node) const;
 
   [[nodiscard]] std::size_t module_stack_count() const { return module_stacks_.size(); }
@@ -213,8 +213,8 @@ class Graph {
   void set_pair_extra(std::string members) { pair_extra_ = std::move(members); }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   OperatorId intern_operator(std::string_view target);
-  // Uses the operator schemas of this version of torch, plus those that the capture adds, also for
-  // operators that are already interned.
+  // Describes operators, including those already interned, by the schemas of this version of torch
+  // and those that the capture adds.
   void set_operator_version(std::string_view torch_version);
   void add_operator_schema(std::string_view target, std::string_view schema);
   // The added schemas, sorted by name.

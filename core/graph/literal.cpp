@@ -88,7 +88,7 @@ class LiteralParser {
         text_mistake("unknown operator {}", target);
     } else if (line.take('[')) {
       const NodeId tuple = graph_.find(part_, target);
-      if (!tuple) text_mistake("`{}` is not an earlier node", target);
+      if (!tuple) text_mistake("`{}` is not the name of an earlier node", target);
       const std::array<Argument, 2> arguments{Argument::of_node(tuple), line.argument()};
       line.expect(']');
       call.args = graph_.make_children(Argument::Kind::list, arguments);

@@ -16,8 +16,9 @@
 // comes after the last writers of all parts that overlap its own; a writer comes after the last
 // writers and the readers of these parts. The writer then replaces the writers and readers of the
 // parts that its own part covers: a later node that conflicts with them also conflicts with it.
-// Writers and readers of other parts remain, but a node that uses such a part depends only on those
-// after the last write to the whole part, because that write depends on the rest.
+// Writers and readers of other parts remain, but a node that uses such a part depends only on the
+// writers and readers after the last write to the whole part, because that write depends on the
+// rest.
 //
 // Cost: linear in nodes and inputs; for memory that is written to, times the number of overlapping
 // parts.

@@ -335,7 +335,7 @@ def test_storages_of_an_unknown_operator() -> None:
             "mul would return float32[4,4], but the recipe records float32[4,5]",
         ),
         ({"remove": "relu"}, "relu cannot be removed: mm and 1 more read it"),
-        ({"remove": "x_1"}, "x_1 is a placeholder: only calls can be removed"),
+        ({"remove": "x_1"}, "x_1 is a placeholder: only calls and constants can be removed"),
         ({"replace": "x_1", "args": []}, "x_1 is a placeholder: it has no call to replace"),
         ({"replace": "output", "target": "aten.mm.default"}, "output is the output: only its arguments can be replaced"),
         ({"replace": "mm", "args": [{"n": "add"}, 1]}, "mm reads add and would come before it"),

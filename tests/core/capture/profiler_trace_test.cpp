@@ -289,7 +289,7 @@ TEST(ProfilerTrace, RunsWithoutStepsAreSplitWhereTheyRepeat) {
   EXPECT_THAT(lanes(graph, m),
               ElementsAre("mm 0-12 11.5", "v 20-21 1", "add 30-35 5", "r 40-47 7"));
   EXPECT_THAT(m.measurement.notes,
-              Contains("1 call matches no node, or differs in shape: aten::add (1)"));
+              Contains("1 call matches no node or differs in shape: aten::add (1)"));
 }
 
 TEST(ProfilerTrace, OtherShapesDoNotMatch) {

@@ -93,7 +93,7 @@ TEST(Merge, AllGathersOfAGroup) {
                   "clone aten.clone", "getitem_1 _operator.getitem", "clone_1 aten.clone",
                   "wt_a aten.view", "wt_b aten.view", "y aten.mul", "v aten.view", "z aten.relu"));
   EXPECT_THAT(edit->notes, ElementsAre(HasSubstr("Every rank must do the same: 2 collectives of")));
-  EXPECT_EQ(edit->title, "Merge 2 all-gathers of group dp from ag_a on");
+  EXPECT_EQ(edit->title, "Merge 2 all-gathers of group dp, starting with ag_a");
   // In the order of starts: a holds 32 elements, b 8.
   EXPECT_EQ(canonical_call(graph, graph.find("split_with_sizes")),
             "aten.split_with_sizes.default(%view_2,[32,8],1) -> [bfloat16[2,32],bfloat16[2,8]]");
