@@ -11,8 +11,8 @@ namespace jointer {
 struct GroupPlacement {
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;
-  std::int64_t ranks_per_node =
-      1;  // on the node with the fewest ranks, which has the smallest share of the network
+  // On the node with the fewest ranks, which has the smallest share of the network.
+  std::int64_t ranks_per_node = 1;
 };
 GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node);
 

@@ -281,7 +281,9 @@ class GraphEditor:
     def _remove(self, change: Mapping[str, Json]) -> None:
         node = self.node(change["remove"])
         if node.op in ("placeholder", "output"):
-            raise RecipeError(f"{node.name} is {kind_text(node)}: only calls and constants can be removed")
+            raise RecipeError(
+                f"{node.name} is {kind_text(node)}: only calls and constants can be removed"
+            )
         if node.users:
             first, *others = sorted(node.users)
             more = f"and {len(others)} more read" if others else "reads"
