@@ -11,10 +11,10 @@
 namespace jointer {
 
 // Returns the common nodes for which the edit must state the value, in the order of `after`. With
-// these values, `before` with the calls of `after` shares storages as `after` does. `keeps_value`
-// returns true for a node of `after` whose value looks the same in both graphs; the other common
-// nodes are always in the result. Does not return placeholders or constants, whose values no edit
-// changes. Cost: linear.
+// these values stated, a graph with the nodes of `before` and the calls of `after` shares storages
+// as `after` does. `keeps_value` returns true for a node of `after` whose value looks the same in
+// both graphs; the other common nodes are always in the result. Does not return placeholders or
+// constants, whose values no edit changes. Cost: linear.
 std::vector<NodeId> storage_changes(const Graph& before, const Graph& after,
                                     const std::function<bool(NodeId)>& keeps_value);
 

@@ -21,7 +21,7 @@ RegionChange region_change(const Node& node, RegionChange::Kind other);
 
 class TagList {
  public:
-  // `name`: the node's name in edits. Add a node only once.
+  // `name` is the node's name in edits. Add each node only once.
   void add(std::string name, const Tag& tag);
   // Returns the changes, in the order in which their tags were first added; each lists its nodes in
   // the order in which they were added. The halves of a pair have separate changes.
