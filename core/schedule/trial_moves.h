@@ -7,24 +7,25 @@
 
 namespace jointer {
 
-// The nodes that are in `order`, sorted by their index in it. Cost: linear in the order.
+// The nodes that occur in `order`, sorted by their index in it. Cost: linear in the length of
+// `order`.
 struct PlacedNode {
   NodeId node;
   std::size_t place = 0;
 };
 std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const NodeId> nodes);
 
-// Moves of blocks in a what-if that can be undone, to find the metrics of an order without
-// committing to it.
+// Moves blocks in a what-if and can undo all of these moves. Use it to compute the metrics of an
+// order without committing to that order.
 class TrialMoves {
  public:
-  // `what_if` must outlive this object. Until the moves are undone, nothing else may change its
-  // order.
+  // `what_if` must outlive this object. Nothing else may change its order until the moves are
+  // undone.
   explicit TrialMoves(WhatIf& what_if) : what_if_(what_if) {}
 
   // Like WhatIf::move.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
-  // Restores the order before the first move. The cost is that of the moves, one node at a time.
+  // Restores the order from before the first move. Cost: that of moving each node back separately.
   void undo();
 
  private:

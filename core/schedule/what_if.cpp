@@ -1,15 +1,15 @@
-// Computes memory and time of an edited order incrementally.
+// Computes the memory and time of an edited order incrementally.
 //
-// The order is stored twice: with every node, for gaps, and with only the calls, for memory and
-// time. A move applies to both; its other costs are described in memory_what_if.cpp and
-// time_what_if.cpp, and those of a preview in memory_preview.cpp and time_preview.cpp.
+// The order is stored twice: with all nodes, for gaps, and with only the calls, for memory and
+// time. A move updates both. memory_what_if.cpp and time_what_if.cpp describe the other costs of a
+// move; memory_preview.cpp and time_preview.cpp describe the costs of a preview.
 //
-// A preview of few gaps moves the block from one to the next and back, and updates only the times.
-// It ends early if the block settles: every later gap has the same time and no lower peak. This
-// holds for a block that begins no lifetime, if everything that it waits for is done and its host
-// time has no effect: the calls around such a block have the same result in either order, and the
-// block only extends lifetimes. Each gap costs a move to the next one. If that would cost more than
-// a preview with the model of the whole graph, the latter is used.
+// A preview of a few gaps moves the block from gap to gap and back, and updates only the times. It
+// ends early once the block has settled, that is, once every later gap has the same time and no
+// lower peak. A block that allocates nothing settles when everything that it waits for is done and
+// its host time has no effect: swapping it with the next call then changes no time, and moving it
+// later only extends lifetimes. Each gap costs one move. If the moves would cost more than a
+// preview that simulates the whole graph, the latter is used.
 
 #include "core/schedule/what_if.h"
 
@@ -22,8 +22,7 @@
 namespace jointer {
 namespace {
 
-// The cost of one step in a walk through gaps, in units of what a preview of all gaps costs per
-// call.
+// The cost of one gap in a walk, relative to the cost per call of a preview of all gaps.
 constexpr std::size_t kStepWork = 128;
 
 std::vector<NodeId> calls_of(const Graph& graph) {
@@ -53,13 +52,14 @@ struct WhatIf::State {
     return sorted;
   }
 
-  // The current position of remaining node `gap`.
+  // The current position of the node after `gap`, that is, of node `gap` in the order without the
+  // block.
   [[nodiscard]] std::size_t place_of_rest(std::span<const NodeId> block, std::size_t gap) const {
     for (const NodeId id : block)
       if (all.place(id) <= gap) ++gap;
     return gap;
   }
-  // The gap of `calls` that contains a gap of `all`.
+  // The gap in `calls` that corresponds to a gap in `all`.
   [[nodiscard]] std::size_t call_gap(std::span<const NodeId> block, std::size_t gap) const {
     for (std::size_t place = place_of_rest(block, gap); place < all.size(); ++place) {
       const NodeId id = all[place];
@@ -74,7 +74,7 @@ struct WhatIf::State {
   }
 
   // The estimates for the gaps from `first` to `last`, as far as `peaks` and `times` reach. The
-  // gaps on both sides of a node that does not run are the same gap of `calls`.
+  // gaps on either side of a node that is not a call correspond to the same gap in `calls`.
   [[nodiscard]] std::vector<Figures> figures(std::span<const NodeId> block, std::size_t first,
                                              std::size_t last, std::span<const std::int64_t> peaks,
                                              std::span<const StepTime> times) const {
@@ -92,9 +92,9 @@ struct WhatIf::State {
     }
     return figures;
   }
-  // The times with the block in each gap in [first, last] of `calls`, up to the first gap from
-  // `home` on after which they no longer change; empty if that gap is too far away. In the end,
-  // every call is back at its position.
+  // The times with the block in each gap in [first, last] of `calls`, up to the first gap, at or
+  // after `home`, from which on they no longer change. Empty if that would take too many moves.
+  // Afterwards, every call is back at its original position.
   std::vector<StepTime> walk(std::span<const NodeId> block, std::size_t first, std::size_t home,
                              std::size_t last) {
     const std::size_t most = calls.size() / kStepWork;
@@ -112,8 +112,8 @@ struct WhatIf::State {
       times.push_back(time.time());
       if (may_settle && gap >= home && time.sleeps_from_here(calls, block)) break;
     }
-    // Move the block back: first all calls to where the last one was, then each call to its own
-    // position.
+    // Move the block back: first as a whole, to the original position of its last call, then each
+    // call to its own position.
     Stretch changed = calls.move(block, places.back() + 1 - block.size());
     for (std::size_t i = 0; i < block.size(); ++i) {
       const Stretch more = calls.move(block.subspan(i, 1), places[i]);
@@ -207,8 +207,8 @@ BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit) {
   const auto distance = [&](std::size_t gap) {
     return gap > preview.range.current ? gap - preview.range.current : preview.range.current - gap;
   };
-  // The gap with the best `key` among those for which `is_allowed` returns true; if several are
-  // equal, the nearest, then the earliest.
+  // The gap with the best `key` among those that `is_allowed` accepts. Ties go to the nearest gap,
+  // then to the earliest.
   const auto best = [&](auto is_allowed, auto key) {
     std::optional<std::size_t> found;
     for (std::size_t gap = preview.range.first; gap <= preview.range.last; ++gap) {

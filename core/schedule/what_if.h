@@ -1,7 +1,7 @@
 #pragma once
 
-// Updates memory and time of an edited order move by move, and computes the estimates for every
-// legal position of a block. The algorithms are described at the top of what_if.cpp.
+// Updates the memory and time of an edited order move by move, and estimates them for every legal
+// position of a block. what_if.cpp describes the algorithms.
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,7 @@ struct Figures {
   friend bool operator==(const Figures&, const Figures&) = default;
 };
 
-// The estimates for every gap of a legal range; those for gap g are at[g - range.first].
+// Estimates for every gap of a legal range; at[g - range.first] is the estimate for gap g.
 struct RangePreview {
   LegalRange range;
   std::vector<Figures> at;
@@ -31,7 +31,7 @@ struct RangePreview {
   [[nodiscard]] const Figures& current() const { return at[range.current - range.first]; }
 };
 
-// The estimates for gaps of a legal range from `first` on; those for gap g are at[g - first].
+// Estimates for the gaps of a legal range from `first` on; at[g - first] is the estimate for gap g.
 struct NearPreview {
   std::size_t first = 0;
   std::vector<Figures> at;
@@ -51,8 +51,8 @@ BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit);
 
 class WhatIf {
  public:
-  // All arguments must outlive this object. The graph's order is the initial order; the graph does
-  // not change. `costs`: indexed by node id.
+  // All arguments must outlive this object. The initial order is the graph's; the graph itself is
+  // never changed. `costs` is indexed by node id.
   WhatIf(const Graph& graph, const Dependencies& dependencies, std::span<const NodeCost> costs,
          const MemoryOptions& memory = {}, const SimulationOptions& simulation = {});
   ~WhatIf();
@@ -61,22 +61,23 @@ class WhatIf {
 
   // The estimates of the current order, which equal those of MemoryTimeline and Simulation.
   [[nodiscard]] Figures figures() const;
-  // Live bytes at every point, as in MemoryTimeline::profile.
+  // Live bytes at every point, as returned by MemoryTimeline::profile.
   [[nodiscard]] std::vector<std::int64_t> profile() const;
   // The current order of all nodes of the graph.
   [[nodiscard]] std::span<const NodeId> order() const;
-  // Errors: same as legal_range.
+  // Errors: those of legal_range.
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
   // The estimates for each gap are those that figures() would return after a move to that gap.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
-  // The same for the gaps [first, last] of the block's legal range. Leaves out gaps at the end that
-  // differ from the last one before them only in distance, and have no lower peak. If few gaps
-  // remain, the cost does not depend on the graph's size: the block is moved through them and back.
-  // Error (usage): same as legal_range, or the gaps are outside the range.
+  // Like preview(), but only for the gaps [first, last] of the block's legal range. Leaves out gaps
+  // at the end if they have the same times as the last gap before them and no lower peak. If few
+  // gaps remain, the cost does not depend on the graph's size, because the block is moved through
+  // them and back. Errors: those of legal_range. Error (usage): a gap is outside the legal range.
   [[nodiscard]] Result<NearPreview> preview_near(std::span<const NodeId> block, std::size_t first,
                                                  std::size_t last);
-  // Moves the block into a gap of its legal range. Cost: for memory, the distance; for time, the
-  // stretch until the streams are back in step. Error (usage): the gap is not legal; nothing moves.
+  // Moves the block into a gap of its legal range. Cost: for memory, linear in the distance; for
+  // time, linear in the number of calls until the streams are in the same state as before. Error
+  // (usage): the gap is outside the legal range; nothing moves.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
 
  private:
