@@ -1,7 +1,7 @@
 #pragma once
 
-// The edit history as data: the edits that were applied to a graph since it was opened, and those
-// that were undone. Workspaces and journals store it; the window builds its undo stack from it.
+// The edit history as data: the edits applied to a graph since it was opened, and the edits that
+// were undone. Workspaces and journals store it, and the window builds its undo stack from it.
 
 #include <cstddef>
 #include <string>
@@ -14,11 +14,11 @@
 namespace jointer {
 
 // A history entry, which the user can undo. Most entries append one edit. An entry that returns to
-// a kept state removes some edits and appends others.
+// a named state removes some edits and appends others.
 struct HistoryStep {
   std::string title;        // of the edit, if the entry is a single edit
-  std::size_t keep = 0;     // number of edits of the previous state that stay
-  std::vector<Edit> edits;  // appended after these
+  std::size_t keep = 0;     // number of the previous state's edits that remain
+  std::vector<Edit> edits;  // edits appended to those
   std::string extra = {};
   friend bool operator==(const HistoryStep&, const HistoryStep&) = default;
 };
@@ -36,7 +36,7 @@ struct History {
   std::size_t place = 0;           // number of applied entries
   std::vector<KeptState> states;
 
-  // The edits that lead from the baseline to the state after the first `after` entries.
+  // The edits from the baseline to the state after the first `after` entries.
   [[nodiscard]] std::vector<Edit> edits_at(std::size_t after) const;
   [[nodiscard]] std::vector<Edit> edits() const { return edits_at(place); }
   // Appends an entry with this edit, and drops the undone entries.
@@ -46,8 +46,8 @@ struct History {
   friend bool operator==(const History&, const History&) = default;
 };
 
-// An entry as JSON: just the edit if the entry is a single edit, else an object with `keep` and
-// `edits`.
+// An entry as JSON: just the edit if the entry is a single edit, otherwise an object with `keep`
+// and `edits`.
 OrderedJson step_to_json(const HistoryStep& step, std::size_t edits_before);
 Result<HistoryStep> step_from_json(const OrderedJson& json, std::size_t edits_before);
 OrderedJson states_to_json(const std::vector<KeptState>& states);

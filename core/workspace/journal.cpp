@@ -84,7 +84,8 @@ std::size_t edits_done(const History& history) {
                                   history.steps[history.place - 1].edits.size();
 }
 
-// Returns false if this version does not know the record; later records are then unreliable.
+// Returns false if the record is unknown to this version or invalid. All later records are then
+// unreliable.
 bool apply_record(const OrderedJson& record, JournalState& state) {
   if (!record.is_object()) return false;
   History& history = state.workspace.history;
@@ -151,7 +152,7 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// Creates a file with a name that no other program uses.
+// Creates a file with a name that is not in use yet.
 Result<std::pair<std::string, FileDescriptor>> make_file(const std::string& folder) {
   using namespace std::chrono;
   std::error_code error;
@@ -220,7 +221,7 @@ Result<std::unique_ptr<Journal>> Journal::create(const std::string& folder,
                                                  const JournalState& start, OnError on_error) {
   JOINTER_TRY(auto made, make_file(folder));
   auto& [path, file] = made;
-  // Wait if another program is probing the new file, which is not locked yet.
+  // Blocks for a moment if another program is probing the new file, which is not locked yet.
   if (::flock(file.get(), LOCK_EX) != 0 && errno != ENOLCK) return system_error(path);
   std::unique_ptr<Journal> journal(
       new Journal(std::move(path), std::move(file), start, std::move(on_error)));
@@ -310,7 +311,7 @@ void Journal::work(const std::stop_token& stop) {
     is_writing_ = true;
     lock.unlock();
     const bool written = write_all(file_.get(), lines) && ::fdatasync(file_.get()) == 0;
-    // If this fails, the lines are still in the file.
+    // Errors are ignored: the lines are in the file even if the folder cannot be synced.
     if (!std::exchange(is_folder_synced_, true))
       (void)sync_folder(fs::path(path_).parent_path().string());
     const std::string why = written ? std::string() : std::strerror(errno);
@@ -328,8 +329,7 @@ void Journal::work(const std::stop_token& stop) {
 
 namespace {
 
-// Visits each journal that no running program has locked, and keeps the journal locked during the
-// visit.
+// Visits each journal that no running program has locked, and holds its lock during the visit.
 template <class Visit>
 void for_each_left(const std::string& folder, Visit visit) {
   std::error_code error;

@@ -1,12 +1,12 @@
 #pragma once
 
-// The journal of an open graph: every change is recorded as it happens, so that a killed program
-// loses only its last moments.
+// The journal of an open graph. It records every change as it happens, so that a program that is
+// killed loses only its last moments.
 //
-// A journal is an append-only file with one `CRC32 JSON` per line: first the initial state, then
-// each change. An incomplete line and everything after it are ignored. A running program holds a
-// lock on its journals. The operating system releases it when the program ends, so several programs
-// can tell their own journals from abandoned ones.
+// A journal is an append-only file with one `CRC32 JSON` record per line: first the initial state,
+// then each change. An incomplete or damaged line and everything after it are ignored. A running
+// program holds a lock on its journals. The operating system releases the lock when the program
+// ends, so other programs can tell abandoned journals from those in use.
 
 #include <condition_variable>
 #include <cstdint>
@@ -31,12 +31,12 @@ struct JournalState {
   bool is_closed = false;       // the user closed it without saving
 };
 
-// Error (input): the file cannot be read, or its first line is incomplete.
+// Error (input): the file cannot be read, or its first line is incomplete or damaged.
 Result<JournalState> read_journal(const std::string& path);
-// The same for a journal's text. `*good_bytes` is set to the number of bytes up to the end of the
-// last valid line.
+// Like read_journal, but for a journal's text. Sets `*good_bytes` to the number of bytes up to the
+// end of the last valid line.
 Result<JournalState> parse_journal(std::string_view text, std::size_t* good_bytes = nullptr);
-// The line of a journal that contains this JSON.
+// The journal line for this JSON.
 std::string journal_line(std::string_view json);
 
 // $XDG_STATE_HOME/jointer/journals, or ~/.local/state/jointer/journals.
@@ -48,8 +48,8 @@ class Journal {
   // most once.
   using OnError = std::function<void(const std::string& sentence)>;
 
-  // Creates a journal in `folder`, and the folder if necessary. Error (run): the journal cannot be
-  // written.
+  // Creates a journal in `folder`, which is created if necessary. Error (run): the journal cannot
+  // be created.
   static Result<std::unique_ptr<Journal>> create(const std::string& folder,
                                                  const JournalState& start, OnError on_error = {});
   // Continues the journal of a program that has ended. Error (run): another process has locked the
@@ -71,7 +71,7 @@ class Journal {
 
   // Waits until everything is on disk. Returns false if writing failed.
   bool flush();
-  // Removes the file once its contents have been saved or are not needed.
+  // Removes the file. Call this once its contents have been saved or are no longer needed.
   void remove();
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -84,12 +84,12 @@ class Journal {
   std::string path_;
   FileDescriptor file_;
   OnError on_error_;
-  std::vector<std::size_t> edits_after_;  // by entry: number of edits of its state
+  std::vector<std::size_t> edits_after_;  // by entry: number of edits in its state
   std::size_t place_ = 0;
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::string waiting_;  // lines to write
+  std::string waiting_;  // lines still to be written
   bool is_writing_ = false, has_failed_ = false, is_removed_ = false;
   bool is_folder_synced_ = false;  // used only by the thread
   std::jthread thread_;
@@ -100,11 +100,11 @@ struct LeftJournal {
   std::string path;
   JournalState state;
 };
-// All such journals, the latest first. Skips files that cannot be read.
+// All such journals, most recently changed first. Skips files that cannot be read.
 std::vector<LeftJournal> left_journals(const std::string& folder);
 
 // Removes journals that the user closed without saving, if their last change was before `before`,
-// in seconds since 1970. Keeps journals that were not closed.
+// in seconds since 1970. Other journals are kept.
 void remove_old_journals(const std::string& folder, std::int64_t before);
 
 }  // namespace jointer

@@ -6,9 +6,9 @@
 
 namespace jointer {
 
-// Writes a folder's entries to disk, so that files that were created or renamed in it survive a
-// power failure. A folder that cannot be opened
-// is left as it is. Error (run): the disk failed.
+// Writes a folder's entries to disk, so that files created or renamed in it survive a power
+// failure. Does nothing if the folder cannot be opened. Error (run): the folder cannot be written
+// to disk.
 Result<void> sync_folder(const std::string& folder);
 
 }  // namespace jointer

@@ -47,11 +47,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kWorkspaceFormat = "jointer-workspace";
-// Opening and writing a workspace must be fast. Profiles beyond this size are stored only in the
-// desktop's benchmark history.
+// Keeps the reading and writing of workspaces fast. Profiles beyond this total size are stored only
+// in the desktop's benchmark history.
 constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
-// Reads an object whose table has no required members. Any other JSON counts as an empty object.
+// Reads an object with no required members in its table. Any other JSON counts as an empty object.
 template <HasJsonFields T>
 T lenient(const OrderedJson& json) {
   JsonMembers members(json);
@@ -105,7 +105,7 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
   return workspace;
 }
 
-// Writes one line per element, so that files can be compared line by line.
+// Writes one element per line, so that files can be compared line by line.
 void write_lines(std::string& text, const OrderedJson& list) {
   text += '[';
   for (std::size_t i = 0; i < list.size(); ++i)

@@ -1,7 +1,7 @@
 #pragma once
 
-// A workspace (`.jointer`): the user's work on one graph, as a file. It refers to the capture but
-// does not contain it. Schema: resources/schema/workspace.schema.json.
+// A workspace: the user's work on one graph, saved as a `.jointer` file. It refers to the capture
+// but does not contain it. Schema: resources/schema/workspace.schema.json.
 
 #include <optional>
 #include <string>
@@ -22,15 +22,16 @@ inline constexpr std::string_view kWorkspaceSuffix = ".jointer";
 // The location of the capture that was opened, and the identity of its graph.
 struct CaptureReference {
   std::string path, backward;               // absolute; `backward` only for a pair
-  std::string relative, relative_backward;  // to the workspace's folder, when it was saved
-  std::optional<std::size_t> graph;         // index, if the capture has several
-  std::string assume;                       // "u0=64,..." as Assumptions::parse reads it
+  std::string relative, relative_backward;  // to the workspace's folder when it was saved
+  std::optional<std::size_t> graph;         // index, if the capture has several graphs
+  std::string assume;                       // in the format of Assumptions::parse: "u0=64,..."
   std::string hash;                         // graph_hash of the baseline
   std::string extra = {};
   friend bool operator==(const CaptureReference&, const CaptureReference&) = default;
 };
 
-// Options for computing estimates, as written on the command line. Empty: the default.
+// Options for computing estimates, as written on the command line. An empty option means the
+// default.
 struct WorkspaceOptions {
   std::string device, estimator, optimizer;
   std::string gpus_per_node = {};
@@ -48,9 +49,9 @@ struct WorkspacePipeline {
   friend bool operator==(const WorkspacePipeline&, const WorkspacePipeline&) = default;
 };
 
-// A moment of the training step that the user has marked. It stays at its node when the node moves.
+// A moment that the user has marked in the training step. It moves with its node.
 struct MarkedMoment {
-  std::string node;               // as edit_name() returns it; empty: the start of the step
+  std::string node;               // its edit_name(), or empty for the start of the step
   bool is_after_release = false;  // after the node's releases, not only after its allocations
   std::string extra = {};
   friend bool operator==(const MarkedMoment&, const MarkedMoment&) = default;
@@ -65,23 +66,24 @@ struct Workspace {
   WorkspacePipeline pipeline;
   std::vector<MarkedMoment> marks;  // in the order they were made
   std::string layout;               // written and read by the desktop
-  std::string extra;                // members that this version does not know: `"key":value,...`
+  std::string extra;                // members unknown to this version: `"key":value,...`
 };
 
-// True if `bytes` starts like a workspace.
+// True if `bytes` begins like a workspace.
 inline constexpr std::size_t kWorkspaceHead = 4096;
 bool is_workspace(std::string_view bytes);
 
-// Error (input): the text is not a workspace or has a newer version; the message gives `name` and
-// what is wrong. Does not open or run anything that the workspace names.
+// Does not open or run anything that the workspace refers to. Error (input): the text is not a
+// workspace, or its version is newer; the message begins with `name`.
 Result<Workspace> parse_workspace(std::string_view text, std::string_view name);
 Result<Workspace> read_workspace(const std::string& path);
 
-// JSON with one edit per line. Includes profiles of the newest benchmarks, up to a total size.
+// JSON with one edit per line. Includes the profiles of the newest benchmarks, up to a limit on
+// their total size.
 std::string workspace_text(const Workspace& workspace);
 
-// Replaces the file atomically, even if power fails. Makes relative paths relative to the new
-// location. Error (run): the file cannot be written.
+// Replaces the file atomically, even if the power fails. Recomputes the relative paths of the
+// capture from its absolute paths. Error (run): the file cannot be written.
 Result<void> write_workspace(const std::string& path, Workspace workspace);
 
 // The JSON of the individual parts, for journals.

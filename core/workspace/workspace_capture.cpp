@@ -15,7 +15,7 @@ bool exists(const std::string& path) {
   return fs::exists(path, status);
 }
 
-// Relative paths are relative to the workspace's folder, not to the current folder.
+// Relative paths are relative to the workspace's folder, not to the working directory.
 std::string resolve_path(const std::string& path, const std::string& workspace_path) {
   if (path.empty() || workspace_path == "-") return path;
   return (fs::path(workspace_path).parent_path() / path).lexically_normal().string();
@@ -31,8 +31,8 @@ Result<std::string> locate(const std::string& relative, const std::string& absol
                              : absolute.empty()               ? near
                                                               : near + " and " + absolute;
   return input_error(
-      "{}: the capture is missing (looked for {}); restore it, or open it at its new location and "
-      "save the workspace again",
+      "{}: the capture is missing (looked for {}); restore it, or open it from its new location "
+      "and save the workspace again",
       workspace_path, looked);
 }
 
@@ -42,7 +42,7 @@ bool is_workspace_file(const std::string& path) {
   std::error_code status;
   if (!fs::is_regular_file(path, status)) return false;
   if (path.ends_with(kWorkspaceSuffix)) return true;
-  // Reads only the start of the file, since captures are large.
+  // Read only the start of the file, because captures are large.
   std::ifstream file(path, std::ios::binary);
   std::string head(kWorkspaceHead, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
