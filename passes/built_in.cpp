@@ -18,7 +18,7 @@
 namespace jointer {
 namespace {
 
-// These passes run other passes, so they get the registry.
+// These passes run other passes, so they need the registry.
 std::vector<Pass> search_passes() {
   return tune_passes(built_in_passes);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph with additional dependencies, in which merged nodes count as one. Checks whether a bucket
-// would create a cycle. Modeled on torch/_inductor/augmented_graph_helper.py.
+// A graph with additional dependencies, in which merged nodes count as a single node. Used to check
+// whether a bucket would create a cycle. Modeled on torch/_inductor/augmented_graph_helper.py.
 
 #include <cstdint>
 #include <span>
@@ -14,8 +14,8 @@ namespace jointer {
 // Checks whether one node depends on another, with a triangular bit matrix in execution order.
 class Ancestors {
  public:
-  // `order`: every position once. `more`: additional dependencies, as pairs of a position and a
-  // position that it depends on, consistent with the order.
+  // `order` contains every position once. `more` contains additional dependencies: pairs of a
+  // position and a position that it depends on, which precedes it in `order`.
   Ancestors(const OverlapGraph& graph, std::span<const Place> order,
             std::span<const std::pair<Place, Place>> more);
 
@@ -42,7 +42,7 @@ class AugmentedGraph {
   void remove(Place place, Place dependency);
   [[nodiscard]] std::span<const Place> more(Place place) const { return more_[place]; }
 
-  // Merges `place`, a single node so far, with `of` and the nodes already merged with `of`.
+  // Merges `place`, which must not be merged yet, with `of` and all nodes merged with `of`.
   void merge(Place of, Place place);
   void unmerge(Place place);
 

@@ -2,7 +2,8 @@
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair. Each half is ordered separately.
-//   base   the half; if requested, with FSDP's collectives already in buckets (pre_bucketing.h).
+//   base   the half, or if requested, the half with FSDP's collectives already in buckets
+//          (pre_bucketing.h).
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
 //   limit  the peak of the original order, plus the allowed growth. There are two limits, each from
@@ -11,42 +12,42 @@
 //
 // Steps, for each half
 //   1. Make the base and its plan.
-//   2. Make candidates: the original order; the plan; the plan with only those buckets whose copies
-//      take less time than the merging saves; and each of the three with every collective retimed
-//      (collective_timing.h): all-gathers run as late as possible, so that they do not hold memory
-//      needlessly.
+//   2. Make candidates: the original order, the plan, and the plan with only those buckets that
+//      save more time than their copies take; and each of the three with every collective retimed
+//      (collective_timing.h). Retimed all-gathers run as late as possible, so that they do not hold
+//      memory needlessly.
 //   3. Measure each candidate: simulate it and compute both peaks. If a retimed candidate exceeds a
-//      limit, move collectives away from its peak, the largest first: start an all-gather after the
-//      peak, and wait for any other collective before it, until the candidate fits or no such
-//      collective is left.
-//   4. Among the candidates within the limits that expose no more time than the plan does (even if
-//      the plan exceeds the limits), choose the one with the shortest step time. If there is none,
-//      choose the one that exposes the least. The original order is a candidate.
+//      limit, move collectives away from its peak, the largest first, until the candidate fits or
+//      no collective can move: an all-gather starts after the peak; any other collective is waited
+//      for before the peak.
+//   4. Among the candidates within the limits that expose no more time than the plan (which may
+//      exceed the limits), choose the candidate with the shortest step time. If there is none,
+//      choose the candidate within the limits that exposes the least time.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
-// its options and defaults; `rules` selects 2.11's instead (overlap_scheduler.cpp and
+// its options and defaults. `rules` selects the rules of 2.15 or 2.11 (overlap_scheduler.cpp and
 // overlap_bucketer.cpp describe the differences). By default, the version of torch that captured
 // the graph decides: from 2.13 on, 2.15's rules apply. With 2.15's rules and `torch_compatible`, or
 // in the bucket mode `coalesced`, buckets are torch's own calls (bucket_calls.h); otherwise
 // core/edit/merge.h makes them. Deviations, all off with `torch_compatible`:
-//   - the limit is observed; torch only estimates memory, may exceed the limit (by 0.6 GB on a
-//     forward of Llama3-8B), and may then expose less;
+//   - memory stays within the limits; torch only estimates memory, so it may exceed them (by 0.6 GB
+//     for a forward of Llama3-8B) and then expose less time;
 //   - collectives are retimed, and the best of several orders is chosen;
-//   - buckets whose copies cost more than the merging saves stay unmerged, or are reduced to the
+//   - buckets that save less time than their copies take are not merged, or are reduced to the
 //     members that pay off;
 //   - a collective is not tried while something that it depends on cannot be started (torch forces
 //     other waits first).
 //
-// Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; no value is read
-// before it is written, which torch allows (torch_buckets.cpp); copies between devices stay
-// asynchronous, and the order of writes is preserved instead; `bucket_mode` also applies to buckets
-// made after the schedule, for which torch packs all-reduces in the same way in every mode; costs
-// come from the estimator that everything else uses, and parameters that choose another are
-// refused, as are those that serve only Inductor's later stages; if the dependencies that keep
-// collectives hidden form a cycle, torch stops, whereas here some of them are dropped.
+// Deviations in any case: a reduce-scatter and an all-reduce never share a bucket. No value is read
+// before it is written; torch allows that (torch_buckets.cpp). Copies between devices stay
+// asynchronous; the order of writes is preserved instead. `bucket_mode` also applies to buckets
+// made after scheduling; torch packs all-reduces in them the same way in every mode. Costs are
+// those of the run's estimator; parameters that choose another source of costs are refused, and so
+// are those that serve only later stages of Inductor. If the dependencies that keep collectives
+// hidden form a cycle, torch fails, whereas here these dependencies are dropped.
 //
-// Cost: the parts describe their own. The backward of Llama3-8B (8,192 nodes) takes 85 ms of
-// processor time, and that of 671B (28,950 nodes) 600 ms
+// Cost: the files of the individual steps describe it. The backward of Llama3-8B (8,192 nodes)
+// takes 85 ms of CPU time, and that of the 671B model (28,950 nodes) takes 600 ms
 // (tests/benchmarks/bucketing_benchmark.cpp).
 
 #include "passes/bucketing/autobucketing_reordering.h"
@@ -88,7 +89,8 @@ std::int64_t gib(double number) {
   return saturating_whole(number * kGiB);
 }
 
-// torch's parameters that have no effect here, with their defaults and what to use instead.
+// torch's parameters that cannot be set here, with their defaults and the reason or the
+// alternative.
 struct Foreign {
   const char* name;
   PassValue default_value;
@@ -99,31 +101,35 @@ struct Foreign {
 std::vector<Foreign> foreign_parameters() {
   constexpr const char* kCosts =
       "costs are those of the run's estimator; choose it with --estimator";
-  constexpr const char* kInductor = "it serves later stages of Inductor, which do not run here";
+  constexpr const char* kInductor = "it is for later stages of Inductor, which do not run here";
   return {
       {"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},
       {"enable_fusion_regions", false, {}, "Treats calls that Inductor fuses as one.", kInductor},
       {"log_final_collectives_estimations",
        false,
        {},
-       "Logs estimates of the final graph.",
+       "Logs estimates for the final graph.",
        "the numbers of each step include the time of its collectives"},
       {"collective_estimator",
        std::string("analytical"),
        {"analytical", "benchmark"},
-       "The source of torch's times of collectives.",
+       "Source of torch's estimates for collectives.",
        kCosts},
       {"compute_estimator",
        std::string("benchmark"),
        {"benchmark", "analytical"},
-       "The source of torch's times of compute.",
+       "Source of torch's estimates for compute.",
        kCosts},
-      {"custom_runtime_estimation", {}, {}, "A Python function that estimates a node.", kCosts},
+      {"custom_runtime_estimation",
+       {},
+       {},
+       "Python function that estimates a node's time.",
+       kCosts},
       {"pge_profile_path",
        {},
        {},
-       "The profile to read costs from.",
-       "give the profile to the run: --estimator 'profile{trace=\"...\"}'"}};
+       "Profile to read costs from.",
+       "give the profile to the estimator: --estimator 'profile{trace=\"...\"}'"}};
 }
 
 Result<void> refuse_foreign(const Arguments& arguments) {
@@ -141,7 +147,7 @@ Result<void> refuse_new(const Arguments& arguments) {
                   arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb")),
         std::pair("bucket_mode=coalesced", arguments.text("bucket_mode") == "coalesced")})
     if (is_given)
-      return fail(Error::Kind::usage, "{} needs the rules of torch-2.15 (rules=torch-2.15)", name);
+      return fail(Error::Kind::usage, "{} requires torch 2.15's rules (rules=torch-2.15)", name);
   return {};
 }
 
@@ -183,7 +189,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
   if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
     s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
-  // As in torch, if one of the two is none or 0, the other decides.
+  // As in torch, if one of the two parameters is none or 0, the other decides.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
   if (!is_old && !arguments.is_given("max_memory_increase_gb") &&
@@ -200,7 +206,7 @@ struct Half {
         dependencies(*graph),
         overlap(*graph, part, dependencies, costs, rules) {}
 
-  std::shared_ptr<Graph> graph;  // the other members point to it
+  std::shared_ptr<Graph> graph;  // referenced by the other members
   std::vector<NodeCost> costs;
   Dependencies dependencies;
   OverlapGraph overlap;
@@ -296,15 +302,15 @@ class Reordering {
     return {};
   }
 
-  // Adds the candidates from one base. Returns the exposed time of torch's plan for that base, even
-  // if the plan exceeds the limits.
+  // Adds the candidates made from the current base. Returns the exposed time of torch's plan for
+  // that base, even if the plan exceeds the limits.
   Result<std::int64_t> attempt() {
     JOINTER_CHECK(make_plan());
     if (now().base != &given_)
       JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives retimed", at_));
     const std::int64_t exposed = add_planned("torch's plan");
     JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives retimed", at_));
-    // Twice at most: once some members are removed, the rest of a bucket may not pay off either.
+    // Repeat once: after some members are removed, the rest of a bucket may not pay off either.
     bool any = false;
     for (int i = 0; i < 2 && leave_costly(); ++i) {
       any = true;
@@ -318,7 +324,7 @@ class Reordering {
     return exposed;
   }
 
-  // Reports the attempt's progress as a share of the whole run.
+  // Reports the current attempt's progress as a fraction of the whole run.
   [[nodiscard]] Result<void> report_attempt(double done) const {
     return report(0.3 +
                   0.7 * (static_cast<double>(at_) + done) / static_cast<double>(attempts_.size()));
@@ -345,8 +351,8 @@ class Reordering {
     return build_plan();
   }
 
-  // The dependencies that keep all collectives hidden may form a cycle, at which torch stops. This
-  // drops those dependencies, and if that is not enough, merges nothing.
+  // If the dependencies that keep collectives hidden form a cycle, torch fails. Here they are
+  // dropped, and if that is not enough, nothing is merged.
   Result<void> build_plan() {
     const OverlapGraph& base = now().base->overlap;
     OverlapPlan& plan = now().plan;
@@ -375,8 +381,8 @@ class Reordering {
     return {};
   }
 
-  // The maximum, over all nodes, of the bytes that are live after the node's frees. Torch limits
-  // this value.
+  // The maximum number of live bytes after the releases of any node. This is the value that torch
+  // limits.
   [[nodiscard]] static std::int64_t live_peak(const OverlapGraph& half,
                                               const TorchStorages& storages) {
     TorchMemory memory(storages);
@@ -429,8 +435,8 @@ class Reordering {
     return sum;
   }
 
-  // The members whose share of the copy time, in proportion to their bytes, is at most the time
-  // that one member saves.
+  // The members whose share of the copy time, which is proportional to their bytes, is at most the
+  // time that each member saves.
   [[nodiscard]] std::vector<std::uint32_t> paying_members(const std::vector<std::uint32_t>& members,
                                                           std::int64_t copies, std::int64_t saved) {
     const auto bytes = [&](std::uint32_t c) {
@@ -464,7 +470,8 @@ class Reordering {
                                 format_ns(f.step_ns), format_bytes(f.peak_bytes), why_not));
   }
 
-  // Adds the plan as a candidate. Returns its exposed time, even if it exceeds the limits.
+  // Adds the plan as a candidate if it is within the limits. Returns the plan's exposed time in any
+  // case.
   std::int64_t add_planned(std::string_view what) {
     now().half = std::make_unique<Half>(now().graph, part_, estimator_, settings_.rules);
     const Half& half = *now().half;
@@ -489,8 +496,8 @@ class Reordering {
     return done;
   }
 
-  // Adds a candidate: retimes the collectives and moves them away from the peak until the peak is
-  // within the limits. Reorders the half.
+  // Retimes the collectives, moves them away from the peak until it is within the limits, and adds
+  // the resulting order as a candidate. Leaves the half's graph in that order.
   Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
     constexpr int kMaxRounds = 60;
     TimingBounds bounds(half.overlap);
@@ -502,7 +509,7 @@ class Reordering {
       JOINTER_CHECK(at_ < attempts_.size() ? report_attempt(0.6) : report(0.1));
       auto order =
           order_with(half.overlap, half.dependencies, time_collectives(half.overlap, bounds));
-      if (!order) return {};  // a node would cross a wall: no such candidate
+      if (!order) return {};  // a node would cross a wall, so there is no such candidate
       graph.set_order(*std::move(order));
       candidate.figures = judge_.weigh(graph, half.overlap, storages);
       if (judge_.is_within(candidate.figures)) {
@@ -514,11 +521,11 @@ class Reordering {
       if (!give_way(graph, half.overlap, candidate.figures, bounds)) break;
     }
     candidate.figures = judge_.judge(graph, half.overlap, half.costs);
-    tell(candidate, ", which cannot be brought within the limit");
+    tell(candidate, ", which cannot be brought below the limit");
     return {};
   }
 
-  // Moves collectives that are live at the peak to the other side of it. Returns true if it moved
+  // Moves collectives that are live at the peak to before or after it. Returns true if it moved
   // any.
   bool give_way(const Graph& graph, const OverlapGraph& half, const OrderFigures& figures,
                 TimingBounds& bounds) const {
@@ -548,8 +555,8 @@ class Reordering {
     return any;
   }
 
-  // True for all-gathers, which hold more memory once they are done. If one starts after the peak,
-  // memory at the peak decreases; any other collective must end before the peak for that.
+  // True for all-gathers, which hold more memory when they are done. To reduce the memory at the
+  // peak, an all-gather must start after the peak; any other collective must end before it.
   [[nodiscard]] static bool grows(const Graph& graph, const OverlapGraph& half, std::uint32_t c) {
     const Node& start = graph.node(half.nodes[half.collectives[c].start]);
     return graph.op(start).collective == CollectiveKind::all_gather;
@@ -597,7 +604,8 @@ class Reordering {
     if (settings_.merges && (is_merged || attempt.plan.bucketing.buckets.empty()))
       decide_buckets(graph, base, attempt.plan, context_);
     else if (settings_.merges)
-      context_.decide("apart", "No buckets were created: the step is shorter without them.");
+      context_.decide("apart",
+                      "No buckets were created, because the step is shorter without them.");
     return graph;
   }
 
@@ -606,16 +614,17 @@ class Reordering {
       for (const NodeId member : bucket.members)
         context_.decide(
             graph, member, "merged",
-            fmt::format("With {} in {}, before scheduling: up to {} to use the links well.",
-                        counted(bucket.members.size() - 1, "more FSDP collective"),
-                        graph.name(bucket.start), format_bytes(pre_bucketed_->cap_bytes)));
+            fmt::format(
+                "Merged with {} into {} before scheduling; buckets of up to {} use the links well.",
+                counted(bucket.members.size() - 1, "more FSDP collective"),
+                graph.name(bucket.start), format_bytes(pre_bucketed_->cap_bytes)));
   }
 
   const Estimator& estimator_;
   const Settings& settings_;
   PassContext& context_;
   Half given_;
-  BucketNames names_;  // taken names, including those of removed nodes
+  BucketNames names_;  // names in use, including those of removed nodes
   PartId part_;
   OverlapJudge judge_;
   std::optional<PreBucketed> pre_bucketed_;
@@ -637,54 +646,55 @@ Result<void> run_autobucketing_reordering(Graph& graph, const Arguments& argumen
 }
 
 std::vector<Parameter> bucketing_parameters() {
-  Parameter exposed_first =
-      parameter("bucket_exposed_first", Parameter::Type::boolean, {},
-                "Fill buckets from the least hidden collective, instead of in program order; none: "
-                "only in groups that gather parameters (rules of 2.15), or in all groups (2.11).");
+  Parameter exposed_first = parameter(
+      "bucket_exposed_first", Parameter::Type::boolean, {},
+      "Fill buckets beginning with the least hidden collective instead of in program order; none: "
+      "only in groups that gather parameters (rules of 2.15) or in all groups (2.11).");
   exposed_first.may_be_none = true;
-  Parameter cap = optional_number("pre_bucketing_fsdp_collectives_bucket_cap_mb",
-                                  "Maximum MiB on the larger side of FSDP's buckets; none: enough "
-                                  "to use the group's links well, 10 to 500.");
+  Parameter cap =
+      optional_number("pre_bucketing_fsdp_collectives_bucket_cap_mb",
+                      "Maximum size of FSDP's buckets in MiB, the larger of inputs and results; "
+                      "none: enough to use the group's links well, 10 to 500.");
   std::vector<Parameter> all{
       choice("rules", {"auto", "torch-2.15", "torch-2.11"}, "auto",
-             "The version of torch whose rules to follow; auto: the graph's own."),
+             "Version of torch whose rules to follow; auto: determined by the version that "
+             "captured the graph."),
       flag("pre_bucketing_fsdp_collectives", true,
            "Put FSDP collectives into buckets before scheduling (rules of 2.15 only)."),
       std::move(cap),
-      flag("collective_bucketing", true, "Merge similar collectives where that costs no overlap."),
+      flag("collective_bucketing", true, "Merge similar collectives if that costs no overlap."),
       number("max_in_flight_gb", 5.0, "Maximum GiB of collectives in flight."),
       count("max_compute_pre_fetch", 200, 0,
             "Maximum number of compute nodes between a collective's start and its use."),
-      count(
-          "max_coll_distance", 200, 0,
-          "Maximum number of following collectives to try to start early or to put into a bucket."),
+      count("max_coll_distance", 200, 0,
+            "Maximum number of later collectives to try to start early or to add to a bucket."),
       number("compute_overlap_multipler", 1.0,
-             "Factor for the time of the compute that hides a collective."),
+             "Factor applied to the time of the compute that hides a collective."),
       number_or_none("max_memory_increase_gb", 1.0,
                      "Allowed growth of the peak in GiB; the larger of this and the ratio applies. "
                      "If both are none, there is no limit (rules of 2.15), or the peak may not "
                      "grow (2.11)."),
-      number_or_none(
-          "max_memory_increase_ratio", 0.05,
-          "Allowed growth of the peak, as a share of it; none: only max_memory_increase_gb "
-          "applies."),
+      number_or_none("max_memory_increase_ratio", 0.05,
+                     "Allowed growth of the peak, as a fraction of the original peak; none: only "
+                     "max_memory_increase_gb applies."),
       std::move(exposed_first),
       flag("bucket_only_internode_comms", false,
            "Make buckets only in groups that gather parameters (rules of 2.15 only)."),
       choice("bucket_mode", {"auto", "default", "custom_ops", "custom_ops_multidtype", "coalesced"},
              "auto",
              "Form of the buckets. custom_ops_multidtype: all-gathers of several dtypes may share "
-             "one; coalesced: a reduce-scatter receives its members as a list, without copies "
+             "a bucket; coalesced: a reduce-scatter receives its members as a list, without copies "
              "(rules of 2.15). auto: default (rules of 2.15), custom_ops_multidtype (2.11)."),
       number_or_none(
           "max_off_bucket_gb", 0.5,
-          "GiB of collectives of one key, needed by no compute, that wait for each other and start "
-          "together; none: each starts independently (rules of 2.15 only)."),
-      number("max_bucket_memory_gb", 2.0, "Maximum GiB of a bucket, inputs and results together."),
+          "Collectives that no compute depends on start together once those that could share a "
+          "bucket add up to this many GiB; none: each starts independently (rules of 2.15 only)."),
+      number("max_bucket_memory_gb", 2.0,
+             "Maximum size of a bucket in GiB, inputs and results together."),
       flag("prioritize_bucketing_during_scheduling", true,
-           "Start collectives that could share a bucket consecutively."),
+           "Start collectives that could share a bucket directly after one another."),
       flag("torch_compatible", false,
-           "Make exactly torch's decisions, even if memory exceeds the limit."),
+           "Make exactly the decisions that torch makes, even if memory exceeds the limit."),
   };
   for (const Foreign& foreign : foreign_parameters()) {
     const bool is_flag = foreign.default_value.as<bool>() != nullptr;
@@ -701,9 +711,8 @@ std::vector<Parameter> bucketing_parameters() {
 
 Pass autobucketing_reordering() {
   return {.info = {.name = "autobucketing_reordering",
-                   .summary =
-                       "Starts collectives early, to overlap with independent compute, and merges "
-                       "similar ones, within a memory budget.",
+                   .summary = "Starts collectives early so that they overlap with independent "
+                              "compute, and merges similar collectives, within a memory budget.",
                    .source = "torch/_inductor/fx_passes/overlap_scheduling.py",
                    .stage = PassStage::bucketing,
                    .parameters = bucketing_parameters(),

@@ -5,7 +5,7 @@
 namespace jointer {
 
 // Starts collectives early to overlap them with compute that does not depend on them, and merges
-// similar collectives where that costs no overlap.
+// similar collectives if that costs no overlap.
 Pass autobucketing_reordering();
 
 }  // namespace jointer

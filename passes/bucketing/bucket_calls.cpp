@@ -5,11 +5,11 @@
 //
 // All-gather, in `custom_ops`. `bucketing._pre_bucket_all_gather` allocates the result, [g M], then
 // casts the members' inputs and copies them to this rank's row of the result; the collective
-// gathers in place. The result of a single member is a view. If there are several members, each
+// gathers in place. If there is only one member, its result is a view. If there are several, each
 // gets a new tensor, and `split_with_sizes_copy` fills all of them in one kernel. Members of
 // different dtypes are sent as the smallest of these dtypes. All-gather, in `standard` and
 // `coalesced`. The result is allocated; the members are flattened, joined and copied to this rank's
-// row of it; the gathered tensor is split, and each part is made dense.
+// row of the result; the gathered tensor is split, and each part is made dense.
 //
 // Reduce-scatter. In `custom_ops`, one operator, `bucketing._pre_bucket_reduce_scatter`, joins the
 // members rank by rank; in `standard`, plain calls do. The results are views of the received
@@ -17,15 +17,14 @@
 // its own wait. All-reduce. The members are flattened and joined; the results are views.
 //
 // In these calls, torch denotes a dtype by its index among all dtypes in `dir(torch)`. Torch 2.15
-// has one dtype more than 2.11, at the front, and no longer passes the group's name to the packing
+// has one more dtype than 2.11, at the front, and no longer passes the group's name to the packing
 // operator.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
-// make_fx records them.
-// Deviations: torch also avoids the names of nodes that were removed before the capture. The bucket
-// of a reduce-scatter of a padded tensor packs the padded tensor, whereas torch, in `custom_ops`,
-// packs the tensor before padding. A member whose result is not dense, or has a symbolic size, is
-// not bucketed.
+// make_fx records them. Deviations: torch also avoids the names of nodes that were removed before
+// the capture. If the input of a reduce-scatter is padded, the bucket packs the padded tensor,
+// whereas torch, in `custom_ops`, packs the tensor before padding. A member whose result is not
+// dense, or has a symbolic size, is not bucketed.
 
 #include "passes/bucketing/bucket_calls.h"
 
@@ -42,7 +41,8 @@ namespace {
 using Kind = Argument::Kind;
 using Sizes = std::vector<std::int64_t>;
 
-// In the order of dir(torch) in torch 2.15, without bcomplex32, which comes first there.
+// The dtypes in the order of dir(torch) in torch 2.15, except bcomplex32, which precedes them
+// there.
 constexpr std::array kDtypes{DType::bfloat16,
                              DType::uint1,
                              DType::bits16,
@@ -105,7 +105,7 @@ bool is_float(DType dtype) {
          dtype == DType::bfloat16;
 }
 
-// The dtype to which torch promotes two parameter dtypes.
+// The result of torch's type promotion for two parameter dtypes.
 DType joined_dtype(DType a, DType b) {
   if (a == b) return a;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
@@ -130,8 +130,8 @@ bool is_contiguous(const Graph& graph, const Tensor& t) {
   return true;
 }
 
-// The strides of a view with a different shape and the same number of elements; none if no such
-// view exists. Follows torch's computeStride.
+// The strides of a view with a different shape and the same number of elements; std::nullopt if no
+// such view exists. Follows torch's computeStride.
 std::optional<Sizes> viewed_strides(const Sizes& sizes, const Sizes& strides, const Sizes& shape) {
   Sizes result(shape.size(), 1);
   if (sizes.empty()) return result;
@@ -207,7 +207,7 @@ class Writer {
     return Argument::of_text(Kind::string, graph_.intern(key));
   }
 
-  // A tensor of the bucket's dtype, which is dense unless strides are given.
+  // A tensor of the bucket's dtype. It is dense unless strides are given.
   Value tensor(const Sizes& shape, StorageId storage, std::int64_t offset = 0,
                const Sizes& stride = {}) {
     return tensor_of(dtype_, shape, storage, offset, stride);
@@ -269,7 +269,7 @@ class Writer {
     return calls_.start;
   }
   NodeId wait(NodeId of, const Sizes& shape) {
-    // The first wait and all calls after it go after the start.
+    // The first wait and all later calls belong to `behind`.
     const NodeId id = call("_c10d_functional.wait_tensor.default", "wait_tensor",
                            std::array{node(of)}, tensor(shape, storage_of(of)));
     if (calls_.waits.empty()) {
@@ -309,7 +309,7 @@ class Writer {
                 std::array{node(of), this->number(static_cast<std::int64_t>(number))}, value);
   }
 
-  // Reshapes a tensor: a view if possible, otherwise a copy. The call's argument is `sizes`, which
+  // Reshapes a tensor with a view if possible, otherwise with a copy. `sizes`, the call's argument,
   // may contain -1.
   NodeId reshape(NodeId of, const Sizes& sizes, const Sizes& shape) {
     const Tensor t = graph_.tensors(of)[0];
@@ -373,7 +373,7 @@ class Writer {
     return flat;
   }
 
-  // This rank's row of the tensor to gather into.
+  // This rank's row of `whole`, the tensor to gather into.
   NodeId row_of(NodeId whole, std::int64_t total) {
     const std::int64_t begin = total * rank();
     return call("aten.slice.Tensor", "slice",
@@ -450,7 +450,7 @@ class Writer {
       copy_parts(rows, sizes);
   }
 
-  // Views a tensor as another dtype, in two calls. Torch records them even if the dtype is the
+  // Views a tensor as another dtype, in two calls, which torch records even if the dtype stays the
   // same.
   NodeId as_dtype(NodeId of, DType as, const Sizes& shape, std::int64_t offset,
                   const Sizes& stride = {}) {

@@ -1,16 +1,16 @@
 // Splits collectives into independent buckets.
 //
 // Terms. An end is a collective's start or wait. An end's ancestors are the ends that it depends
-// on, through any nodes.
+// on, directly or through other nodes.
 //
-// Steps. One walk over the half computes the ancestors of each node as a bit set. Merging members
-// makes the ancestors of each member ancestors of all members and of all ends that depend on them;
-// merges are applied to an end lazily, when it is queried. A member's level is the length of the
-// longest chain of members that ends at it.
+// Steps. One walk over the half computes the ancestors of each node as a bit set. After members are
+// merged, the ancestors of each member are ancestors of all members and of all ends that depend on
+// them. Merges are applied to an end lazily, when its ancestors are queried. A member's level is
+// the length of the longest chain of members that ends with it.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py (2.15), _BucketPlanReachability
-// and _split_independent_collectives.
-// Cost: nodes times ends / 64 for the walk, and merges times ends for each end that is queried.
+// and _split_independent_collectives. Cost: nodes times ends / 64 for the walk, and merges times
+// ends / 64 for each end that is queried.
 
 #include "passes/bucketing/bucket_levels.h"
 
@@ -74,8 +74,8 @@ const BucketLevels::Bits& BucketLevels::ancestors(std::size_t end) {
 
 std::vector<std::vector<std::uint32_t>> BucketLevels::split(
     std::span<const std::uint32_t> members) {
-  // After a merge, an ancestor may come later in program order, so levels are found by counting the
-  // members that each member still waits for.
+  // After a merge, an ancestor may come later in program order, so levels cannot be computed in
+  // that order. Instead, count the members that each member still waits for.
   std::vector<std::vector<std::size_t>> readers(members.size());
   std::vector<std::size_t> open(members.size(), 0), level(members.size(), 0);
   for (std::size_t i = 0; i < members.size(); ++i) {

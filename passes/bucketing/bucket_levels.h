@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds the collectives of a block that may be merged: those that do not depend on each other's
-// results, not even through existing buckets.
+// Finds collectives of a block that may be merged, because none depends on another's result, not
+// even through existing buckets.
 
 #include <cstdint>
 #include <span>
@@ -18,14 +18,15 @@ struct WaitedCollective {
 
 class BucketLevels {
  public:
-  // `collectives`: all collectives of the half, in the order of their waits.
+  // `collectives` contains all collectives of the half, in the order of their waits.
   BucketLevels(const Graph& graph, PartId part, std::span<const WaitedCollective> collectives);
 
   // Splits `members` (indices of collectives, in program order) into lists of independent members,
-  // by the length of the longest chain of members that a member depends on. Preserves their order.
+  // by the length of the longest chain of members that each member depends on. Each list preserves
+  // the order of `members`.
   std::vector<std::vector<std::uint32_t>> split(std::span<const std::uint32_t> members);
-  // Merges the members: from now on, every node that depends on one of them depends on everything
-  // that any of them depends on.
+  // Merges the members: from now on, every node that depends on one of them also depends on
+  // everything that any of them depends on.
   void merge(std::span<const std::uint32_t> members);
 
  private:
@@ -34,7 +35,7 @@ class BucketLevels {
 
   std::vector<Bits> ancestors_;                // by end: a start or a wait
   std::vector<std::size_t> is_known_;          // by end: number of merges applied to it
-  std::vector<std::pair<Bits, Bits>> merges_;  // members, and the ancestors of any of them
+  std::vector<std::pair<Bits, Bits>> merges_;  // members, and the ancestors of all of them
 };
 
 }  // namespace jointer

@@ -1,31 +1,32 @@
-// Computes when collectives start and are waited for.
+// Computes where collectives start and where they are waited for.
 //
 // Terms
-//   spine    everything except the collectives that may move, the calls that lead only to their
-//            starts, and the views that only read their waits. The spine's order does not change.
-//            Its clock is the compute time before a position.
+//   spine    all nodes except the collectives that may move, the calls that lead only to their
+//            starts, and the views that read only their waits. The spine's order does not change.
+//            Its clock at a position is the compute time before that position.
 //   release  of a collective: the position of the last of its inputs. Use: the position of the
 //            first reader of its result. Window: the clock time between the two.
-//   stall    time during which compute waits. It is added to the clock from the position of the
-//            wait on.
-//   slot     the interval that a collective gets on the single stream that all collectives share.
+//   stall    time during which compute waits. It is added to the clock at the wait and at every
+//            later position.
+//   slot     the interval that a collective occupies on the single stream that all collectives
+//            share.
 //
 // Steps
-//   1. In the order of their uses, collectives with short windows get the first free slot after
-//      their release. If the slot does not end before the use, the rest is a stall there.
-//   2. Collectives that hold more memory once they are done (all-gathers) get the last free slot
-//      that ends by their use, the latest use first, so that they hold memory no longer than
-//      necessary. If there is no such slot, they get the largest gap, and the rest is a stall.
-//   3. Collectives that hold less memory once they are done (reduce-scatters) get the first free
-//      slot.
-//   4. Each start is placed where the clock reaches the slot, and each wait where the slot has
-//      ended, but before the use. As starts are in the order of their slots, the stream is never
-//      late for this plan.
+//   1. Collectives with short windows get the first free slot after their release, in the order of
+//      their uses. If the slot ends after the use, the difference is a stall there.
+//   2. Collectives that hold more memory when they are done (all-gathers) get the last free slot
+//      before their use, the latest use first, so that they hold memory no longer than necessary.
+//      If no gap is long enough, they get the longest gap, and the missing time is a stall.
+//   3. Collectives that hold less memory when they are done (reduce-scatters) get the first free
+//      slot after their release.
+//   4. Each start is placed where the clock reaches the beginning of the slot, and each wait where
+//      the clock has passed the end of the slot, but before the use. Because starts are in the
+//      order of their slots, no collective runs later than planned.
 //
 // This algorithm is Jointer's own: torch's scheduler starts each collective as soon as compute
 // could hide it, and assumes that each group's stream is independent of the others.
 //
-// Cost: for C collectives and V nodes, C^2 + V, and another V for each stall.
+// Cost: C^2 + V for C collectives and V nodes, and another V for each stall.
 
 #include "passes/bucketing/collective_timing.h"
 
@@ -73,8 +74,8 @@ class Timer {
 
  private:
   struct Parts {
-    std::vector<Place> ahead, behind;  // move with the start and the wait, and include them
-    Place release = 0, use = 0;        // it may start after `release`, and must be done at `use`
+    std::vector<Place> ahead, behind;  // nodes that move with start and wait, including them
+    Place release = 0, use = 0;        // it may start after `release` and must be done at `use`
     bool has_fixed_start = false;
     bool grows = false;
     Slot slot;
@@ -86,7 +87,7 @@ class Timer {
            g_.graph->node(g_.nodes[p]).kind == NodeKind::call;
   }
 
-  // Finds the calls that lead only to the start, and the views that read only the wait.
+  // Finds the calls that lead only to the start and the views that read only the wait.
   void find_parts(Number c) {
     const OverlapCollective& collective = g_.collectives[c];
     Parts& parts = parts_[c];
@@ -220,7 +221,7 @@ class Timer {
     reserve(c, best < 0 ? best_end : best_end - best);
   }
 
-  // Delays everything from then on.
+  // Delays everything from `at` on.
   void stall(std::int64_t at, std::int64_t length) {
     for (auto p = std::lower_bound(clock_.begin(), clock_.end(), at); p != clock_.end(); ++p)
       *p += length;
@@ -283,7 +284,7 @@ class Timer {
   const TimingBounds& bounds_;
   std::vector<std::uint32_t> owner_;  // by position: the collective that it moves with, or kNever
   std::vector<Parts> parts_;          // by collective
-  std::vector<std::int64_t> clock_;   // by position, and at the end: when compute reaches it
+  std::vector<std::int64_t> clock_;   // by position, including the end: when compute reaches it
   std::vector<Slot> slots_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// Bounds that the caller sets where memory is scarce, indexed by collective.
+// Bounds that the caller sets to save memory, indexed by collective.
 struct TimingBounds {
   std::vector<Place> not_before;  // no start before this position
   std::vector<Place> not_behind;  // no wait after this position
@@ -18,8 +18,8 @@ struct TimingBounds {
       : not_before(graph.collectives.size(), 0), not_behind(graph.collectives.size(), kNoPlace) {}
 };
 
-// Returns every position once. If a collective's input comes from another collective, the order may
-// still break that dependency; stable_order corrects it.
+// Returns an order that contains every position once. If a collective depends on the result of
+// another collective, the order may break that dependency; stable_order corrects it.
 std::vector<Place> time_collectives(const OverlapGraph& graph, const TimingBounds& bounds);
 
 }  // namespace jointer

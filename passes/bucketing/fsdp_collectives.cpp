@@ -49,7 +49,7 @@ bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start
 
 namespace {
 
-// True if no node that is reached from `start` through `next` computes, gathers or reduces.
+// True if no node that can be reached from `start` through `next` computes, gathers or reduces.
 template <class Next>
 bool reaches_no_compute(const Graph& graph, NodeId start, const Next& next) {
   std::vector<NodeId> pending{start};

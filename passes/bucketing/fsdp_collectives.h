@@ -1,7 +1,7 @@
 #pragma once
 
-// Recognizes FSDP's collectives, which are distinguished from those of other parallelisms as in
-// torch, and the calls that torch overlaps with them (torch/_inductor/fx_passes/bucketing.py).
+// Recognizes FSDP's collectives, by the same criteria as torch
+// (torch/_inductor/fx_passes/bucketing.py), and the calls that torch overlaps with them.
 
 #include "core/graph/graph.h"
 #include "core/graph/users.h"
@@ -15,16 +15,16 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 // else.
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
 
-// Like the two functions above, but also for buckets, which serve several parameters or gradients,
-// and for gradients that are summed over the chunks of a batch. True for an all-gather of values
-// computed from placeholders, and for a reduce-scatter of values that reach the output, if no
-// compute and no other such collective is in between. The collectives of tensor parallelism move
-// activations, which compute nodes produce and read.
+// Like the two functions above, but also true for buckets, which contain several parameters or
+// gradients, and for gradients that are summed over the chunks of a batch. The value gathered must
+// be computed from placeholders, and the reduced value must reach the output, without compute or
+// another such collective in between. The collectives of tensor parallelism move activations, which
+// compute nodes produce and read.
 bool gathers_parameters(const Graph& graph, NodeId start);
 bool reduces_gradients(const Graph& graph, const Users& users, NodeId start);
 
-// True if a call computes enough to overlap collectives with it, that is, if torch 2.15 has a FLOP
-// formula for its operator.
+// True if torch overlaps collectives with this call, that is, if torch 2.15 has a FLOP formula for
+// its operator.
 bool is_torch_compute(const Graph& graph, NodeId id);
 
 }  // namespace jointer

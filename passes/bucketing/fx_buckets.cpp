@@ -1,12 +1,12 @@
 // Inserts buckets into torch's list of nodes.
 //
-// Steps: write the calls (bucket_calls.h) and insert them; turn views of the result of a member's
-// wait into views of the bucket's result; redirect readers; remove the members, and the casts that
-// the bucket replaces. Inputs may come after the bucket, so the stretch between the bucket and its
-// inputs is sorted.
+// Steps: write the calls (bucket_calls.h) and insert them; turn views of a member's result into
+// views of the bucket's result; redirect readers; remove the members and the casts that the bucket
+// replaces. Inputs may come after the bucket, so the stretch between the bucket and its inputs is
+// sorted.
 //
-// Source: torch/_inductor/fx_passes/bucketing.py (2.15), process_collective_bucket.
-// Cost: the length of the stretch, plus the number of nodes.
+// Source: torch/_inductor/fx_passes/bucketing.py (2.15), process_collective_bucket. Cost: linear in
+// the number of nodes.
 
 #include "passes/bucketing/fx_buckets.h"
 
@@ -97,8 +97,8 @@ NodeId behind_members(const FxProgram& program, std::span<const BucketMember> me
 
 bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective) {
-  // The memory of a bucket that gathers in place is written by its packing call and by the
-  // collective. In that case, other nodes that write to it count, but nodes that read it do not.
+  // If a bucket gathers in place, both its packing call and its collective write to its memory. In
+  // that case, other nodes that write to the memory count, but nodes that read it do not.
   const bool has_own = graph.target(graph.node(collective.start)) ==
                        "_c10d_functional.all_gather_into_tensor_out.default";
   const auto inputs = graph.inputs(collective.start);

@@ -1,15 +1,15 @@
 // A program as a pass on torch.fx sees it: each node's position, inputs and users. A node that
-// writes to a value in place is not an input of the nodes that read the value later, so passes that
-// move nodes by this list alone check the result against core/graph/dependencies.h.
+// writes to a value in place is not an input of the nodes that read the value later. Passes that
+// move nodes in this list must therefore check the result against the dependencies in
+// core/graph/dependencies.h.
 //
 // Sorting. A node whose arguments come later in the list waits for the last of them. Once this
-// argument has a position, the nodes that wait for it follow, in the order in which they started to
-// wait. So a sorted stretch stays unchanged. Outputs stay at the end.
+// argument has been placed, the nodes that wait for it follow, in the order in which they started
+// to wait. A stretch that is already sorted does not change. Outputs stay at the end.
 //
-// Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which
-// core/schedule/stable_order.h does with all dependencies.
-// Cost: sorting is linear in the length of the stretch, and making the list is linear in the number
-// of nodes.
+// Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, of
+// which core/schedule/stable_order.h is a version that respects all dependencies. Cost: sorting is
+// linear in the length of the stretch, and building the list is linear in the number of nodes.
 
 #include "passes/bucketing/fx_program.h"
 
@@ -187,7 +187,7 @@ void FxProgram::apply() {
     }
     if (is_done) continue;
     is_done = true;
-    // Keep the output last, even if calls that nothing reads were placed after it.
+    // Keep the output last, even if calls without readers were placed after it.
     NodeId output;
     for (NodeId each = first_; each; each = next(each))
       if (graph_.node(each).kind == NodeKind::output)

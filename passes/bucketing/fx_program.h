@@ -1,8 +1,8 @@
 #pragma once
 
 // One half of a graph as passes on torch.fx see it: a linked list of nodes, with users determined
-// by arguments alone. Inserting or moving a node takes constant time; the graph's order is set at
-// the end. fx_program.cpp describes the rules.
+// by arguments alone. Inserting or moving a node takes constant time. The graph's order changes
+// only when the list is applied. fx_program.cpp describes the rules.
 
 #include <cstdint>
 #include <span>
@@ -40,17 +40,19 @@ class FxProgram {
   // Removes a node without readers from the list. apply() removes it from the graph.
   void erase(NodeId node);
 
-  // Moves nodes after what they read, as torch does: all nodes, or those from `first` to `last`.
-  // Error (usage): the nodes read each other in a cycle; the message names one of them.
+  // Moves nodes after the nodes that they read, as torch does: all nodes, or those from `first` to
+  // `last`. Error (usage): nodes read each other in a cycle; the message names one of them.
   Result<void> sort() { return sort(first_, {}); }
   Result<void> sort(NodeId first, NodeId last);
-  // Sorts all nodes if one of `changed` precedes what it reads or follows one of its readers.
+  // Sorts all nodes if one of `changed` precedes a node that it reads or follows one of its
+  // readers.
   Result<void> sort_if_needed(std::span<const NodeId> changed);
 
   // Applies this order to the graph and removes erased nodes from it.
   void apply();
   // Like apply(), but also preserves dependencies that arguments do not show. Returns the first
-  // node that preceded such a dependency, or none. Error (usage): stable_order fails.
+  // node that preceded a node it depends on in this way, or none. Error (usage): stable_order
+  // fails.
   Result<NodeId> apply(const Dependencies& dependencies);
 
  private:

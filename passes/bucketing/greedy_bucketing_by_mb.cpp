@@ -66,17 +66,18 @@ Pass greedy_bucketing_by_mb() {
                .summary = "Merges neighboring collectives of the same kind, up to a maximum size.",
                .source = "torch/_inductor/fx_passes/bucketing.py",
                .stage = PassStage::bucketing,
-               .parameters = {number("bucket_cap_mb", 2000.0,
-                                     "Maximum MiB on the larger side of a bucket."),
-                              flag("all_gather", true, "Merge all-gathers."),
-                              flag("reduce_scatter", true, "Merge reduce-scatters."),
-                              flag("all_reduce", true, "Merge all-reduces."),
-                              flag("multidtype", false,
-                                   "Let all-gathers of several dtypes share a "
-                                   "bucket, as bytes.")},
+               .parameters =
+                   {number("bucket_cap_mb", 2000.0,
+                           "Maximum size of a bucket in MiB, the larger of inputs and results."),
+                    flag("all_gather", true, "Merge all-gathers."),
+                    flag("reduce_scatter", true, "Merge reduce-scatters."),
+                    flag("all_reduce", true, "Merge all-reduces."),
+                    flag("multidtype", false,
+                         "Let all-gathers of several dtypes share a "
+                         "bucket, as bytes.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("The graph has no collective of a kind that is merged.",
+      .run = or_kept("The graph has no collective of the kinds to merge.",
                      run_greedy_bucketing_by_mb)};
 }
 

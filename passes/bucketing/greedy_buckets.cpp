@@ -1,12 +1,11 @@
 // Finds greedy buckets.
 //
-// Steps. Visit the waits in the given order; adjacent waits whose collectives have equal keys
-// (bucket_key.h) form a list. Fill buckets from the list, each up to the cap: a collective that
-// depends on a member of the bucket is skipped, and a collective that does not fit begins the next
-// bucket.
+// Steps. Visit the waits in the given order. Consecutive waits of collectives with equal keys
+// (bucket_key.h) form a list. Fill buckets from each list, up to the cap: a collective that depends
+// on a member of the bucket is left out, and a collective that does not fit begins the next bucket.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py, greedy_bucket_collective_by_mb (2.11 and 2.15).
-// Cost: for V nodes, V^2 / 128 bytes for ancestors.
+// Cost: V^2 / 16 bytes of memory for the ancestors of V nodes.
 
 #include "passes/bucketing/greedy_buckets.h"
 

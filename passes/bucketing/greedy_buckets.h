@@ -11,10 +11,10 @@
 
 namespace jointer {
 
-// Finds buckets of collectives of one kind. `order`: every position once; it determines which waits
-// are neighbors, and may break dependencies. `cap`: maximum bytes on the larger side of a bucket.
-// `takes`: true if a collective may be in a bucket; excluded collectives do not separate neighbors.
-// If `takes` is empty, all collectives may be.
+// Finds buckets of collectives of one kind. `order` contains every position once and determines
+// which waits are neighbors; it may break dependencies. `cap` is the maximum size of a bucket in
+// bytes, the larger of inputs and results. `takes` returns true if a collective may join a bucket;
+// excluded collectives do not separate neighbors. If `takes` is empty, all collectives may join.
 Bucketing find_greedily(const OverlapGraph& graph, std::span<const Place> order,
                         CollectiveKind kind, std::int64_t cap,
                         const std::function<bool(std::uint32_t)>& takes = {});

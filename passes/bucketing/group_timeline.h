@@ -30,11 +30,11 @@ class GroupTimeline {
   };
   [[nodiscard]] const std::vector<TimelineEvent>& events() const { return events_; }
 
-  // Removes the event, whose node is `place`. Then the next event depends on the previous one
+  // Removes the event, whose node is `place`. The next event then depends on the previous event
   // instead of on `place`.
   Neighbors remove(std::uint32_t event, Place place, AugmentedGraph& augmented);
-  // Restores the event. If it has two neighbors, the next event does not depend on it again, as in
-  // torch. That leaves more room for later trials.
+  // Restores the event. If it has two neighbors, the next event still does not depend on it, as in
+  // torch. That leaves more freedom for later trials.
   void restore(std::uint32_t event, Place place, Neighbors between, AugmentedGraph& augmented);
 
  private:

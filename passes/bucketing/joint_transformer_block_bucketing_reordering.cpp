@@ -1,29 +1,28 @@
-// Merges FSDP's collectives of each transformer block, and overlaps them with the neighboring
-// block.
+// Merges each transformer block's FSDP collectives and overlaps them with the neighboring block.
 //
 // Terms
-//   plan       lists of modules (module_plan.h); a block is an entry of it.
-//   direction  backward for nodes that autograd made and nodes recomputed among them, otherwise
-//              forward.
-//   bucket     collectives of one block, direction, kind, group, reduction and dtype, none of which
-//              depends on another's result (bucket_levels.h): all-gathers that depend on only one
-//              parameter, reduce-scatters of gradients, or all-reduces. A single collective is a
-//              bucket too.
+//   plan       lists of modules (module_plan.h); each list is an entry. A block is the modules of
+//              an entry.
+//   direction  backward for nodes that autograd created and for nodes recomputed among them,
+//              otherwise forward.
+//   bucket     collectives of the same block, direction, kind, group, reduction and dtype that do
+//              not depend on each other's results (bucket_levels.h): all-gathers that depend on
+//              only one parameter, reduce-scatters of gradients, or all-reduces. A single
+//              collective is a bucket too.
 //
 // Steps
 //   1. For each block and direction, in the plan's order, merge the buckets (bucket_calls.h).
 //      Members are packed in the order of the model's parameters. A bucket starts after all its
-//      inputs and after the position of its first member's start; its wait is placed where the
-//      first of its members' waits was.
-//   2. Delay reduce-scatters by one block: the wait moves after the start of the next one, together
-//      with the calls that read only the wait or other moved calls.
+//      inputs and after the start of its first member; its wait replaces the first of its members'
+//      waits.
+//   2. Delay reduce-scatters by one block: the wait moves after the start of the next
+//      reduce-scatter, together with the calls that read only the wait or other moved calls.
 //   3. Prefetch all-gathers one block ahead, separately for each direction. The nodes are visited
-//      in reverse order: the starts found since the last wait move, with their dependencies, before
-//      the next wait found; the first starts of a direction move before its first compute node.
-// transformer_block_bucketing does the same without directions, like torch's own scheduler:
-// all-reduces are also delayed by a block, and any compute node counts as the first one. If the
-// result's peak would exceed both the limit and the original graph's peak, the graph stays
-// unchanged.
+//      in reverse order. Starts found between two waits move, with their dependencies, before the
+//      earlier wait. The first starts of a direction move before its first compute node.
+// transformer_block_bucketing does the same without directions, like torch's own scheduler; it also
+// delays all-reduces by a block, and its first compute node may be in any module. The graph stays
+// unchanged if the result's peak would exceed both the limit and the original graph's peak.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // joint_transformer_block_bucketing_reordering_pass, over torch 2.15's
@@ -31,14 +30,14 @@
 // Deviations:
 //   - If the plan is not given, it is derived from the model's modules. If the order of parameters
 //     is not given, it is derived from the graph's inputs.
-//   - Upstream orders by arguments alone. Here a collective is kept if something writes to its
-//     input or result, and an order that would read a value before it is written, or after it is
-//     overwritten, is corrected; where that is impossible, the graph stays unchanged. Writes to
-//     parts of a buffer that do not overlap may be reordered (core/graph/memory_order.h).
+//   - Upstream orders nodes by arguments alone. Here a collective is kept if something writes to
+//     its input or result, and an order is corrected if a value would be read before it is written
+//     or after it is overwritten. If that is impossible, the graph stays unchanged. Writes to parts
+//     of a buffer that do not overlap may be reordered (core/graph/memory_order.h).
 //   - A collective is kept if a node other than its wait reads it; upstream stops with an error.
-//   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not
-//     made. A block's calls have the block and the direction as `fsdp_bucket`, as in upstream.
-// bucket_calls.h describes the calls and the numbers in their names.
+//   - control_deps nodes (`insert_overlap_deps`), which only later stages of Inductor use, are not
+//     created. As in upstream, `fsdp_bucket` of a bucket's calls names the block and the direction.
+//     bucket_calls.h describes the calls and their names.
 //
 // Cost: nodes times buckets, and nodes times collectives / 32 for ancestors.
 
@@ -70,10 +69,10 @@ namespace {
 using Number = std::uint32_t;
 using Places = std::vector<std::uint32_t>;
 
-// The role of a node of a bucket in steps 2 and 3.
+// The role of a bucket's node in steps 2 and 3.
 enum class Step : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
 
-// `nodes` are to run before `target`.
+// A request that `nodes` run before `target`.
 struct Wish {
   NodeId target;
   std::vector<NodeId> nodes;
@@ -128,8 +127,8 @@ class BlockBucketing {
   }
 
  private:
-  // Restores the original order of calls and writes, since calls that moved with a bucket may now
-  // be on the wrong side of a write to their memory. Returns false if that is impossible.
+  // Restores the original order of calls relative to writes to their memory, because calls that
+  // moved with a bucket may have crossed such a write. Returns false if that is impossible.
   bool keep_given_orders() {
     std::vector<OrderEdge> edges;
     NodeId wrong;
@@ -179,8 +178,7 @@ class BlockBucketing {
 
   // --- Step 1 ---
 
-  // The key of the buckets that the collective may join; empty if collectives of its kind are not
-  // merged.
+  // The key of the buckets that the collective may join, or empty if it may not join any.
   std::string key(NodeId start) const {
     const Node& n = graph_.node(start);
     const std::string_view target = graph_.target(n);
@@ -225,12 +223,13 @@ class BlockBucketing {
       case CollectiveKind::reduce_scatter:
         if (!users_) users_.emplace(given_);
         if (!is_fsdp_reduce_scatter(given_, *users_, c.start))
-          return "Not FSDP's: its result is used before the output, or it is not a reduce-scatter.";
+          return "Not FSDP's: it is not a reduce-scatter, or its result is combined with other "
+                 "values before the output.";
         break;
       case CollectiveKind::all_reduce:
         break;
       default:
-        return "It is not an all-gather, reduce-scatter or all-reduce.";
+        return "It is not an all-gather, a reduce-scatter or an all-reduce.";
     }
     if (key(c.start).empty()) return "It has several tensors, or its group has no name.";
     if (program_.users(c.start).size() != 1) return "A node other than its wait reads it.";
@@ -238,7 +237,7 @@ class BlockBucketing {
       return "Something writes to what it reads or returns.";
     if (dependencies_.wall_before(c.start) != dependencies_.wall_before(all_.front().start) ||
         dependencies_.wall_before(c.start) != dependencies_.wall_before(c.wait))
-      return "A graph input is between it and the others.";
+      return "A graph input separates it from the other collectives.";
     return {};
   }
 
@@ -393,7 +392,7 @@ class BlockBucketing {
     return program_.sort_if_needed(moved);
   }
 
-  // Without the nodes that would have to cross a placeholder or output among the calls.
+  // The wishes without nodes that would have to cross a placeholder or an output among the calls.
   static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
     for (Wish& wish : wishes)
       std::erase_if(wish.nodes, [&](NodeId id) {
@@ -452,7 +451,7 @@ class BlockBucketing {
     return wishes;
   }
 
-  // Moves waits, and the nodes that read only moved nodes, after the starts.
+  // Moves waits, and nodes that read only moved nodes, after the starts.
   void defer_waits(const std::vector<Wish>& wishes, const Dependencies& dependencies,
                    std::vector<NodeId>& moved) {
     const Places places = program_.places();
@@ -544,11 +543,12 @@ class BlockBucketing {
                     fmt::format("Bucket of {}: {}, {}.", members.size(), where,
                                 format_bytes(graph_.output_bytes(graph_.node(start)))));
     for (const BucketMember& m : members)
-      context_.decide(given_, m.start, members.size() == 1 ? "alone" : "merged",
-                      members.size() == 1
-                          ? fmt::format("The only {}; {} replaces it.", where, graph_.name(start))
-                          : fmt::format("With {} more of the same kind, group and dtype, into {}.",
-                                        members.size() - 1, graph_.name(start)));
+      context_.decide(
+          given_, m.start, members.size() == 1 ? "alone" : "merged",
+          members.size() == 1
+              ? fmt::format("The only {}; {} replaces it.", where, graph_.name(start))
+              : fmt::format("Merged with {} more of the same kind, group and dtype into {}.",
+                            members.size() - 1, graph_.name(start)));
   }
 
   void note_kept() {
@@ -595,8 +595,8 @@ std::map<std::string, std::size_t> find_module_order(const Graph& graph,
       add(name.substr(0, dot));
   }
   if (!order.empty()) return order;
-  // If the capture has no parameter names, use the modules that gather the inputs, in the order of
-  // the inputs.
+  // If the capture has no parameter names, use the modules that gather inputs, in the order of
+  // these inputs.
   std::map<std::size_t, ModuleId> gathered;
   for (const NodeId id : graph.order()) {
     if (!is_fsdp_all_gather(graph, id)) continue;
@@ -650,7 +650,7 @@ Result<void> run_joint_transformer_block_bucketing_reordering(Graph& graph,
     const auto is_of_node = [](const Decision& each) { return !each.node.empty(); };
     if (!context.decisions().empty() && std::ranges::all_of(context.decisions(), is_of_node))
       context.decide("kept",
-                     "No FSDP collective in a module of the plan fits in a bucket: the decisions "
+                     "No FSDP collective in the plan's modules fits in a bucket; the decisions "
                      "give the reason for each.");
     return context.report(1);
   }
@@ -670,8 +670,8 @@ Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
 Pass joint_transformer_block_bucketing_reordering() {
   return {
       .info = {.name = "joint_transformer_block_bucketing_reordering",
-               .summary = "Merges FSDP's collectives of each transformer block, separately in "
-                          "forward and backward, and overlaps them with the previous block.",
+               .summary = "Merges each transformer block's FSDP collectives, separately in forward "
+                          "and backward, and overlaps them with the previous block.",
                .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
@@ -683,7 +683,7 @@ Pass joint_transformer_block_bucketing_reordering() {
                                     "none: the order of the graph's inputs.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("No module of the plan has an FSDP collective.",
+      .run = or_kept("The plan's modules have no FSDP collectives.",
                      run_joint_transformer_block_bucketing_reordering)};
 }
 

@@ -20,8 +20,8 @@ struct BlockBucketOptions {
   std::map<std::string, std::size_t>
       module_order;  // order in which parameters are packed; empty: program order
 };
-// Does the same to one half, given a plan and its entries (module_plan.h). Returns true if the
-// graph changed; the caller must then finish it. Error (usage): the new order would break
+// Does the same for one half, given a plan and its entries (module_plan.h). Returns true if the
+// graph changed; the caller must then call finish(). Error (usage): the new order would break
 // dependencies.
 Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
                            const ModulePlan& plan, const std::vector<std::uint32_t>& entries,

@@ -174,7 +174,7 @@ Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const Mod
   for (std::uint32_t entry = 0; entry < plan.size(); ++entry)
     for (const std::string& path : plan[entry]) {
       const ModuleId id = modules.find(path);
-      if (!id) continue;  // it has no nodes in this graph
+      if (!id) continue;  // the module has no nodes in this graph
       if (is_named[id.index()])
         return fail(Error::Kind::usage, "module_bucket_plans: {} is given twice", path);
       is_named[id.index()] = true;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Decides which modules share buckets, as torchtitan's module bucket plans do.
+// Determines which modules share buckets, like torchtitan's module bucket plans.
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// Each entry lists the paths of modules whose collectives share buckets.
+// Each entry lists the paths of modules whose collectives may share buckets.
 using ModulePlan = std::vector<std::vector<std::string>>;
 
 // Derives a plan from the model. Each module of a numbered list (layers.0, layers.1, ...) and each
@@ -20,23 +20,24 @@ using ModulePlan = std::vector<std::vector<std::string>>;
 // share one. Empty if the graph has no modules.
 ModulePlan derive_module_plan(const ModuleTree& modules);
 
-// The plan for a flat training step, as torchtitan's get_default_transformer_block_buckets makes
-// it: embeddings, the list's members, then the other modules together, norm before lm_head. A
-// block's sharded routed experts are a separate entry, and only the router and the shared experts
-// of its feed-forward are in the block's entry. A loss that is computed in chunks, or that gathers
-// parameters, is in the last entry.
+// Derives the plan for a flat training step, like torchtitan's
+// get_default_transformer_block_buckets: embeddings, the members of the list, then the other
+// modules together, norm before lm_head. If a block has sharded routed experts, they get a separate
+// entry, and the block's entry contains only the router and the shared experts of the feed-forward.
+// A loss is in the last entry if it is computed in chunks or gathers parameters.
 ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules);
 
-// Reads the pass parameter `module_bucket_plans`, such as [tok_embeddings,[norm,lm_head],layers.0];
-// none if it is not given. Error (usage): an element is neither a path nor a list of paths, or the
-// graph has no module with that path.
+// Reads the pass parameter `module_bucket_plans`, such as [tok_embeddings,[norm,lm_head],layers.0].
+// Returns std::nullopt if it is not given. Error (usage): an element is neither a path nor a list
+// of paths, or the graph has no module with a path.
 Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments);
 
 // The paths of all modules except the root, as views into the tree.
 std::vector<std::string_view> module_paths(const ModuleTree& modules);
 
-// Indexed by node: the entry that lists its module or an enclosing module; kNoEntry if none does.
-// Error (usage): a path is in two entries, or a module in one entry encloses a module in another.
+// For each node, the index of the entry that lists its module or an enclosing module; kNoEntry if
+// there is no such entry. Error (usage): a path is listed twice, or a listed module encloses
+// another listed module.
 inline constexpr std::uint32_t kNoEntry = 0xffffffff;
 Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const ModuleTree& modules,
                                                    const ModulePlan& plan);

@@ -1,4 +1,4 @@
-// Merges a schedule's collectives into buckets such that hidden collectives stay hidden.
+// Merges a schedule's collectives into buckets so that hidden collectives stay hidden.
 //
 // Terms
 //   timeline    of a process group: its starts and waits, and the compute (or another group's wait)
@@ -8,26 +8,25 @@
 //   bucket      collectives whose starts count as one node of the graph, and their waits as one.
 //
 // Steps, for each group and each key (bucket_key.h):
-//   1. In a group that gathers parameters, or if requested, use the collective that is hidden least
-//      (as a share of its time) as the seed, and try those near it; otherwise visit the collectives
-//      in program order.
-//   2. Try the others one by one. A collective fits if it and its wait hide nothing, and if no
-//      start, wait or hiding node of the bucket must precede one of the candidate, or the reverse.
-//      Then try four positions: the starts together where either of them was, and the waits
-//      together where either of them was. At the position, every hiding node must stay between
-//      start and wait. Since a group's collectives end in the order of their starts, the bucket
-//      must also not enclose another collective whose hiding would be forced to end early. Finally,
-//      the merged starts and waits must not form a cycle.
-//   3. A bucket of two or more is kept.
-// The caller, which orders the new graph, preserves the dependencies of the timelines and of
-// hiding.
+//   1. In a group that gathers parameters, or if requested, begin with the collective that is
+//      hidden least (as a share of its time) as the seed, and try the collectives near it.
+//      Otherwise visit the collectives in program order.
+//   2. Try the other collectives one by one. A candidate may join if it and its wait hide nothing,
+//      and if the starts, waits and hiding nodes of the bucket and of the candidate do not depend
+//      on each other. Then try four placements: both starts at the position of either start, and
+//      both waits at the position of either wait. Every hiding node must stay between the start and
+//      the wait. Because a group's collectives run in the order of their starts, no collective may
+//      be in flight from before to after the interval in which another collective is hidden.
+//      Finally, the merged starts and waits must not form a cycle.
+//   3. Keep buckets with at least two members.
+// The caller orders the new graph and preserves the dependencies of the timelines and of hiding.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15). Torch 2.11 begins with
-// the collective that is hidden least in every group, and tries to merge a reduce-scatter with an
-// all-reduce, since their keys can be equal (`mixes_reductions`).
+// the least hidden collective in every group, and tries to merge a reduce-scatter with an
+// all-reduce, because their keys can be equal (`mixes_reductions`).
 //
-// Cost: V^2 / 128 bytes for the ancestors of every node; a trial is linear in the number of nodes
-// between the two collectives.
+// Cost: V^2 / 16 bytes of memory for the ancestors of V nodes; a trial is linear in the number of
+// nodes between the two collectives.
 
 #include "passes/bucketing/overlap_bucketer.h"
 
@@ -39,7 +38,7 @@
 namespace jointer {
 namespace {
 
-using Number = std::uint32_t;  // of a collective
+using Number = std::uint32_t;  // number of a collective
 
 std::vector<std::pair<Place, Place>> hiding_dependencies(const OverlapGraph& graph,
                                                          const OverlapSchedule& schedule) {
@@ -176,7 +175,7 @@ class Bucketer {
 
   void fill_bucket(const std::vector<Number>& alike, std::size_t seed_at) {
     constexpr int kMaxFailures = 20;
-    constexpr std::int64_t kReach = 20;  // in places, for exposed_first
+    constexpr std::int64_t kReach = 20;  // in positions, for exposed_first
     const Number seed = alike[seed_at];
     std::vector<Number> bucket{seed};
     is_taken_[seed] = true;
@@ -304,7 +303,8 @@ class Bucketer {
     return true;
   }
 
-  // If `e` starts or ends a collective outside the bucket, adds the intervals of that collective.
+  // If `e` starts or ends a collective outside the bucket, records when that collective runs and is
+  // hidden.
   void add_others(const std::vector<Number>& bucket, Number candidate, const TimelineEvent& e) {
     if (e.is_compute) return;
     const std::int32_t found =

@@ -16,12 +16,12 @@ namespace jointer {
 
 struct BucketerOptions {
   std::int64_t max_bytes = std::int64_t{2} << 30;  // of a bucket
-  std::int64_t distance = 200;  // number of the group's collectives to try for one bucket
-  // True: begin buckets with the collective that is hidden least. None: do so only in groups that
-  // gather parameters.
+  std::int64_t distance = 200;  // number of collectives of the group to try per bucket
+  // True: begin buckets with the collective that is hidden least. std::nullopt: do so only in
+  // groups that gather parameters.
   std::optional<bool> exposed_first;
   bool only_parameter_groups = false;  // no buckets in other groups
-  bool mixes_reductions = false;  // as in torch 2.11: tries a reduce-scatter with an all-reduce
+  bool mixes_reductions = false;  // as in torch 2.11: may merge a reduce-scatter with an all-reduce
 };
 
 // Why a collective does not share a bucket (torch's WhyNoBucket).
@@ -33,17 +33,18 @@ enum class NoBucket : std::uint8_t {
   far,      // the other collective is too far away
   needed,   // one collective, or a node that hides it, depends on the other
   hiding,   // a collective would no longer be hidden
-  cycle,    // the starts, or the waits, would have to come before each other
-  written,  // something writes to what a member reads or returns
-  unlike,   // unknown sizes, a different device, a result that is not dense
-  costly,   // copies in and out take longer than the start-ups that it saves
+  cycle,    // the starts or the waits would depend on each other
+  written,  // something writes to a member's input or result
+  unlike,   // unknown sizes, different devices, or a result that is not dense
+  costly,   // packing and unpacking take longer than the merge saves
 };
 
 struct Bucketing {
   std::vector<std::vector<std::uint32_t>> buckets;  // numbers of collectives, the seed first
-  std::vector<NoBucket> why;        // by number of the collective; none: it is in a bucket
-  std::vector<std::uint32_t> with;  // by number: the other collective of `why`; kNever: none
-  // Dependencies that keep everything hidden, as pairs: a position, and one that it must follow.
+  std::vector<NoBucket> why;                        // by collective; `none` if it is in a bucket
+  std::vector<std::uint32_t> with;  // by collective: the other collective of `why`, or kNever
+  // Dependencies that keep collectives hidden: pairs of a position and a position that it must
+  // follow.
   std::vector<std::pair<Place, Place>> dependencies;
 };
 
@@ -51,7 +52,7 @@ Result<Bucketing> find_buckets(const OverlapGraph& graph, const OverlapSchedule&
                                const BucketerOptions& options,
                                const std::function<Result<void>(double)>& proceed);
 
-// Only the dependencies, without buckets.
+// Returns only the dependencies, without buckets.
 Bucketing without_buckets(const OverlapGraph& graph, const OverlapSchedule& schedule);
 
 }  // namespace jointer

@@ -130,7 +130,7 @@ void OverlapGraph::find_edges(const Dependencies& dependencies) {
 // Placeholders, constants and outputs after the first call keep their order, and nothing moves
 // across a placeholder or an output.
 void OverlapGraph::keep_walls(Edges& edges) const {
-  std::vector<bool> is_read(size(), false);  // by something before the next wall
+  std::vector<bool> is_read(size(), false);  // read before the next wall
   for (const auto& edge : edges) is_read[edge.second] = true;
   Place last_fixed = kNoPlace, last_wall = kNoPlace;
   Edges added;
@@ -157,13 +157,13 @@ bool OverlapGraph::is_output(Place p) const {
   return graph->node(nodes[p]).kind == NodeKind::output;
 }
 
-// Not counting outputs.
+// Outputs do not count as readers.
 bool OverlapGraph::is_for_one_wait(Place start) const {
   const auto readers = users.of(start);
   return std::count_if(readers.begin(), readers.end(), [&](Place p) { return !is_output(p); }) == 1;
 }
 
-// The start of a wait; kNoPlace if the scheduler cannot separate the two.
+// The start that belongs to a wait; kNoPlace if the scheduler cannot separate the two.
 Place OverlapGraph::start_waited_for(Place wait, const BucketRules& rules) const {
   if (!graph->is_wait(graph->node(nodes[wait])) || inputs.of(wait).size() != 1) return kNoPlace;
   const Place input = inputs.of(wait).front();
@@ -189,7 +189,7 @@ void OverlapGraph::find_collectives(std::span<const NodeCost> costs, const Bucke
   start_of.assign(size(), -1);
   wait_of.assign(size(), -1);
   Numbering group_numbers, keys, torch_keys;
-  std::vector<bool> known;  // by group: gathers_parameters
+  std::vector<bool> known;  // by group: gathers_parameters is set
   for (Place wait = 0; wait < size(); ++wait) {
     const Place start = start_waited_for(wait, rules);
     if (start == kNoPlace) continue;
@@ -238,7 +238,7 @@ void OverlapGraph::find_uses() {
     std::uint32_t first = first_compute[p];
     for (const Place user : users.of(p)) {
       feeds = feeds || feeds_reduce_scatter[user];
-      // A compute node counts as its own first compute node, regardless of its users.
+      // A compute node is its own first compute node, regardless of its users.
       if (!is_compute[p]) first = std::min(first, first_compute[user]);
     }
     first_compute[p] = first;

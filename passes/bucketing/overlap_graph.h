@@ -27,7 +27,8 @@ inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max(
 class PlaceLists {
  public:
   PlaceLists() = default;
-  // `pairs`: (position, member of its list), in any order; each list keeps the order of its pairs.
+  // `pairs` contains pairs of a position and a member of its list, in any order. Each list
+  // preserves the order of its pairs.
   PlaceLists(std::size_t count, std::span<const std::pair<Place, Place>> pairs);
   [[nodiscard]] std::span<const Place> of(Place place) const {
     return std::span(members_).subspan(first_[place], first_[place + 1] - first_[place]);
@@ -39,25 +40,26 @@ class PlaceLists {
 };
 
 // A start and its only wait, which the scheduler may separate. Besides the wait, only outputs may
-// read the start: a forward may save a start that its backward waits for again. If buckets count as
-// collectives, a start may also return several tensors, each with its own wait; `wait` is then the
-// first of them.
+// read the start: a forward may save a start for its backward, which waits for it again. If buckets
+// count as collectives, a start may also return several tensors, each with its own wait; `wait` is
+// then the first wait.
 struct OverlapCollective {
   Place start = kNoPlace, wait = kNoPlace;
   std::uint32_t group = 0;  // process groups, numbered in order of appearance
-  // The number of the bucket_key, in order of appearance; kNever if the collective does not fit in
-  // any bucket, or if an output reads its start, which bucketing would remove.
+  // The number of the collective's bucket_key; keys are numbered in order of appearance. kNever if
+  // the collective does not fit in any bucket, or if an output reads its start, which bucketing
+  // would remove.
   std::uint32_t key = 0;
   std::uint32_t schedule_key = 0;  // the same, even if an output reads the start
-  // Like `schedule_key`, but with torch's own bucket_key, with which a reduce-scatter and an
-  // all-reduce may have the same key.
+  // Like `schedule_key`, but for torch's own bucket_key, which may be the same for a reduce-scatter
+  // and an all-reduce.
   std::uint32_t torch_key = 0;
-  std::int64_t bytes = 0;  // held while it runs: inputs and result; half of that for an all-reduce
+  std::int64_t bytes = 0;  // held while it runs: inputs and result; for an all-reduce, half
   std::int64_t ns = 0;
 };
 
 struct OverlapGraph {
-  // `part`: the half of the graph. `costs`: indexed by node id.
+  // `part` is the half of the graph. `costs` is indexed by node id.
   OverlapGraph(const Graph& graph, PartId part, const Dependencies& dependencies,
                std::span<const NodeCost> costs, const BucketRules& rules);
 
@@ -66,12 +68,12 @@ struct OverlapGraph {
 
   const Graph* graph;
   std::vector<NodeId> nodes;    // by position
-  std::vector<Place> place_of;  // by node id; kNoPlace: in the other half
-  PlaceLists inputs;            // by position: nodes that must run before it, inputs or not
+  std::vector<Place> place_of;  // by node id; kNoPlace if in the other half
+  PlaceLists inputs;            // by position: all nodes that must run before it
   PlaceLists users;             // the reverse
   std::size_t leading = 0;      // number of placeholders and constants before the first call
   std::vector<bool> is_compute, is_cheap, is_communication;  // by position
-  std::vector<std::int64_t> ns;                              // by position: 0 for collectives
+  std::vector<std::int64_t> ns;                              // by position; 0 for collectives
   std::vector<std::int32_t> start_of;  // by position: the collective that it starts, or -1
   std::vector<std::int32_t> wait_of;   // by position: the collective that it waits for, or -1
   std::vector<OverlapCollective> collectives;  // in the order of their waits
@@ -81,10 +83,10 @@ struct OverlapGraph {
   // spanning machines.
   std::vector<bool> gathers_parameters;
   std::vector<Place> compute;  // compute nodes, in order
-  // Indexed by position: an index in `compute`, of the node if it is a compute node, otherwise of
-  // the first compute node that depends on it; kNever if none does.
+  // For each position, the index in `compute` of the node, if it is a compute node, otherwise of
+  // the first compute node that depends on it; kNever if there is none.
   std::vector<std::uint32_t> first_compute;
-  std::vector<bool> feeds_reduce_scatter;  // by position: true for the reduce-scatter too
+  std::vector<bool> feeds_reduce_scatter;  // by position; also true for the reduce-scatter itself
 
  private:
   void find_edges(const Dependencies& dependencies);

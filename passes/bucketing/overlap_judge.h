@@ -1,7 +1,7 @@
 #pragma once
 
 // Computes the step time and peaks of an order, and checks whether its memory stays within the
-// budget, by both the caller's memory rules and torch's memory estimate.
+// budget, both by the caller's memory model and by torch's memory estimate.
 
 #include <cstdint>
 #include <span>
@@ -23,7 +23,7 @@ struct MemoryIncrease {
 struct OrderFigures {
   std::int64_t step_ns = 0, exposed_ns = 0;
   std::int64_t peak_bytes = 0, torch_peak_bytes = 0;
-  NodeId peak_at, torch_peak_at;  // the nodes at the peaks; none: at the start
+  NodeId peak_at, torch_peak_at;  // the nodes at the peaks; none if the peak is at the start
 };
 
 class OverlapJudge {

@@ -1,7 +1,7 @@
 // Applies a plan. Steps: merge the buckets; place their new nodes in the schedule's order where
-// torch puts them (after the last member of an all-gather bucket, after the first member of any
-// other bucket); then move every node after its dependencies, including those of the plan
-// (core/schedule/stable_order.h).
+// torch places them (after the last member of an all-gather bucket, after the first member of any
+// other bucket); then move every node after the nodes that it depends on, including dependencies of
+// the plan (core/schedule/stable_order.h).
 
 #include "passes/bucketing/overlap_plan.h"
 
@@ -12,8 +12,8 @@
 namespace jointer {
 namespace {
 
-// True if something writes to a tensor that the node reads or returns. A bucket would also order
-// that write relative to the bucket's other members.
+// True if something writes to a tensor that the node reads or returns. In a bucket, that write
+// would also be ordered relative to the other members.
 bool is_written(const Dependencies& dependencies, NodeId id) {
   const auto has_write = [](std::span<const Dependency> list) {
     return std::any_of(list.begin(), list.end(),
@@ -55,7 +55,7 @@ class Builder {
     if (merged_.empty()) {
       JOINTER_CHECK(put_in_order(dependencies_));
     } else {
-      // New nodes read what their members read, so dependencies can be derived once the new nodes
+      // New nodes read the inputs of the members, so dependencies can be derived once the new nodes
       // are in place.
       graph_.set_order(with_other_half(from_, half_order(program_order(), true)));
       JOINTER_CHECK(graph_.finish());
@@ -70,7 +70,7 @@ class Builder {
   struct Placed {
     MergedBucket bucket;
     Place behind_in_program, after_in_schedule;
-    Place wait_before = kNoPlace;  // in the schedule; none: after the start
+    Place wait_before = kNoPlace;  // in the schedule; kNoPlace: after the start
   };
 
   void merge() {

@@ -11,28 +11,29 @@ namespace jointer {
 struct OverlapPlan {
   OverlapSchedule schedule;
   Bucketing bucketing;
-  // True: a bucket's wait is placed where its members' first wait was. False: it follows the
-  // bucket's start.
+  // True: a bucket's wait replaces the first of its members' waits. False: it follows the bucket's
+  // start.
   bool waits_stay = false;
 };
 // A plan that keeps the original order, with no buckets and only the graph's own dependencies.
 OverlapPlan plan_as_given(const OverlapGraph& graph);
 
-// The graph of `from`, in the plan's order and with its buckets. A bucket whose members are written
-// to in place is not merged, and `plan` records this. Error (usage): the plan's dependencies cannot
-// all be kept.
+// The graph of `from`, in the plan's order and with its buckets. A bucket is not merged if
+// something writes to a member's input or result in place; `plan` then records the reason. Error
+// (usage): the plan's dependencies cannot all be satisfied.
 struct PlannedGraph {
   Graph graph;
   std::vector<MergedBucket> merged;  // in the order of the plan's buckets
-  // For with_torch_plan (torch_buckets.h): the order before correction. Readers may precede their
-  // inputs, as in torch's node list.
+  // Set by with_torch_plan (torch_buckets.h): the order before it is corrected, in which readers
+  // may precede their inputs, as in torch's node list.
   std::vector<NodeId> list = {};
 };
 Result<PlannedGraph> with_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                OverlapPlan& plan, BucketDtypes dtypes);
 
-// The order of the whole graph after its half is reordered to `places` (each once), corrected where
-// that would break dependencies. Error (usage): a node would move across a wall.
+// The order of the whole graph with the half in the order `places`, which contains every position
+// once. Moves nodes if the order would break dependencies. Error (usage): a node would move across
+// a wall.
 Result<std::vector<NodeId>> order_with(const OverlapGraph& from, const Dependencies& dependencies,
                                        const std::vector<Place>& places);
 

@@ -18,23 +18,26 @@ std::string why_not_beside(const OverlapGraph& half, const OverlapFate& fate) {
     case NoOverlap::no_time:
       return {};
     case NoOverlap::dependency:
-      return fmt::format("it depends on {} itself", beside);
+      return fmt::format("it depends on {}", beside);
     case NoOverlap::memory:
       return fmt::format("during {} it would exceed the memory budget", beside);
     case NoOverlap::in_flight:
       return fmt::format("during {} too many bytes would be in flight", beside);
     case NoOverlap::needs_compute:
-      return fmt::format("during {} it could not start: it depends on {}, which computes", beside,
-                         by);
+      return fmt::format("during {} it could not start because it depends on {}, a compute node",
+                         beside, by);
     case NoOverlap::needs_start:
-      return fmt::format("during {} it could not start: it depends on {}, another collective",
-                         beside, by);
+      return fmt::format(
+          "during {} it could not start because it depends on {}, another collective", beside, by);
     case NoOverlap::needs_wait:
-      return fmt::format("during {} it could not start: {} would expose its collective", beside,
-                         by);
+      return fmt::format(
+          "during {} it could not start because running {} early would expose that wait's "
+          "collective",
+          beside, by);
     case NoOverlap::needs_exchange:
-      return fmt::format("during {} it could not start: it depends on {}, which communicates",
-                         beside, by);
+      return fmt::format(
+          "during {} it could not start because it depends on {}, a communication operator", beside,
+          by);
   }
   return {};
 }
@@ -48,21 +51,26 @@ std::string why_not_with(NoBucket why, std::string_view other) {
     case NoBucket::hides_others:
       return "it or its wait hides another collective";
     case NoBucket::too_large:
-      return fmt::format("with {} the bucket would be too large", other);
+      return fmt::format("a bucket with {} would be too large", other);
     case NoBucket::far:
       return fmt::format("{} is too far away", other);
     case NoBucket::needed:
       return fmt::format("it or the compute that hides it depends on {}, or vice versa", other);
     case NoBucket::hiding:
-      return fmt::format("with {} a collective would no longer be hidden", other);
+      return fmt::format("in a bucket with {}, a collective would no longer be hidden", other);
     case NoBucket::cycle:
-      return fmt::format("with {} the starts or the waits would depend on each other", other);
+      return fmt::format("in a bucket with {}, the starts or the waits would depend on each other",
+                         other);
     case NoBucket::written:
-      return fmt::format("something writes to what it or {} reads or returns", other);
+      return fmt::format("something writes to the input or result of it or of {}", other);
     case NoBucket::unlike:
-      return fmt::format("it or {} has unknown sizes, or is not dense", other);
+      return fmt::format(
+          "it and {} differ in device, or one of them has an unknown size or a result that is not "
+          "dense",
+          other);
     case NoBucket::costly:
-      return fmt::format("copies in and out of a bucket with {} take longer than it saves", other);
+      return fmt::format("packing and unpacking a bucket with {} would take longer than it saves",
+                         other);
   }
   return {};
 }
@@ -145,10 +153,10 @@ void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapP
       std::vector<NodeId> others;
       for (const std::uint32_t other : bucket)
         if (other != c) others.push_back(half.nodes[half.collectives[other].start]);
-      context.decide(graph, half.nodes[half.collectives[c].start], "merged",
-                     fmt::format("One collective with {}: one start-up instead of {}, "
-                                 "and the same overlap.",
-                                 names_of(graph, others), bucket.size()));
+      context.decide(
+          graph, half.nodes[half.collectives[c].start], "merged",
+          fmt::format("Merged with {}: one start-up instead of {}, with the same overlap.",
+                      names_of(graph, others), bucket.size()));
     }
   }
   for (std::size_t c = 0; c < plan.bucketing.why.size(); ++c) {

@@ -2,48 +2,49 @@
 //
 // Terms
 //   compute node  a node whose operator has an entry in torch's FLOP registry.
-//   on the path   a compute node depends on the node. The node's rank is the index of the first
-//                 such compute node.
-//   in flight     started and not yet waited for. Exposed: the part of its time that nothing hides
-//                 so far.
+//   on the path   on which a compute node depends. Such a node's rank is the index of the first
+//                 compute node that depends on it.
+//   in flight     started and not yet waited for. A collective is exposed for the part of its time
+//                 that nothing hides so far.
 //
 // Steps, until everything has run:
 //   1. If too many bytes are in flight, wait for the oldest collective.
-//   2. The next node is the ready node on the path with the lowest rank; among nodes of equal rank,
-//      one that leads straight to a collective goes first and an exposed wait last; then the
-//      original order decides. Nodes off the path run in between: a wait once its collective is
-//      hidden (or memory is short); collectives with the same key, together, once they add up to
-//      `off_bucket_bytes`; and the nodes that a reduce-scatter depends on as soon as the order has
-//      passed their original positions.
-//   3. A node that takes time hides as much as possible of the collectives in flight, for each
-//      process group. The remaining time starts collectives early: those that the earliest compute
-//      node depends on, together with those that could share a bucket, if they depend on no
-//      compute, no other collective and no wait that would become exposed, and if the memory that
-//      they hold until they are used stays within the budget.
-//   4. A wait first ends all collectives that its group started earlier; the time that remains
-//      exposed hides collectives of other groups in the same way.
+//   2. The next node is the ready node on the path with the lowest rank. Among nodes of equal rank,
+//      nodes that lead straight to a collective come first and exposed waits last; remaining ties
+//      are decided by the original order. Nodes off the path run in between: a wait once its
+//      collective is hidden (or memory is short); collectives with the same key, together, once
+//      they add up to `off_bucket_bytes`; and nodes that a reduce-scatter depends on, once the
+//      schedule has passed their original positions.
+//   3. A node that takes time hides as much as possible of the collectives in flight, separately
+//      for each process group. If some of its time remains, collectives start early to use it.
+//      Those that the earliest compute node depends on come first, together with collectives that
+//      could share their buckets. A collective may start if it depends on no compute, no other
+//      collective and no wait that would become exposed, and if the memory that it holds until its
+//      use stays within the budget.
+//   4. A wait first ends all collectives that its group started earlier. The time for which its own
+//      collective is still exposed then hides collectives of other groups in the same way.
 //
 // Live memory is counted as in torch (torch_memory.h); this is only an estimate for the new order,
 // so the caller measures the result.
 //
-// Rules of 2.15 and of 2.11. With 2.15's, among collectives that are used equally early, those that
-// fill most of the remaining time come first in step 3; `distance` counts the collectives that
-// could start; and during a wait, neither its collective nor those that its group started earlier
-// may be hidden, forced to end, or depended on. With 2.11's, collectives are tried in the original
-// order; `distance` counts all collectives that have not started; and collectives off the path do
-// not wait for each other.
+// Rules of 2.15 and of 2.11. With 2.15's rules, among collectives that are used equally early,
+// those that fill most of the remaining time come first in step 3; `distance` counts the
+// collectives that could start; and during a wait, its collective and those that its group started
+// earlier may not be hidden or forced to end, and no collective that starts may depend on their
+// waits. With 2.11's rules, collectives are tried in the original order; `distance` counts all
+// collectives that have not started; and collectives off the path do not wait for each other.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.15 and 2.11), class OverlapScheduler.
-// With the same costs the order is torch's. Deviations: an all-reduce and a reduce-scatter, which
-// never share a bucket, do not save each other a start-up (torch's keys of the two can be equal;
-// `is_torch` follows those); a collective is never tried while something that it depends on cannot
-// be started (torch forces other waits first, and so does `is_torch`); and nodes at which torch's
-// assertions would fail are skipped.
+// With the same costs, the order is the same as torch's. Deviations: an all-reduce and a
+// reduce-scatter, which never share a bucket, do not save each other a start-up (in torch, the two
+// may have the same key; `is_torch` uses torch's keys); a collective is never tried while something
+// that it depends on cannot be started (torch forces other waits first, and so does `is_torch`);
+// and nodes for which an assertion of torch would fail are skipped.
 //
-// Cost: torch keeps the set of all ancestors of every node. Here the nodes that must still run
-// before a collective are found by searching backward from it through nodes that have not run, and
-// the node that blocks it is remembered until it has run. For V nodes and d candidates, the cost is
-// V log V + V d in the worst case.
+// Cost: torch keeps the set of all ancestors of every node. Here a search backward from a
+// collective, through nodes that have not run, finds the nodes that must run before it. The node
+// that blocks a collective is remembered until that node has run. For V nodes and d candidates, the
+// cost is V log V + V d in the worst case.
 
 #include "passes/bucketing/overlap_scheduler.h"
 
@@ -124,7 +125,7 @@ class Scheduler {
   }
 
  private:
-  using Number = std::uint32_t;  // of a collective
+  using Number = std::uint32_t;  // number of a collective
   struct Tried {
     std::uint32_t first_by = 0;  // urgency, or the position of its group
     std::uint64_t need = 0;
@@ -136,7 +137,7 @@ class Scheduler {
   [[nodiscard]] OverlapFate& fate(Number c) { return result_.fates[c]; }
   [[nodiscard]] const OverlapCollective& collective(Number c) const { return g_.collectives[c]; }
 
-  // Measures the original order: its peak, and the maximum of the live bytes between consecutive
+  // Measures the original order: its peak, and the maximum of live bytes between consecutive
   // compute nodes.
   void measure(const TorchStorages& storages) {
     TorchMemory memory(storages);
@@ -167,7 +168,7 @@ class Scheduler {
     }
   }
 
-  // The bytes of the off-path collectives that are ready to start and share the key of `c`.
+  // The total bytes of the off-path collectives with the same key as `c` that are ready to start.
   std::int64_t& ready_bytes(Number c) { return ready_bytes_[collective(c).schedule_key]; }
 
   // True if a chain of cheap nodes, each with one reader and one input, leads from `p` to a
@@ -206,8 +207,8 @@ class Scheduler {
     return {p};
   }
 
-  // Returns `p` and other off-path collectives with its key that are ready to start, up to
-  // `off_bucket_bytes`.
+  // Returns `p` and other off-path collectives with the same key that are ready to start, up to
+  // `off_bucket_bytes` in total.
   std::vector<Place> with_alike(Place p) {
     const OverlapCollective& first = collective(number(g_.start_of[p]));
     std::vector<Place> taken{p};
@@ -264,7 +265,7 @@ class Scheduler {
   // Ends the collective at one of its waits.
   void handle_wait(Number c, Place wait) {
     if (!is_in_flight(c)) {
-      // A collective with several waits may have ended at another one.
+      // A collective with several waits may already have ended at another wait.
       if (!is_done_[wait]) schedule(wait);
       return;
     }
@@ -329,8 +330,8 @@ class Scheduler {
     if (hidden_by.empty() || hidden_by.back() != by) hidden_by.push_back(by);
   }
 
-  // Lets `by` hide the collectives in flight for `time` in each group except `without`. Returns the
-  // remaining time of each group; 0 for `without`.
+  // Lets `by` hide collectives in flight, for up to `time` in each group except `without`. Returns
+  // the time that remains for each group; 0 for `without`.
   std::vector<std::int64_t> hide_in_flight(Place by, std::int64_t time, std::uint32_t without) {
     std::vector<std::int64_t> left(g_.groups.size(), time);
     if (without != kNever) left[without] = 0;
@@ -361,7 +362,8 @@ class Scheduler {
 
   // --- Starting collectives early ---
 
-  // The collectives that could use some of the remaining time, by torch 2.15's rules.
+  // The collectives that could use some of the remaining time, in the order to try them by torch
+  // 2.15's rules.
   std::vector<Number> candidates_for(const std::vector<std::int64_t>& left) {
     std::vector<Number> found;
     for (Number c = first_from(0);
@@ -396,7 +398,7 @@ class Scheduler {
     return found;
   }
 
-  // The next collectives to try, in this order.
+  // The next collectives to try, in the order to try them by torch 2.11's rules.
   const std::vector<Number>& candidates() {
     if (!is_stale_) return candidates_;
     is_stale_ = false;
@@ -442,14 +444,14 @@ class Scheduler {
     return 2;
   }
 
-  // Makes collectives that could share a bucket adjacent. Groups that are used first come first,
-  // then larger groups, then groups whose first member would be tried first.
+  // Makes collectives that could share a bucket adjacent. Groups that are used earlier come first;
+  // ties go to larger groups, then to groups with the member that would be tried first.
   void group_candidates() {
     struct Group {
       std::uint32_t key = 0;
       std::int64_t size = 0;
       std::uint64_t min_need = 0;
-      std::pair<std::uint32_t, std::uint64_t> first;  // by urgency and need
+      std::pair<std::uint32_t, std::uint64_t> first;  // smallest urgency and need of a member
       std::uint32_t place = 0;
     };
     std::vector<Group> groups;
@@ -576,7 +578,7 @@ class Scheduler {
     return true;
   }
 
-  // Why a node that has not run cannot run early for a collective; none if it can.
+  // The reason why a node that has not run cannot run early for a collective; `none` if it can.
   [[nodiscard]] NoOverlap block_kind(Place p) const {
     if (g_.is_compute[p]) return NoOverlap::needs_compute;
     if (g_.start_of[p] >= 0) return NoOverlap::needs_start;
@@ -596,7 +598,8 @@ class Scheduler {
     path_.clear();
   }
 
-  // True if the collective would exceed a memory limit at some compute node before its first use.
+  // True if the collective would exceed a memory limit now or at a compute node before its first
+  // use.
   bool exceeds_memory(Number c) {
     const std::uint32_t rank = g_.first_compute[collective(c).start];
     if (rank == kNever) return false;
@@ -606,7 +609,7 @@ class Scheduler {
       return pre_fetched_[i] + bytes > options_.max_in_flight ||
              before_compute_[i] + pre_fetched_[i] + bytes > result_.limit_bytes;
     };
-    // A compute node without room stays without room.
+    // A compute node that has no room now will not have room later.
     if (const std::uint32_t at = full_at_[c]; at != kNever && at >= compute_done_) return true;
     for (std::uint32_t i = compute_done_; i < rank; ++i)
       if (is_full(i)) {
@@ -630,15 +633,15 @@ class Scheduler {
   PythonHeap off_path_;
   std::unordered_map<std::uint32_t, std::int64_t> ready_bytes_;  // by key
   std::vector<bool> is_done_;
-  std::vector<bool> is_held_;               // running now: what starts early must not depend on it
-  std::vector<std::uint32_t> waiting_for_;  // by position: inputs that have not run
+  std::vector<bool> is_held_;               // running now: early starts must not depend on it
+  std::vector<std::uint32_t> waiting_for_;  // by position: number of inputs that have not run
   std::vector<std::uint32_t> marks_;        // by position: the last search that reached it
   std::uint32_t mark_ = 0;
   std::vector<Place> path_;
 
   std::vector<bool> is_started_;        // by collective
-  std::vector<Number> next_;            // by collective: itself, or one closer to an unstarted one
-  std::vector<Place> blocker_;          // by collective: the node that was found to block it
+  std::vector<Number> next_;            // by collective: itself if unstarted, or a later one
+  std::vector<Place> blocker_;          // by collective: the node last found to block it
   std::vector<std::uint32_t> full_at_;  // by collective: a compute node without room for it
   std::vector<bool> is_ending_;         // by collective: its wait is under way
   std::size_t ending_ = 0;              // number of collectives whose wait is under way
@@ -648,7 +651,7 @@ class Scheduler {
   std::vector<Number> in_flight_;  // in the order of their starts
   std::int64_t in_flight_bytes_ = 0;
 
-  std::vector<std::int64_t> before_compute_;  // by compute node: bytes originally live before it
+  std::vector<std::int64_t> before_compute_;  // by compute node: live bytes before it
   std::vector<std::int64_t> pre_fetched_;     // by compute node: bytes held by early collectives
   std::uint32_t compute_done_ = 0;
   std::int64_t last_on_path_ = -1;

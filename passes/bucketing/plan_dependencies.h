@@ -10,19 +10,19 @@
 
 namespace jointer {
 
-// The dependencies of a plan: the nodes that each node must follow in addition to its inputs. They
-// are in insertion order, because the result of stable_order depends on it
+// The dependencies of a plan: for each node, the nodes that it must follow in addition to its
+// inputs. They are kept in insertion order, because the result of stable_order depends on it
 // (core/schedule/stable_order.h).
 class PlanDependencies {
  public:
-  using Replacement = std::pair<NodeId, NodeId>;  // a removed node, and the one that replaces it
+  using Replacement = std::pair<NodeId, NodeId>;  // a removed node, and the node that replaces it
 
-  // `node_count`: the number of nodes in the final graph.
+  // `node_count` is the number of nodes in the final graph.
   explicit PlanDependencies(std::size_t node_count) : needs_(node_count), users_(node_count) {}
 
   void add(NodeId node, NodeId needed);
   // Transfers the dependencies of a bucket's members to the nodes that replace them. Drops a
-  // dependency if its reverse exists, in the plan or as an argument of `graph`.
+  // dependency if the reverse dependency exists in the plan or through arguments in `graph`.
   void replace(const Graph& graph, std::span<const Replacement> members);
   // The dependencies between nodes of `graph`, grouped by node.
   [[nodiscard]] std::vector<OrderEdge> edges(const Graph& graph) const;

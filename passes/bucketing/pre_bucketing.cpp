@@ -1,21 +1,21 @@
 // Merges FSDP's collectives into buckets before they are scheduled.
 //
 // Terms. FSDP groups: the process groups of all-gathers that depend on exactly one placeholder.
-// Cap: the maximum bytes on the larger side of a bucket. Unless it is given, the cap is the
-// smallest size at which an all-gather in the first FSDP group reaches nine tenths of the bandwidth
+// Cap: the maximum size of a bucket, the larger of inputs and results. Unless it is given, the cap
+// is the smallest size at which an all-gather in the first FSDP group reaches 90% of the bandwidth
 // of the group's links, clamped to 10-500 MiB.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbors into buckets
-// greedily (greedy_buckets.cpp) and merge each bucket at the start of its last member. The members
-// are all-gathers that depend on one placeholder, reduce-scatters whose result only the output
-// reads, and all-reduces of FSDP groups. If `form` is given, buckets are torch's own calls, and
-// neighbors and positions refer to torch's list of nodes, which is sorted only after all three
-// kinds. Until then, readers of a merged collective may precede it. Jointer's graph is sorted after
-// each kind.
+// greedily (greedy_buckets.cpp) and merge each bucket at the position of its last member's start.
+// The members are all-gathers that depend on one placeholder, reduce-scatters whose result only the
+// output reads, and all-reduces of FSDP groups. If `form` is given, buckets are torch's own calls,
+// and neighbors and positions refer to torch's list of nodes. That list is sorted only after all
+// three kinds have been merged; until then, readers of a merged collective may precede it.
+// Jointer's graph is sorted after each kind.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
-// cap are torch's configuration. Deviations: those of torch_buckets.cpp.
-// Cost: three times that of greedy_buckets.cpp, once per kind.
+// cap are torch's defaults. Deviations: those of torch_buckets.cpp. Cost: three times that of
+// greedy_buckets.cpp, once per kind.
 
 #include "passes/bucketing/pre_bucketing.h"
 
@@ -38,7 +38,7 @@ constexpr double kMinMiB = 10, kMaxMiB = 500;
 
 struct FsdpGroups {
   std::set<StringId> names;
-  std::int64_t size = 0;  // ranks of the first group
+  std::int64_t size = 0;  // number of ranks in the first group
 };
 
 StringId group_name(const Graph& graph, NodeId start) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Before scheduling, merges FSDP's collectives into buckets that are large enough to use their
+// Merges FSDP's collectives, before scheduling, into buckets that are large enough to use their
 // links well. pre_bucketing.cpp describes the steps.
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace jointer {
 
 struct PreBucketingOptions {
-  std::optional<double> cap_mib;   // none: large enough to use the group's links well
+  std::optional<double> cap_mib;   // nullopt: enough to use the group's links well
   NcclLinks links;                 // of the device
   std::optional<BucketForm> form;  // none: core/edit/merge.h
 };
@@ -28,8 +28,8 @@ struct PreBucketed {
   std::int64_t cap_bytes = 0;
 };
 
-// None if no group gathers parameters, or if the groups that do have nothing to merge. `names`: as
-// in with_torch_plan.
+// Returns std::nullopt if no group gathers parameters, or if there is nothing to merge. `names` is
+// as in with_torch_plan.
 Result<std::optional<PreBucketed>> pre_bucket_fsdp(const Graph& graph, PartId part,
                                                    const PreBucketingOptions& options,
                                                    BucketNames& names);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A binary heap that orders its array exactly as Python's heapq does, because torch's scheduler
-// iterates over that array.
+// A binary heap with exactly the array order of Python's heapq, because torch's scheduler iterates
+// over that array.
 
 #include <cstddef>
 #include <cstdint>
@@ -51,8 +51,8 @@ class PythonHeap {
     items_[at] = item;
   }
 
-  // Like heapq: moves smaller children up until a leaf is free, puts the item there, and sifts it
-  // up to its position.
+  // Like heapq: moves the smaller child up at each level until a leaf is free, places the item
+  // there, and sifts it up to its position.
   void sift_from(std::size_t at) {
     const std::size_t start = at, end = items_.size();
     const std::uint64_t item = items_[at];

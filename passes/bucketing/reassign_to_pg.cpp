@@ -1,20 +1,20 @@
 // Moves FSDP's all-gathers to a twin of their process group, with the same ranks. The collectives
-// of a process group run one after another on its stream, so an all-gather of the next layer's
-// parameters waits for the reduce-scatter of the last layer's gradients. With the twin, both run
-// concurrently.
+// of a process group run one after another on its stream, so the all-gather of the next layer's
+// parameters waits for the reduce-scatter of the previous layer's gradients. With the twin, both
+// run concurrently.
 //
-// Steps. Find the groups: the given one, or those of FSDP's all-gathers (fsdp_collectives.h) that
-// FSDP's reduce-scatters also use. Every all-gather in such a group then names the twin, whose name
-// is the group's name with a suffix. The program that runs the graph creates the twin from the
-// group's ranks.
+// Steps. Find the groups: the given group, or the groups that both FSDP's all-gathers
+// (fsdp_collectives.h) and FSDP's reduce-scatters use. Every all-gather in such a group then names
+// the twin, whose name is the group's name with a suffix. The program that runs the graph creates
+// the twin from the group's ranks.
 //
-// reassign_collective_pgs, the current pass, does this for every group in which FSDP gathers
-// parameters, whether it reduces gradients in it or not.
+// reassign_collective_pgs, upstream's current pass, does this for every group in which FSDP gathers
+// parameters, even if FSDP does not reduce gradients in it.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
 // May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations:
-// upstream's reassign_to_pg has both groups as arguments, whereas here it can find them; in
-// upstream's reassign_collective_pgs, torch creates and names the twin, whereas here its name is
+// upstream's reassign_to_pg requires both groups as arguments, whereas here the pass can find them;
+// in upstream's reassign_collective_pgs, torch creates and names the twin, whereas here its name is
 // the group's name with a suffix.
 
 #include "passes/bucketing/reassign_to_pg.h"
@@ -36,8 +36,8 @@ bool is_all_gather(const Graph& graph, const Node& n) {
          group_argument(graph, n) != nullptr;
 }
 
-// The names of the groups in which FSDP gathers parameters; if `reduces` is set, only those in
-// which FSDP also reduces gradients.
+// The names of the groups in which FSDP gathers parameters or, if `reduces` is set, in which it
+// gathers parameters and reduces gradients.
 std::vector<StringId> fsdp_groups(const Graph& graph, bool reduces) {
   const Users users(graph);
   std::map<StringId, int> uses;
@@ -74,8 +74,8 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
     move_to_twin(graph, id, twin, suffix);
     ++moved;
     context.decide(graph, id, "reassigned",
-                   fmt::format("It runs in group {}, without the reduce-scatters of {}.", twin_name,
-                               graph.text(source)));
+                   fmt::format("It runs in group {}, separate from the reduce-scatters in {}.",
+                               twin_name, graph.text(source)));
   }
   context.decide(moved > 0 ? "reassigned" : "kept",
                  fmt::format("{} in its twin {}. Every rank must create that group.",
@@ -107,7 +107,7 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
   if (suffix.empty())
     return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
   std::vector<StringId> sources = fsdp_groups(graph, false);
-  // A twin gets no twin.
+  // Do not create twins of twins.
   const bool has_twins =
       std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); }) > 0;
   if (sources.empty())
@@ -123,8 +123,8 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
 Pass reassign_collective_pgs() {
   return {.info = {.name = "reassign_collective_pgs",
                    .summary =
-                       "Moves all-gathers to a twin of their process group, for every group that "
-                       "gathers FSDP parameters, so that they overlap with its reduce-scatters.",
+                       "Moves the all-gathers in every group that gathers FSDP parameters to a "
+                       "twin of the group, so that they overlap with the group's reduce-scatters.",
                    .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                    .stage = PassStage::bucketing,
                    .parameters = {text("suffix", "_fsdp_extra",
@@ -135,22 +135,20 @@ Pass reassign_collective_pgs() {
 }
 
 Pass reassign_to_pg() {
-  return {
-      .info =
-          {.name = "reassign_to_pg",
-           .summary =
-               "Moves FSDP's all-gathers to a twin of their process group, so that they overlap "
-               "with its reduce-scatters (removed upstream in May 2026: reassign_collective_pgs).",
-           .source = "torchtitan/experiments/compiler_toolkit",
-           .stage = PassStage::bucketing,
-           .parameters = {text("group", {},
-                               "The group's name or label; none: the groups of FSDP that "
-                               "both gather and reduce."),
-                          text("suffix", "_all_gather",
-                               "Appended to the group's name for the twin.")},
-           .keeps_numerics = true,
-           .is_idempotent = true},
-      .run = run_reassign_to_pg};
+  return {.info = {.name = "reassign_to_pg",
+                   .summary = "Moves FSDP's all-gathers to a twin of their process group, so that "
+                              "they overlap with the group's reduce-scatters (removed upstream in "
+                              "May 2026; use reassign_collective_pgs).",
+                   .source = "torchtitan/experiments/compiler_toolkit",
+                   .stage = PassStage::bucketing,
+                   .parameters = {text("group", {},
+                                       "Name or label of the group; none: all groups in which FSDP "
+                                       "both gathers and reduces."),
+                                  text("suffix", "_all_gather",
+                                       "Appended to the group's name for the twin.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run_reassign_to_pg};
 }
 
 }  // namespace jointer

@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// Gives FSDP's all-gathers a separate process group, and so a separate stream.
+// Moves FSDP's all-gathers to a separate process group, which has a separate stream.
 Pass reassign_to_pg();
 // Does the same for every group in which FSDP gathers parameters.
 Pass reassign_collective_pgs();

@@ -1,21 +1,20 @@
 // Builds the graph of a plan, with its buckets in torch's form.
 //
-// Terms. The program is the given order, with each bucket at the position of its last member's
+// Terms. The program is the original order, with each bucket at the position of its last member's
 // start. It determines the order of reads and writes of the same memory.
 //
 // Steps: put the nodes into the order of the schedule; insert the buckets one by one
-// (fx_buckets.h); then move every node after the nodes it depends on
+// (fx_buckets.h); then move every node after the nodes that it depends on
 // (core/schedule/stable_order.h), including the plan's dependencies. A bucket inherits the
 // dependencies of its members.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15), _apply_bucket and
-// _apply_deps_and_effect_tokens.
-// Deviations: torch orders by arguments alone. It unpacks buckets in `custom_ops` with a call that
-// nothing reads, and places readers of the results before that call; here they stay after it. A
-// collective does not join a bucket if something else writes to its input or result.
+// _apply_deps_and_effect_tokens. Deviations: torch orders nodes by arguments alone. In
+// `custom_ops`, it unpacks buckets with a call that nothing reads, and places readers of the
+// results before that call; here they stay after it. A collective does not join a bucket if
+// something else writes to its input or result.
 //
-// Cost: for each bucket, the number of nodes between it and its inputs, plus the number of all
-// nodes.
+// Cost: for each bucket, linear in the number of nodes.
 
 #include "passes/bucketing/torch_buckets.h"
 
@@ -65,7 +64,7 @@ class TorchBuilder {
     MergedBucket bucket;
     std::vector<NodeId> results;
     std::vector<PlanDependencies::Replacement> replaced;  // starts, waits, casts
-    Place behind = 0;                                     // in the program
+    Place behind = 0;                                     // position in the program
   };
 
   [[nodiscard]] const OverlapCollective& collective(Number c) const { return from_.collectives[c]; }
@@ -171,8 +170,8 @@ class TorchBuilder {
     return order;
   }
 
-  // Moves the readers of a member's result after the call that fills it, because they precede that
-  // call in the program.
+  // Moves the readers of a member's result after the call that fills it. In the program, they
+  // precede that call.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
@@ -193,7 +192,8 @@ class TorchBuilder {
     return {};
   }
 
-  // True if `of` is a view of the result of `d.node` and thus depends on that node anyway.
+  // True if `of` is derived from the result of `d.node` through first inputs, and so depends on
+  // that node anyway.
   [[nodiscard]] bool is_implied(const Dependency& d, NodeId of) const {
     constexpr int kLongest = 16;
     if (d.kind != DependencyKind::write) return false;

@@ -9,10 +9,12 @@ namespace jointer {
 
 struct TorchBuckets {
   BucketForm form = BucketForm::standard;
-  bool after_last = false;  // a bucket replaces its last member's start; false: its first member's
+  // True: a bucket replaces its last member's start. False: it replaces its first member's start.
+  bool after_last = false;
 };
 
-// Like with_plan (overlap_plan.h). `names` holds all current and former names; new ones are added.
+// Like with_plan (overlap_plan.h). `names` contains all current and former names; new names are
+// added.
 Result<PlannedGraph> with_torch_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                      OverlapPlan& plan, const TorchBuckets& buckets,
                                      BucketNames& names);

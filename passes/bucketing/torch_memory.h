@@ -1,9 +1,9 @@
 #pragma once
 
-// Counts the live bytes of an order while it is being built, as torch's MemoryTracker does
+// Counts live bytes while an order is being built, like torch's MemoryTracker
 // (torch/_inductor/fx_passes/memory_estimator.py). The capture's storages count, except those on
-// the CPU. Placeholders and constants are live from the start; the storages of `primals`, and those
-// that nothing reads, stay live to the end.
+// the CPU. Placeholders and constants are live from the start. The storages of `primals`, and
+// storages that nothing reads, stay live to the end.
 
 #include <cstdint>
 #include <vector>
@@ -18,8 +18,8 @@ struct TorchStorages {
 
   std::vector<std::int64_t> bytes;     // by storage
   std::vector<std::uint32_t> readers;  // by storage: number of nodes that read it
-  std::vector<bool> is_released;       // by storage: after its last reader
-  PlaceLists allocated, read;          // by position: storages
+  std::vector<bool> is_released;       // by storage: true if released after the last reader
+  PlaceLists allocated, read;          // by position: numbers of storages
   std::int64_t at_start = 0;
 };
 
@@ -31,12 +31,12 @@ class TorchMemory {
   // Runs the node. Placeholders, constants and outputs have no effect.
   void run(Place place);
 
-  [[nodiscard]] std::int64_t now() const { return now_; }        // after the last node's frees
-  [[nodiscard]] std::int64_t within() const { return within_; }  // before them
+  [[nodiscard]] std::int64_t now() const { return now_; }        // after the last node's releases
+  [[nodiscard]] std::int64_t within() const { return within_; }  // before its releases
 
  private:
   const TorchStorages& storages_;
-  std::vector<std::uint32_t> readers_;  // by storage: readers that have not run
+  std::vector<std::uint32_t> readers_;  // by storage: number of readers that have not run
   std::int64_t now_, within_ = 0;
 };
 

@@ -1,32 +1,31 @@
-// Merges FSDP's collectives of each transformer block, and overlaps them with the neighboring
-// block.
+// Merges each transformer block's FSDP collectives and overlaps them with the neighboring block.
 //
 // Terms
-//   plan      lists of modules (module_plan.h); a block is an entry of it.
-//   bucket    FSDP's all-gathers or reduce-scatters (fsdp_collectives.h) of a block, in one group
-//             and of one dtype. A single collective counts as a bucket too.
+//   plan      lists of modules (module_plan.h); each list is an entry. A block is the modules of an
+//             entry.
+//   bucket    FSDP's all-gathers or reduce-scatters (fsdp_collectives.h) in a block, with the same
+//             group and dtype. A single collective is a bucket too.
 //
 // Steps
-//   1. Merge the buckets. A bucket's wait is placed where the first of its members' waits was.
+//   1. Merge the buckets. A bucket's wait replaces the first of its members' waits.
 //   2. Prefetch all-gathers one block ahead: in program order, a bucket starts before the wait of
 //      the previous bucket, and the first buckets start before the first compute node.
-//   3. Delay reduce-scatters by one block: a bucket is waited for after the start of the next one.
+//   3. Delay reduce-scatters by one block: a bucket is waited for after the start of the next
+//      bucket.
 //   4. Sort everything by these edges (core/schedule/stable_order.h). Edges that would form a cycle
-//      are left out; torch would stop.
-// If the result's peak would exceed both the limit and the original graph's peak, the graph stays
-// unchanged.
+//      are left out; torch would fail. The graph stays unchanged if the result's peak would exceed
+//      both the limit and the original graph's peak.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py, manual_overlap_bucketing (2.11),
-// with the plan of torchtitan's transformer_block_bucketing. A graph of torch 2.13 or later is
-// treated as torch 2.15 treats it: bucket_blocks (joint_transformer_block_bucketing_reordering.cpp)
-// applies 2.15's steps, in which buckets are torch's own calls and members that depend on each
-// other are separated.
+// with the plan of torchtitan's transformer_block_bucketing. For a graph captured with torch 2.13
+// or later, bucket_blocks (joint_transformer_block_bucketing_reordering.cpp) applies the steps of
+// torch 2.15: buckets are torch's own calls, and members that depend on each other are separated.
 // Deviations: the plan can be derived from the model's modules; control_deps nodes
-// (`insert_overlap_deps`), which serve only Inductor's later stages, are not made; and the
+// (`insert_overlap_deps`), which only later stages of Inductor use, are not created; and the
 // deviations of bucket_blocks.
 //
-// Cost: for V nodes, V^2 / 128 bytes for ancestors; a trial is linear in the number of nodes
-// between the two collectives.
+// Cost: V^2 / 16 bytes of memory for the ancestors of V nodes; a trial is linear in the number of
+// nodes between the two collectives.
 
 #include "passes/bucketing/transformer_block_bucketing.h"
 
@@ -98,13 +97,13 @@ class OldBlockBucketing {
   }
 
  private:
-  // Reports progress of this half.
+  // Reports the progress in this half.
   [[nodiscard]] Result<void> report(double done) const {
     const auto parts = static_cast<double>(graph_.part_count());
     return context_.report((static_cast<double>(part_.index()) + done) / parts);
   }
 
-  // Groups FSDP's collectives by block and key, with blocks in the plan's order and collectives in
+  // Groups FSDP's collectives by block and key. Blocks are in the plan's order, and collectives in
   // the order of their waits.
   void find_buckets() {
     const Users users(graph_);
@@ -168,7 +167,7 @@ class OldBlockBucketing {
     return edges;
   }
 
-  // Walks backward: the starts found since the last wait move before the next wait found.
+  // Visits the nodes in reverse order: starts found between two waits move before the earlier wait.
   void add_gathers(const Graph& result, std::span<const Block> gathers,
                    std::vector<OrderEdge>& edges) const {
     std::vector<std::pair<NodeId, bool>> events;  // node, is a wait
@@ -193,7 +192,8 @@ class OldBlockBucketing {
     for (const NodeId start : picked) edges.push_back({.before = start, .after = compute});
   }
 
-  // Walks forward: a wait moves after the starts found since the previous waits.
+  // Visits the nodes in program order: waits move after the starts that follow them, up to the next
+  // wait.
   void add_scatters(const Graph& result, std::span<const Block> scatters,
                     std::vector<OrderEdge>& edges) const {
     std::vector<std::pair<NodeId, bool>> events;
@@ -220,8 +220,8 @@ class OldBlockBucketing {
     }
   }
 
-  // The edges that do not form a cycle. A block whose parameters come from the previous block
-  // cannot be prefetched before that block.
+  // The edges without those that would form a cycle. For example, a block whose parameters are
+  // computed in the previous block cannot be prefetched before that block.
   [[nodiscard]] std::vector<OrderEdge> possible(const Graph& result,
                                                 const Dependencies& dependencies,
                                                 const std::vector<OrderEdge>& edges) const {
@@ -274,7 +274,8 @@ class OldBlockBucketing {
       return "It depends on another collective of its block, or vice versa.";
     return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather
                ? "Not FSDP's: it depends on more than one parameter's shard."
-               : "Not FSDP's: its result is used before the output, or it is not a reduce-scatter.";
+               : "Not FSDP's: it is not a reduce-scatter, or its result is combined with other "
+                 "values before the output.";
   }
 
   [[nodiscard]] std::string name_of(std::uint32_t entry) const {
@@ -294,7 +295,7 @@ class OldBlockBucketing {
   OverlapGraph half_;
   Ancestors ancestors_;
   std::vector<std::vector<Number>> groups_;  // members of one bucket
-  std::vector<Number> apart_;  // collectives that depend on another one of their block
+  std::vector<Number> apart_;                // collectives with a dependency within their block
 };
 
 BucketForm form_of(std::string_view mode) {
@@ -308,7 +309,7 @@ Result<void> run_transformer_block_bucketing(Graph& graph, const Arguments& argu
   const std::string& mode = arguments.text("bucket_mode");
   if (!is_new && mode != "auto")
     return fail(Error::Kind::usage,
-                "bucket_mode needs a graph captured with torch 2.13 or later; this one was "
+                "bucket_mode requires a graph captured with torch 2.13 or later; this graph was "
                 "captured with torch {}",
                 graph.part(PartId(0)).torch_version);
   const Graph before = graph;
@@ -348,8 +349,8 @@ Result<void> run_transformer_block_bucketing(Graph& graph, const Arguments& argu
 Pass transformer_block_bucketing() {
   return {
       .info = {.name = "transformer_block_bucketing",
-               .summary = "Merges FSDP's collectives of each transformer block, and overlaps them "
-                          "with the previous block.",
+               .summary = "Merges each transformer block's FSDP collectives and overlaps them with "
+                          "the previous block.",
                .source = "torch/_inductor/fx_passes/overlap_manual_scheduling.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
@@ -360,12 +361,12 @@ Pass transformer_block_bucketing() {
                                      {"auto", "default", "custom_ops", "custom_ops_multidtype",
                                       "coalesced"},
                                      "auto",
-                                     "Form of the buckets in a graph of torch 2.13 or later; "
-                                     "auto: custom_ops.")},
+                                     "Form of the buckets in a graph captured with torch 2.13 or "
+                                     "later; auto: custom_ops.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("No module of the plan has an FSDP collective.",
-                     run_transformer_block_bucketing)};
+      .run =
+          or_kept("The plan's modules have no FSDP collectives.", run_transformer_block_bucketing)};
 }
 
 }  // namespace jointer

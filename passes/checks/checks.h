@@ -6,8 +6,7 @@
 
 namespace jointer {
 
-// Passes that check a graph and leave it unchanged. They fail if a later pipeline step could not
-// run it.
+// Passes that check a graph and leave it unchanged.
 std::vector<Pass> check_passes();
 
 }  // namespace jointer

@@ -1,20 +1,19 @@
 // spmd_check: checks that every rank runs the same program. Passes that reorder collectives rely on
-// this: if two ranks issue them in different orders, both wait forever.
+// this: if two ranks start collectives in different orders, both hang.
 //
 // Two ranks run the same program if their calls, in program order, have the same operators and
-// return tensors of the same type, sizes, strides, offset, storage size and kind of device. Names
-// and arguments are not compared, since arguments may contain the rank's number.
+// return tensors with the same dtype, sizes, strides, offset, storage size and device type. Names
+// and arguments are not compared, because arguments may contain the rank.
 //
-// `captures` are the captures of other ranks; `{rank}` in a path is replaced by the number of each
-// rank. A capture of the checked rank is skipped. If there is only one graph, the check just
-// reports values whose sizes depend on data: these may differ between ranks when the graph runs.
+// `captures` are the captures of other ranks; in a path, `{rank}` stands for each rank's number. A
+// capture of the checked rank is skipped. If there are no other captures, the pass only reports
+// sizes that depend on data, which may differ between ranks when the graph runs.
 //
-// Cost: linear in the calls of all captures.
-// Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash,
-// and the hashed data if hashes differ. Deviations: captures replace messages, so a rank without a
-// capture is not compared; differences are listed for the first rank that differs, and the other
-// differing ranks are only counted. `jointer spmd` checks more: that collectives match across
-// ranks.
+// Cost: linear in the number of calls in all captures. Source:
+// torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash, and the
+// hashed data if hashes differ. Deviations: captures replace messages, so a rank without a capture
+// is not compared; differences are listed for the first rank that differs, and other ranks that
+// differ are only counted. `jointer spmd` checks more, namely that collectives match across ranks.
 
 #include "passes/checks/spmd_check.h"
 
@@ -139,13 +138,13 @@ void say_differences(const Graph& graph, const Rank& a, const Rank& b,
       context.decide("differs", fmt::format("Rank {} has additional calls: {}.", more->rank, text));
 }
 
-// Reports sizes that are known only at run time.
+// Reports sizes that depend on data and so are known only at run time.
 void say_data_dependent(const Graph& graph, PassContext& context) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::call && graph.op(n).has(OperatorTag::data_dependent) &&
         n.value.kind == Value::Kind::symbol)
-      context.decide(graph, id, "unknown", "the size depends on this rank's data");
+      context.decide(graph, id, "unknown", "the size depends on the data of the rank");
   }
 }
 
@@ -156,7 +155,7 @@ Result<void> run_spmd_check(Graph& graph, const Arguments& arguments, PassContex
   for (std::string& path : arguments.texts("captures"))
     files.push_back({.path = std::move(path), .backward = {}, .index = {}, .assumptions = {}});
   if (files.empty()) {
-    context.decide("kept", "Not compared: `captures` contains no capture of another rank.");
+    context.decide("kept", "Not compared with other ranks: `captures` is empty.");
     return {};
   }
   JOINTER_TRY(const std::vector<RankProgram> programs, open_ranks(files));
@@ -182,7 +181,7 @@ Result<void> run_spmd_check(Graph& graph, const Arguments& arguments, PassContex
   if (compared == 0)
     return fail(Error::Kind::usage,
                 "`captures` contains no other rank: all captures are of rank {}, like this graph; "
-                "name those of the other ranks",
+                "add captures of other ranks",
                 mine.rank);
   if (first.empty()) {
     context.decide("checked", fmt::format("All {} calls are the same on {}.", mine.calls.size(),

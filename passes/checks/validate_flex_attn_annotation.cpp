@@ -1,5 +1,5 @@
 // validate_flex_attn_annotation: checks that every flex_attention call and its backward are marked
-// for regional compilation, the only way to run them fast.
+// for regional compilation. Without it, they run slowly.
 //
 // A marked node has `compile_with_inductor` among its `custom` members, where
 // torch.fx.traceback.annotate puts it. The first call without the mark is an error. A graph without
@@ -52,8 +52,8 @@ Result<void> run_validate_flex_attn_annotation(Graph& graph, const Arguments&,
 
 Pass validate_flex_attn_annotation_pass() {
   return {.info = {.name = "validate_flex_attn_annotation",
-                   .summary = "Refuses a graph with a flex_attention that is not marked for "
-                              "regional compilation (removed upstream in May 2026).",
+                   .summary = "Checks that every flex_attention is marked for regional compilation "
+                              "(removed upstream in May 2026).",
                    .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                    .stage = PassStage::check,
                    .parameters = {},

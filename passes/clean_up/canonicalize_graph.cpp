@@ -2,7 +2,7 @@
 // views into reshapes.
 //
 // Steps, for each call in program order, after earlier replacements in its arguments:
-//   1. remove_detach: `aten.detach(x)` is x, since a captured graph is not differentiated again;
+//   1. remove_detach: `aten.detach(x)` is x, because a captured graph is not differentiated again;
 //   2. remove_identity_view: a view, reshape or _unsafe_view of x to the sizes of x is x;
 //   3. remove_b2b_transpose: `t(t(x))` is x, and the inner t is removed if nothing else reads it;
 //   4. remove_identity_slice: a slice from 0 to the end in steps of 1 is x;
@@ -10,14 +10,14 @@
 // Replaced calls have no readers left and are removed. Symbolic sizes are equal if their
 // expressions are equal.
 //
-// A call stays if a forward returns its result to a backward, since the backward looks it up by
-// name, or if something changes the result's shape in place (`unsqueeze_`), since that would change
-// the shape of x.
+// A call stays if a forward returns its result to a backward, because the backward looks it up by
+// name. It also stays if something changes its result's shape in place (`unsqueeze_`), because that
+// would then change the shape of x.
 //
-// Cost: linear in the nodes.
-// Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
-// upstream runs its five passes in sequence; here they run together, so each also finds pairs that
-// a later one brings together, and a second run finds nothing. Strides must be equal too.
+// Cost: linear in the nodes. Source: canonicalize_graph_pass in torchtitan's
+// graph_trainer/remove_noop_passes.py. Deviations: upstream runs its five passes in sequence; here
+// they run together, so each also finds matches that a later pass creates, and a second run finds
+// nothing. Strides must be equal, too.
 
 #include "passes/clean_up/canonicalize_graph.h"
 
@@ -80,7 +80,7 @@ class Canonicalizer {
   }
 
   struct Same {
-    NodeId node;  // none: no node is equal
+    NodeId node;  // none if no node is equal
     std::string_view why;
   };
 
@@ -98,7 +98,7 @@ class Canonicalizer {
     if (target == kTranspose && graph_.node(input).kind == NodeKind::call &&
         graph_.target(graph_.node(input)) == kTranspose) {
       inner_transposes_.push_back(input);
-      return {changes_.now(graph_.inputs(input).front()), "it undoes the transpose before it"};
+      return {changes_.now(graph_.inputs(input).front()), "it undoes the preceding transpose"};
     }
     if (target == kSlice && is_whole(n) && same_tensor(id, input))
       return {input, "the slice covers its whole input"};
@@ -114,7 +114,8 @@ class Canonicalizer {
            same_dims(graph_.stride(*x), graph_.stride(*y));
   }
 
-  // True if the slice starts at 0 and its step is 1. The sizes show whether it reaches the end.
+  // True if the slice starts at 0 with step 1. The caller compares the sizes, which show if the
+  // slice reaches the end.
   [[nodiscard]] bool is_whole(const Node& n) const {
     const auto is_number = [&](std::string_view name, std::int64_t default_value) {
       const Argument* given = graph_.argument(n, name);
@@ -129,7 +130,7 @@ class Canonicalizer {
     if (!is_view(graph_.target(n)) || !graph_.children(n.kwargs).empty()) return;
     context_.decide(
         graph_, id, "changed",
-        fmt::format("{} of a tensor that can be viewed is a reshape", graph_.op(n).packet()));
+        fmt::format("{} is replaced with an equivalent reshape", graph_.op(n).packet()));
     graph_.node(id).target = graph_.intern_operator(kReshape);
   }
 
@@ -161,8 +162,8 @@ Result<void> run_canonicalize_graph(Graph& graph, const Arguments&, PassContext&
 
 Pass canonicalize_graph_pass() {
   return {.info = {.name = "canonicalize_graph",
-                   .summary = "Removes detach, identity views and slices, and transposes that undo "
-                              "each other; makes other views reshapes.",
+                   .summary = "Removes detaches, identity views, identity slices, and transposes "
+                              "that undo each other; turns other views into reshapes.",
                    .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
                    .stage = PassStage::clean_up,
                    .parameters = {},

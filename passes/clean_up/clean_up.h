@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes that remove nodes without changing values.
+// Passes that remove or simplify nodes without changing values.
 std::vector<Pass> clean_up_passes();
 
 }  // namespace jointer

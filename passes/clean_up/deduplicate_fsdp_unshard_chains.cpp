@@ -1,25 +1,26 @@
 // deduplicate_fsdp_unshard_chains: gathers a parameter once if the model reads it
 // several times.
 //
-// Terms: an unshard chain turns FSDP's shard into the whole parameter. It consists of calls with a
-// single input that lead from a placeholder to an all_gather_into_tensor, the wait for it, and the
-// views and casts with a single input after the wait. The last call of a chain is the last one that
-// is not a view: each reader keeps its own views.
+// Terms: an unshard chain turns a parameter's shard into the whole parameter. It consists of the
+// calls with a single input that lead from a placeholder to an all_gather_into_tensor, the wait for
+// it, and the views and casts with a single input after the wait. Views at the end do not belong to
+// the chain: each reader keeps its own.
 //
 // Steps, in program order:
-//   1. compare each call of a chain with earlier ones by operator and arguments, after earlier
-//      replacements in the arguments; of several equal calls, the first stays;
-//   2. let the readers of the others read the first;
+//   1. compare each call of a chain with the earlier calls by operator and arguments, after earlier
+//      replacements in the arguments; of several equal calls, keep the first;
+//   2. redirect the readers of the other calls to the first;
 //   3. remove gathers and waits without readers, although torch treats them as impure.
-// Chains that are recomputed in the backward are equal only to each other: otherwise the parameter
-// would live from the forward to the backward. The halves of a pair share nothing. A chain stays if
-// something writes to it, or if its parameter is written between the read of the first chain and
-// the read of this one.
+// Chains that are recomputed in the backward are equal only to each other; otherwise the parameter
+// would stay live from the forward to the backward. The halves of a pair share nothing. A chain
+// stays if something writes to one of its results, or to its parameter between the reads of the
+// first chain and of this chain.
 //
-// Cost: linear in the nodes, except that chains of one placeholder are compared with each other.
+// Cost: linear in the nodes, except that all chains of a placeholder are compared with each other.
 // Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
 // Deviations: upstream assumes that all chains of a placeholder are equal; here they are compared,
-// so a cast to a different dtype stays, as does a gather in a different group or of other contents.
+// so a cast to a different dtype stays, and so does a gather in a different group or of different
+// data.
 
 #include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
 
@@ -92,8 +93,8 @@ class Deduplicator {
            op.packet() == "prims.convert_element_type" || op.packet() == "aten._to_copy";
   }
 
-  // Walks from each gather of a parameter back to the placeholder, then forward to the wait's
-  // readers.
+  // Follows each gather of a parameter back to the placeholder, then forward to the readers of the
+  // wait.
   void find_chains() {
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
@@ -138,7 +139,7 @@ class Deduplicator {
     return false;
   }
 
-  // Duplicates have the same operator and input, and both or neither are recomputed in the
+  // Duplicates have the same operator and input, and either both or neither are recomputed in the
   // backward.
   struct Key {
     NodeId input;
@@ -184,7 +185,7 @@ class Deduplicator {
   PassContext& context_;
   Substitution changes_;
   std::vector<bool> chain_;                       // by node
-  std::vector<std::vector<std::size_t>> writes_;  // by storage: positions of its writers, ascending
+  std::vector<std::vector<std::size_t>> writes_;  // by storage: ascending positions of its writers
   std::map<Key, std::vector<NodeId>> seen_;
 };
 

@@ -1,16 +1,16 @@
 // eliminate_dead_code: removes calls whose results have no readers.
 //
-// Steps: from the end to the start, remove each call or constant without readers unless it is
-// impure. A removed node no longer counts as a reader, so a node that only it read is removed too.
-// Impure calls are those that write, wait or print (core/partition/dead_code.h), those that draw
-// random numbers unless `drop_random` is set, and run-time checks (aten._assert_async) unless
-// `drop_asserts` is set.
+// Steps: in reverse program order, remove each call or constant without readers unless it is
+// impure. A removed node no longer counts as a reader, so nodes that only removed nodes read are
+// removed too. Calls are impure if they write, wait or print (core/partition/dead_code.h), if they
+// draw random numbers, unless `drop_random` is set, or if they are run-time checks
+// (aten._assert_async), unless `drop_asserts` is set.
 //
-// Cost: linear in the nodes.
-// Source: eliminate_dead_code_pass of torchtitan 0.3.0's graph trainer (remove_noop_passes.py),
-// whose choices are the defaults. torch.fx.Graph.eliminate_dead_code keeps asserts, and while torch
-// compiles, it drops calls that draw random numbers: `drop_asserts=false,drop_random=true`.
-// Deviations: subgraphs of higher-order operators stay unchanged.
+// Cost: linear in the nodes. Source: eliminate_dead_code_pass in torchtitan 0.3.0's
+// graph_trainer/remove_noop_passes.py, which determines the defaults.
+// torch.fx.Graph.eliminate_dead_code keeps asserts and, while torch compiles, drops calls that draw
+// random numbers: `drop_asserts=false,drop_random=true`. Deviations: subgraphs of higher-order
+// operators stay unchanged.
 
 #include "passes/clean_up/eliminate_dead_code.h"
 
@@ -49,7 +49,7 @@ Result<void> run_eliminate_dead_code(Graph& graph, const Arguments& arguments,
     }
     dead.push_back(id);
     context.decide(graph, id, "removed",
-                   is_dropped ? "a check at run time that no value depends on"
+                   is_dropped ? "a run-time check; no value depends on it"
                               : "nothing reads its result, and it has no other effect");
   }
   graph.erase(dead);
@@ -65,10 +65,10 @@ Pass eliminate_dead_code_pass() {
                .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
                .stage = PassStage::clean_up,
                .parameters = {flag("drop_asserts", true,
-                                   "Also remove aten._assert_async, and calls that only it read."),
+                                   "Also remove aten._assert_async and calls that only it reads."),
                               flag("drop_random", false,
-                                   "Remove unread calls that draw random numbers, as torch "
-                                   "does while it compiles.")},
+                                   "Also remove calls without readers that draw random numbers, as "
+                                   "torch does while it compiles.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = or_kept("Every call has a reader or another effect.", run_eliminate_dead_code)};

@@ -1,19 +1,19 @@
-// replace_view_copy_with_view: replaces the copy of a part of a tensor with a view of that part,
-// which copies and allocates nothing.
+// replace_view_copy_with_view: replaces a copy of a view with the view itself, which copies and
+// allocates nothing.
 //
 // A call of `X_copy`, the copying variant of the view X, becomes X if
 //   1. nothing in the graph writes to the storage of the copy or of its base; otherwise a write to
-//      one would change the other;
-//   2. neither the copy nor a view of the copy is returned; otherwise the caller could write to it,
-//      and it would keep the base alive;
-//   3. the view has the strides of the copy. Readers then read the same values in the same order,
-//      so results are bitwise equal, and views of the copy stay legal.
-// The strides of the view are derived here for alias, detach, view, expand, permute, t, transpose,
-// select, slice, squeeze and unsqueeze; other copies stay.
+//      either would change the other;
+//   2. neither the copy nor a view of it is returned; otherwise the caller could write to the base,
+//      and the returned view would keep the base alive;
+//   3. the view has the same strides as the copy. Readers then read the same values in the same
+//      order, so results are bitwise equal, and views of the copy stay valid.
+// The strides can be derived for alias, detach, view, expand, permute, t, transpose, select, slice,
+// squeeze and unsqueeze; other copies stay.
 //
-// Cost: linear in the nodes.
-// Source: ExecuTorch's pass for slice_copy (pull request 14715), extended to all views as the
-// review of that request asks. Deviations: a copy stays if the view would have different strides.
+// Cost: linear in the nodes. Source: ExecuTorch's pass for slice_copy (pull request 14715),
+// extended to all views, as a reviewer of that request suggested. Deviations: a copy stays if the
+// view would have different strides.
 
 #include "passes/clean_up/replace_view_copy_with_view.h"
 
@@ -42,7 +42,7 @@ struct Layout {
   }
 };
 
-// None if a size, a stride or the offset is symbolic, or the strides are unknown.
+// std::nullopt if a size, a stride or the offset is symbolic, or the strides are unknown.
 std::optional<Layout> layout_of(const Graph& graph, const Tensor& tensor) {
   Layout layout;
   if (!tensor.has(Tensor::has_stride)) return std::nullopt;
@@ -74,7 +74,7 @@ bool is_dense(const Layout& layout) {
   return same_strides(layout, {layout.shape, contiguous_strides(layout.shape), 0});
 }
 
-// Derives the layout of the view that would replace `copy`; none if it is unknown.
+// Derives the layout of the view that would replace `copy`; std::nullopt if it is unknown.
 class ViewLayout {
  public:
   ViewLayout(const Graph& graph, NodeId call, Layout base, const Layout& copy)
@@ -95,7 +95,7 @@ class ViewLayout {
   }
 
  private:
-  // The layout of a view of a dense layout in the sizes of the copy. It is dense too.
+  // The layout of a view of a dense tensor with the copy's sizes. It is dense, too.
   [[nodiscard]] std::optional<Layout> in_other_sizes() const {
     if (!is_dense(layout_) || layout_.elements() != copy_.elements()) return std::nullopt;
     return Layout{copy_.shape, contiguous_strides(copy_.shape), layout_.offset};
@@ -163,8 +163,8 @@ class ViewLayout {
     return view;
   }
 
-  // The value of an integer argument; `default_value` if it is not given, none if it is not an
-  // integer.
+  // The value of an integer argument; `default_value` if it is not given, std::nullopt if it is not
+  // an integer.
   [[nodiscard]] std::optional<std::int64_t> argument(
       std::string_view name, std::optional<std::int64_t> default_value = {}) const {
     const Argument* given = graph_.argument(node_, name);
@@ -206,7 +206,7 @@ class Replacer {
   }
 
  private:
-  // Finds the real storages that something writes to or the graph returns.
+  // Finds the real storages that are written to or returned.
   void find_kept() {
     written_.assign(graph_.storage_count(), false);
     returned_.assign(graph_.storage_count(), false);
@@ -232,7 +232,8 @@ class Replacer {
     });
   }
 
-  // Replaces the copy. Returns the reason if it must stay; empty if it was replaced.
+  // Replaces the copy. If the copy must stay, returns the reason; otherwise returns an empty
+  // string.
   std::string replace(NodeId id) {
     const Node& n = graph_.node(id);
     const OperatorInfo& op = graph_.op(n);
@@ -252,7 +253,7 @@ class Replacer {
     const auto have = layout_of(graph_, *copy), from = layout_of(graph_, *base);
     const auto view = have && from ? ViewLayout(graph_, id, *from, *have).of(op.packet())
                                    : std::optional<Layout>();
-    if (!view) return "the strides of the view are not known";
+    if (!view) return "the strides of the view are unknown";
     if (!same_strides(*view, *have)) return "the view would have different strides";
     const StorageId storage = base->storage;
     const StorageMove move{storage, view->offset - have->offset};
@@ -275,7 +276,7 @@ class Replacer {
 
   Graph& graph_;
   PassContext& context_;
-  std::vector<StorageMove> moved_;        // by real storage: copies that are views now
+  std::vector<StorageMove> moved_;        // by real storage: the new place of a copy
   std::vector<bool> written_, returned_;  // by real storage
   bool is_changed_ = false;
 };
@@ -287,15 +288,16 @@ Result<void> run_replace_view_copy_with_view(Graph& graph, const Arguments&, Pas
 }  // namespace
 
 Pass replace_view_copy_with_view_pass() {
-  return {.info = {.name = "replace_view_copy_with_view",
-                   .summary =
-                       "Replaces copies of parts of tensors by views where nothing writes to them.",
-                   .source = "ExecuTorch, pull request 14715",
-                   .stage = PassStage::clean_up,
-                   .parameters = {},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = or_kept("The graph has no copy of a view.", run_replace_view_copy_with_view)};
+  return {
+      .info = {.name = "replace_view_copy_with_view",
+               .summary =
+                   "Replaces copies of views with the views themselves if nothing writes to them.",
+               .source = "ExecuTorch, pull request 14715",
+               .stage = PassStage::clean_up,
+               .parameters = {},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = or_kept("The graph has no copy of a view.", run_replace_view_copy_with_view)};
 }
 
 }  // namespace jointer

@@ -10,7 +10,7 @@ Substitution::Substitution(Graph& graph)
       replacement_(graph.node_count()),
       is_returned_(graph.node_count(), false),
       storage_now_(graph.storage_count()) {
-  // Even a half that was captured alone exchanges values with the other half by name.
+  // Even a half that was captured alone exchanges values with its other half by name.
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::output && graph.part(n.part).kind == CaptureKind::forward)

@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// Replaces nodes: redirects their readers to other nodes. Then `finish` erases the replaced nodes.
+// Replaces nodes with other nodes. `finish` redirects the readers and erases the replaced nodes.
 class Substitution {
  public:
   // The graph must outlive this object. Until `finish`, nothing else may change it.
@@ -16,11 +16,11 @@ class Substitution {
   // True if the call may be removed. A value that a forward returns to its backward must stay,
   // because the backward looks it up by name.
   [[nodiscard]] bool may_go(NodeId node) const;
-  // The node's replacement; the node itself if it has none.
+  // The node's replacement, or the node itself if it has none.
   [[nodiscard]] NodeId now(NodeId node) const;
-  // `by` must precede `node`, hold the same values in the same sizes, and not be replaced later.
+  // `by` must precede `node`, have the same values and sizes, and not be replaced later.
   void replace(NodeId node, NodeId by);
-  // The node's argument after all replacements.
+  // The argument after all replacements so far.
   [[nodiscard]] Argument now(const Argument& argument);
   [[nodiscard]] bool any() const { return !gone_.empty(); }
 

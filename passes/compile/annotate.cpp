@@ -4,17 +4,17 @@
 // inputs that are graphs (the score and mask functions), and the nodes of those graphs.
 // annotate_rmsnorm_for_regional_inductor marks each fused RMSNorm, its backward, and the getitems
 // that read either. A mark is `compile_with_inductor` among the node's `custom` members:
-// {"inductor_configs": {...}}, or {} if no configuration is given; regional_inductor compiles the
-// marked nodes. An RMSNorm that Inductor compiles may differ in the last bits.
+// {"inductor_configs": {...}}, or {} if no configuration is given. regional_inductor compiles the
+// marked nodes. The results of an RMSNorm compiled by Inductor may differ in the last bits.
 //
-// insert_kernel_annotations finds runs of consecutive nodes in the same module. Upstream puts a
+// insert_kernel_annotations finds runs of consecutive nodes in the same module. Upstream inserts a
 // call before and after each run, so that a profile of a captured CUDA graph names the module of
-// each kernel. These calls are Python functions that compute nothing, and no capture contains them.
-// Here the graph stays unchanged, and the runs are reported.
+// each kernel. These calls are Python functions that compute nothing, and captures do not contain
+// them. Here the graph stays unchanged, and the runs are only reported.
 //
 // The marks stay in the graph for later pipeline steps, and captures and recipes include them.
-// However, a recipe lacks the marks of nodes inside a constant that is a graph, since no edit
-// changes constants.
+// However, recipes lack the marks of nodes in a constant that is a graph, because edits cannot
+// change constants.
 //
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
 // Cost: linear in the nodes.
@@ -45,8 +45,8 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
   return mark;
 }
 
-// Returns true if the node had a different mark or none. The other members of `custom` stay. Error
-// (input): `custom` is not a JSON object.
+// Returns true if this changes the node's mark. The other members of `custom` stay. Error (input):
+// `custom` is not a JSON object.
 Result<bool> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
   OrderedJson custom = OrderedJson::object();
   if (graph.node(id).custom) {
@@ -71,8 +71,8 @@ bool is_flex_attention(const Graph& graph, const Node& n) {
   return target == "flex_attention" || target == "flex_attention_backward";
 }
 
-// If the constant is a graph, marks its nodes and returns whether any of the marks changed. Returns
-// none if the constant is not a graph.
+// If the constant is a graph, marks its nodes and returns true if any mark changed. Returns
+// std::nullopt if the constant is not a graph.
 std::optional<bool> mark_subgraph(OrderedJson& constants, const std::string& name,
                                   const OrderedJson& mark) {
   const auto constant = constants.find(name);
@@ -150,7 +150,7 @@ Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassCont
     if (is_new)
       context.decide(graph, id, "marked",
                      takes_result ? "It reads a result of a compiled RMSNorm."
-                                  : "regional_inductor compiles it to one kernel.");
+                                  : "regional_inductor compiles it into one kernel.");
   }
   if (context.decisions().empty())
     context.decide(
@@ -158,7 +158,8 @@ Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassCont
   return context.report(1);
 }
 
-// Module names by the text of `custom`, which many nodes share; empty if a node has no module.
+// Reads the module names of nodes, once per distinct text of `custom`. The name is empty if a node
+// has no module.
 class ModuleNames {
  public:
   explicit ModuleNames(const Graph& graph) : graph_(graph) {}
@@ -212,7 +213,7 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
   }
   context.decide("found", fmt::format("{} would be annotated; the graph is unchanged.",
                                       counted(table.rows.size(), "run of nodes in one module",
-                                              "runs of nodes in one module each")));
+                                              "runs of nodes in the same module")));
   context.add_table(std::move(table));
   return context.report(1);
 }
@@ -232,28 +233,29 @@ Pass pass_of(std::string name, std::string summary, std::string source, bool kee
 }  // namespace
 
 Pass annotate_flex_attention_for_regional_inductor_pass() {
-  return pass_of("annotate_flex_attention_for_regional_inductor",
-                 "Marks flex_attention and its functions for regional_inductor.",
-                 "inductor_passes.py", true,
-                 {text("flex_compile_config", {},
-                       "Inductor's options for flex_attention, a JSON object; none: its own."),
-                  text("mask_compile_config", {},
-                       "Inductor's options inside score and mask functions; none: its own.")},
-                 annotate_flex);
+  return pass_of(
+      "annotate_flex_attention_for_regional_inductor",
+      "Marks flex_attention and its functions for regional_inductor.", "inductor_passes.py", true,
+      {text("flex_compile_config", {},
+            "Inductor's options for flex_attention, as a JSON object; none: its defaults."),
+       text("mask_compile_config", {},
+            "Inductor's options for the score and mask functions, as a JSON object; none: its "
+            "defaults.")},
+      annotate_flex);
 }
 
 Pass annotate_rmsnorm_for_regional_inductor_pass() {
   return pass_of("annotate_rmsnorm_for_regional_inductor",
                  "Marks fused RMSNorms for regional_inductor.", "performance_passes.py", false,
                  {text("rmsnorm_compile_config", {},
-                       "Inductor's options for RMSNorm, a JSON object; none: its own.")},
+                       "Inductor's options for RMSNorm, as a JSON object; none: its defaults.")},
                  annotate_rmsnorm);
 }
 
 Pass insert_kernel_annotations_pass() {
   return pass_of("insert_kernel_annotations",
-                 "Reports the runs of nodes that upstream annotates with their module, for "
-                 "profiles of a captured CUDA graph.",
+                 "Reports the runs of nodes that upstream annotates with their module, so that "
+                 "profiles of a captured CUDA graph show it.",
                  "cudagraph.py", true, {}, find_kernel_scopes);
 }
 

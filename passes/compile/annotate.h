@@ -8,8 +8,8 @@ namespace jointer {
 Pass annotate_flex_attention_for_regional_inductor_pass();
 Pass annotate_rmsnorm_for_regional_inductor_pass();
 
-// Reports the runs of nodes whose kernels upstream labels with their module in a captured CUDA
-// graph.
+// Reports the runs of nodes that upstream annotates with their module for profiles of captured CUDA
+// graphs.
 Pass insert_kernel_annotations_pass();
 
 }  // namespace jointer

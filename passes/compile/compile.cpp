@@ -1,10 +1,11 @@
-// Passes that choose how the graph is run. inductor_decomposition changes the graph, in Python,
-// since only torch has the table of decompositions. The others change nothing: each names a backend
-// of the runner, which `jointer bench --passes` reads from the pipeline (pipeline_backend.h).
-// Upstream's rules for the order of these passes are in core/pass/pipeline_rules.h.
+// Passes that choose how the graph is run. inductor_decomposition changes the graph. It does so in
+// Python, because only torch has the decomposition table. The other passes change nothing: they
+// select a backend of the runner, which `jointer bench --passes` reads from the pipeline
+// (pipeline_backend.h). Upstream's rules for the order of these passes are in
+// core/pass/pipeline_rules.h.
 //
 // Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, its predecessor, the
-// compiler toolkit. Deviations of cudagraph: it is ignored on the CPU, which has no such graphs.
+// compiler toolkit. Deviations of cudagraph: it is ignored on the CPU, which has no CUDA graphs.
 
 #include "passes/compile/compile.h"
 
@@ -51,22 +52,23 @@ Result<void> mark_regions(Graph& graph, const Arguments& arguments, PassContext&
   if (count == 0)
     context.decide(
         "kept",
-        "No call is annotated with compile_with_inductor or selected by `mark`: there is "
-        "nothing to compile. annotate_flex_attention_for_regional_inductor and "
-        "annotate_rmsnorm_for_regional_inductor annotate calls.");
+        "There is nothing to compile: no call is annotated with compile_with_inductor or selected "
+        "by `mark`. To annotate calls, run annotate_flex_attention_for_regional_inductor or "
+        "annotate_rmsnorm_for_regional_inductor first.");
   else
     context.decide("compiled",
                    fmt::format("The graph is unchanged: `jointer bench --passes` compiles {}.",
-                               counted(count, "call of it", "calls of it")));
+                               counted(count, "call in it", "calls in it")));
   return {};
 }
 
 Pass regional_inductor_pass() {
-  return {.info = info_of("regional_inductor",
-                          "Compiles what is annotated with compile_with_inductor; the rest is "
-                          "interpreted.",
-                          "inductor_passes.py",
-                          {texts("mark", "Further calls: node names or FQN_PATTERN::operator.")}),
+  return {.info = info_of(
+              "regional_inductor",
+              "Compiles the calls that are annotated with compile_with_inductor; the others are "
+              "interpreted.",
+              "inductor_passes.py",
+              {texts("mark", "More calls to compile: node names or FQN_PATTERN::operator.")}),
           .run = mark_regions};
 }
 
@@ -75,8 +77,8 @@ Pass full_inductor_compilation_pass() {
                           "inductor_passes.py"),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide("compiled",
-                           "`jointer bench --passes` runs it compiled as a whole; "
-                           "Inductor does not keep outputs bitwise equal");
+                           "`jointer bench --passes` compiles the whole graph; Inductor does not "
+                           "keep outputs bitwise equal");
             return {};
           }};
 }
@@ -93,48 +95,49 @@ Pass cudagraph_pass() {
                              "--passes` skips this pass there");
               return {};
             }
-            context.decide("recorded",
-                           "`jointer bench --passes` captures its second run and "
-                           "replays it from then on");
+            context.decide(
+                "recorded",
+                "`jointer bench --passes` captures the second run and replays it from then on");
             return {};
           }};
 }
 
 Pass custom_codegen_pass() {
-  PassInfo info = info_of(
-      "custom_codegen",
-      "Writes the Python code that torch generates for the graph to a file; changes no nodes.",
-      "custom_codegen.py");
+  PassInfo info = info_of("custom_codegen",
+                          "Changes nothing here; upstream, it writes the Python code that torch "
+                          "generates for the graph to a file.",
+                          "custom_codegen.py");
   info.keeps_numerics = true;
   return {.info = std::move(info),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide(
                 "kept",
-                "the pass replaces the code that torch generates, for profilers and debuggers: the "
-                "graph stays the same, and `jointer bench` runs its nodes, not that code");
+                "upstream, this pass replaces the code that torch generates, for profilers and "
+                "debuggers; `jointer bench` runs the graph's nodes, not that code");
             return {};
           }};
 }
 
 Pass inductor_decomposition_pass() {
   PassInfo info = info_of("inductor_decomposition",
-                          "Decomposes operators by Inductor's decomposition table, in Python "
+                          "Decomposes operators with Inductor's decomposition table, in Python "
                           "(removed upstream in May 2026).",
                           "");
   info.source = "torchtitan/experiments/compiler_toolkit/passes.py";
-  return {.info = std::move(info),
-          .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
-            if (graph.is_pair())
-              return fail(
-                  Error::Kind::usage,
-                  "the pass runs before partitioning, but the graph is a forward/backward pair");
-            const std::size_t before = graph.order().size();
-            JOINTER_TRY(graph,
-                        context.run_python(graph, "jointer.decomposition:inductor_decomposition"));
-            context.decide("changed", fmt::format("{} became {}", counted(before, "node"),
-                                                  format_count(std::ssize(graph.order()))));
-            return {};
-          }};
+  return {
+      .info = std::move(info),
+      .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
+        if (graph.is_pair())
+          return fail(
+              Error::Kind::usage,
+              "the pass must run before partitioning, but the graph is a forward/backward pair");
+        const std::size_t before = graph.order().size();
+        JOINTER_TRY(graph,
+                    context.run_python(graph, "jointer.decomposition:inductor_decomposition"));
+        context.decide("changed", fmt::format("{} became {}", counted(before, "node"),
+                                              format_count(std::ssize(graph.order()))));
+        return {};
+      }};
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes that choose how the runner runs the graph. They have upstream's names.
+// Passes that choose how the runner runs the graph. They have the same names as upstream.
 std::vector<Pass> compile_passes();
 
 }  // namespace jointer

@@ -39,8 +39,8 @@ Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline) {
     if (!backend) continue;
     if (!by.empty() && found->backend != *backend)
       return fail(Error::Kind::usage,
-                  "{} and {} both select a backend of the runner, which can use only one; choose "
-                  "with --backend {} or --backend {}",
+                  "{} and {} select different backends of the runner, which can use only one; "
+                  "choose with --backend {} or --backend {}",
                   by, step.pass, to_string(found->backend), to_string(*backend));
     if (!found) found.emplace();
     found->backend = *backend;

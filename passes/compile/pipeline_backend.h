@@ -10,15 +10,15 @@
 
 namespace jointer {
 
-// The backend with which the runner runs the graph of a pipeline.
+// The backend that a pipeline selects for the runner.
 struct PipelineBackend {
   Backend backend = Backend::interpret;
   std::string marked;        // for regional_inductor: as BenchmarkRequest::marked
-  bool is_recorded = false;  // as a CUDA graph, on top of any backend
+  bool is_recorded = false;  // captured as a CUDA graph, in addition to any backend
 };
 
-// None if the pipeline names no backend. Error (usage): the pipeline compiles both regions and the
-// whole graph.
+// std::nullopt if the pipeline selects no backend. Error (usage): the pipeline compiles both
+// regions and the whole graph.
 Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
 
 // True if the call's `custom` contains compile_with_inductor, which upstream's annotation sets.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads graph_trainer's node annotations for expert-parallelism passes.
+// Reads graph_trainer's node annotations for the passes for expert parallelism.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace jointer {
 
-// The `custom` members of nodes. Parses each distinct text once. Must not outlive the graph.
+// The `custom` members of nodes. Parses each distinct text once. The graph must outlive this
+// object.
 class Annotations {
  public:
   explicit Annotations(const Graph& graph);
@@ -19,9 +20,9 @@ class Annotations {
   Annotations(const Annotations&) = delete;
   Annotations& operator=(const Annotations&) = delete;
 
-  // The member `key`; null if the node does not have it.
+  // The member `key`, or null if the node does not have it.
   [[nodiscard]] const OrderedJson* find(NodeId node, const std::string& key);
-  // The text of a member; empty if the node does not have it.
+  // The text of a member, or an empty string if the node does not have it.
   [[nodiscard]] std::string text(NodeId node, const std::string& key);
 
  private:
@@ -30,8 +31,8 @@ class Annotations {
       parsed_;  // by the text's id
 };
 
-// True if autograd ran the node, according to graph_trainer's `autograd_backward` or, if that is
-// missing, according to the phase.
+// True if autograd ran the node, according to graph_trainer's `autograd_backward` or, if it is
+// missing, the node's phase.
 bool runs_in_backward(const Graph& graph, const Node& node);
 
 }  // namespace jointer

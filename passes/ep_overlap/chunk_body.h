@@ -24,7 +24,7 @@ struct ChunkBody {
   const ChunkPlan& plan;
   const ChunkLoweringOptions& options;
   ChunkPairs& pairs;
-  std::unordered_map<NodeId, Node> originals = {};  // nodes of the body before the pass
+  std::unordered_map<NodeId, Node> originals = {};  // the body's nodes before lowering
   // Indexed by chunk: the copies of the body's nodes and of their storages.
   std::array<std::unordered_map<NodeId, NodeId>, 2> copies = {};
   std::array<std::unordered_map<StorageId, StorageId>, 2> storages = {};
@@ -42,8 +42,8 @@ struct ChunkBody {
   [[nodiscard]] std::string text(const Dim& dim) const;
   // True if the argument, or a node in it, depends on the chunk symbol.
   [[nodiscard]] bool names_chunk_size(const Argument& argument);
-  // For a call that reads one tensor and returns one, the index of the shape argument; none if
-  // there is no such argument.
+  // For a call that reads one tensor and returns one, the index of the shape argument; std::nullopt
+  // if there is none.
   [[nodiscard]] std::optional<std::size_t> shape_argument(const Node& node) const;
 };
 

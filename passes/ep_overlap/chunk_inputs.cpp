@@ -1,5 +1,5 @@
-// Splits each live-in whose size contains the chunk symbol before the first node of the body that
-// reads it, makes halves contiguous if they are not, and halves sizes. Values that a previously
+// Splits each live-in with the chunk symbol in its shape, before the first node of the body that
+// reads it; makes the halves contiguous if they are not; and halves sizes. Values that a previously
 // lowered module already computes per chunk are used directly.
 
 #include "passes/ep_overlap/chunk_inputs.h"
@@ -45,7 +45,7 @@ void ChunkInputs::recover_chunks() {
   }
 }
 
-// True for a copy that was removed because nothing read it.
+// True if the copies of this value were removed because nothing read them.
 bool ChunkInputs::is_erased(NodeId id) const {
   return ChunkPairs::of(body_.pairs.copies, id)[0] != id &&
          ChunkPairs::of(body_.pairs.copies, id)[1] != id;
@@ -149,7 +149,7 @@ Result<void> ChunkInputs::clone(const Tensor& whole, std::span<const Dim> shape,
     if (i == 0) break;
     if (shape[i].expression && step.expression)
       return fail(Error::Kind::usage,
-                  "{} reads a tensor with two symbolic dimensions; only one is supported",
+                  "{} reads a tensor with two symbolic dimensions, but only one is supported",
                   body_.where());
     JOINTER_TRY(const Dim size, p_.sizes.at_least_one(shape[i]));
     JOINTER_TRY(step, size.expression ? p_.sizes.times(size, step.value)
@@ -173,7 +173,7 @@ Result<Dim> ChunkInputs::offset_of_second(const Tensor& whole, std::size_t at, c
   const Dim stride = p_.graph.stride(whole)[at], start = p_.graph.offset(whole);
   if (stride.expression || start.expression || start.value != 0)
     return fail(Error::Kind::usage,
-                "{} reads a slice that cannot be split in two: the stride is symbolic, or the "
+                "{} reads a view that cannot be split in two: its stride is symbolic, or its "
                 "offset is not 0",
                 body_.where());
   return p_.sizes.times(half, stride.value);
@@ -241,9 +241,8 @@ Result<ChunkPair> ChunkInputs::sizes_of_chunks(NodeId id) {
     const auto dims =
         target == "aten.sym_size.int" ? p_.graph.shape(tensor) : p_.graph.stride(tensor);
     if (dim < 0 || static_cast<std::size_t>(dim) >= dims.size())
-      return fail(Error::Kind::usage,
-                  "{} reads dimension {} of a chunk whose number of dimensions is {}", p_.name(id),
-                  dim, dims.size());
+      return fail(Error::Kind::usage, "{} reads dimension {} of a chunk with only {} dimensions",
+                  p_.name(id), dim, dims.size());
     const Dim size = dims[static_cast<std::size_t>(dim)];
     const Value value =
         size.expression

@@ -22,7 +22,7 @@ class ChunkInputs {
 
   // The value that a chunk reads for a live-in: its half, or the live-in itself.
   [[nodiscard]] NodeId in_chunk(NodeId id, std::size_t chunk) const;
-  // The node that computes this size for a chunk; none if there is no such node.
+  // The node that computes this size for a chunk, or none if there is no such node.
   [[nodiscard]] NodeId size_in_chunk(const Dim& size, std::size_t chunk) const;
 
  private:

@@ -3,18 +3,18 @@
 // Terms. Live-in: a value that the body reads but does not compute. Live-out: a value of the body
 // that other nodes read.
 //
-// Steps. Split the live-ins (chunk_inputs.cpp). Each node of the body becomes part of chunk 0, and
-// a copy for chunk 1 is added directly after it; if both write to a shared value, the copy reads
-// the result of the first write. Pass live-outs on as halves, or join them (chunk_outputs.cpp).
+// Steps. Split the live-ins (chunk_inputs.cpp). Turn each node of the body into a node of chunk 0,
+// and add a copy for chunk 1 directly after it; if both write to a shared value, the copy reads the
+// result of the first write. Pass live-outs on as halves, or join them (chunk_outputs.cpp).
 //
 // Cost per module: linear in the size of the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: sizes that a
-// view of a whole gradient reads are placed directly before the view (upstream puts them after it,
-// and its own check refuses the graph); split_with_sizes calls record the values that they return;
-// copies share storages as the originals do, and views share the storage of the half that they view
-// (upstream gives each value a new storage); arguments that denote a size by its symbol instead of
-// a node are refused.
+// view of a whole gradient reads are placed directly before the view (upstream places them after
+// the view, and its own check then refuses the graph); split_with_sizes calls record the values
+// that they return; copies share storages as the originals do, and views share the storage of the
+// half that they view (upstream gives each value a new storage); arguments that refer to a size by
+// its symbol instead of by a node are refused.
 
 #include "passes/ep_overlap/chunk_lowering.h"
 
@@ -56,8 +56,8 @@ class Lowering {
       const std::string dotted = "." + p_.module(id) + ".";
       if (body_.options.mode == ChunkMode::seq && dotted.find(".attention.") != std::string::npos)
         return fail(Error::Kind::usage,
-                    "{} contains attention and cannot be split along the sequence; split "
-                    "layers.*.moe instead, or split the batch",
+                    "{} contains attention, so it cannot be split along the sequence; split "
+                    "layers.*.moe instead, or split along the batch",
                     body_.where());
       if (!p_.is_collective(id) || p_.is_of_expert_parallelism(id)) continue;
       const auto inputs = p_.graph.inputs(id);
@@ -66,8 +66,8 @@ class Lowering {
           !inputs.empty() && plan_.has(inputs[0]) && p_.is_of_expert_parallelism(inputs[0]);
       if (!is_wait)
         return fail(Error::Kind::usage,
-                    "{} of {} is a collective that does not belong to expert parallelism: both "
-                    "chunks would run it",
+                    "{} in {} is a collective that does not belong to expert parallelism, so it "
+                    "cannot run once per chunk",
                     p_.name(id), body_.where());
     }
     return {};
@@ -146,7 +146,8 @@ class Lowering {
           body_.copies[1].contains(was[i].node()))
         continue;
       if (shared)
-        return fail(Error::Kind::usage, "{} writes to two values that both chunks share",
+        return fail(Error::Kind::usage,
+                    "{} writes to two values that both chunks share, but only one is supported",
                     p_.graph.text(original.name));
       shared = i;
     }
@@ -157,7 +158,7 @@ class Lowering {
     return p_.graph.make_children(args.kind, changed);
   }
 
-  // The size of a view in a chunk must come from the chunk or be inferred.
+  // The shape of a view in a chunk must contain the chunk's size or -1.
   Result<void> check_view(const Node& original, const Argument& args) {
     const auto at = body_.shape_argument(original);
     const Tensor* tensor = p_.graph.single_tensor(original);
@@ -169,7 +170,7 @@ class Lowering {
       if (size.kind == Argument::Kind::integer && size.integer == -1) return {};
     if (body_.names_chunk_size(shape)) return {};
     return fail(Error::Kind::usage,
-                "{} of {} has a constant instead of the size of a chunk; read the size from the "
+                "{} in {} has a constant instead of the chunk's size; read the size from the "
                 "tensor (x.shape[0]), or use -1",
                 p_.graph.text(original.name), body_.where());
   }

@@ -15,12 +15,12 @@ namespace jointer {
 // One value per chunk.
 using ChunkPair = std::array<NodeId, 2>;
 
-// State passed from one lowered module to the next. The vectors are indexed by node; where there is
-// no pair, both nodes are none.
+// State passed from one lowered module to the next. The vectors are indexed by node; if a node has
+// no pair, both entries are none.
 struct ChunkPairs {
-  std::vector<ChunkPair> per_chunk;            // values that exist per chunk
-  std::vector<ChunkPair> copies;               // both copies of a node, at the index of each
-  std::unordered_map<NodeId, Node> originals;  // nodes as they were before they became copies
+  std::vector<ChunkPair> per_chunk;            // the chunks of values that exist per chunk
+  std::vector<ChunkPair> copies;               // both copies of a node, at the index of either copy
+  std::unordered_map<NodeId, Node> originals;  // nodes before they became copies
 
   [[nodiscard]] static ChunkPair of(const std::vector<ChunkPair>& pairs, NodeId id) {
     return id.index() < pairs.size() ? pairs[id.index()] : ChunkPair{};
@@ -33,9 +33,9 @@ struct ChunkPairs {
 
 struct ChunkLoweringOptions {
   ChunkMode mode = ChunkMode::batch;
-  // True: sum gradients before the views and collectives that follow. False: sum them afterwards.
+  // True: sum gradients before the views and collectives that follow. False: sum them after these.
   bool early_sums = true;
-  // Called for each node that is added or becomes part of a chunk.
+  // Called for each node that is added or that becomes part of a chunk.
   std::function<void(NodeId id, std::string_view action, std::string reason)> decide;
 };
 

@@ -1,7 +1,7 @@
 // Passes the halves of a live-out to readers that exist per chunk, and joins them for other
 // readers: with `cat` along the chunk dimension, or with `add` for gradient sums. With early sums,
-// a chunked live-out of the backward is joined before the views and collectives that lead to it,
-// which then run once.
+// a chunked live-out in the backward is joined before the views and collectives that lead to it, so
+// that these run only once.
 
 #include "passes/ep_overlap/chunk_outputs.h"
 
@@ -73,7 +73,7 @@ Result<void> ChunkOutputs::join() {
     if (!out.chunked.empty() && (whole == nullptr || p_.chunk_dim(*whole) == kNone) &&
         !p_.has_chunk_dim(out.node))
       return fail(Error::Kind::usage,
-                  "{} of {} is read both by chunks and by other nodes (such as {}), but has no "
+                  "{} in {} is read both by chunks and by other nodes (such as {}), but has no "
                   "dimension along which its chunks can be joined",
                   p_.name(out.node), body_.where(), p_.name(out.full.front()));
     before_ = *std::ranges::min_element(out.full, {}, place);
@@ -159,14 +159,13 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
                      "The size is the sum of both chunks.");
   if (whole == nullptr)
     return fail(Error::Kind::usage,
-                "{} of {} is read by {}, but numbers cannot be joined across chunks", p_.name(out),
-                body_.where(), p_.name(users.front()));
+                "{} in {} is read by {}, but it is a number, which cannot be joined across chunks",
+                p_.name(out), body_.where(), p_.name(users.front()));
   if (is_sum && !is_gradient(out, users))
-    return fail(
-        Error::Kind::usage,
-        "{} of {} has no dimension along which its chunks can be joined, and is not a sum of "
-        "gradients; {} reads it",
-        p_.name(out), body_.where(), p_.name(users.front()));
+    return fail(Error::Kind::usage,
+                "{} in {} is read by {}, but its chunks cannot be joined: it has no dimension to "
+                "join along and is not a sum of gradients",
+                p_.name(out), body_.where(), p_.name(users.front()));
   const Tensor like = *whole;
   const auto sizes = p_.graph.shape(like), steps = p_.graph.stride(like);
   const std::vector<Dim> shape(sizes.begin(), sizes.end()), stride(steps.begin(), steps.end());
@@ -180,8 +179,8 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
   return name_join(out, made,
                    is_sum
                        ? fmt::format("The gradient is the sum of both chunks of {}.", body_.where())
-                       : fmt::format("{} reads both chunks of {} as one.", p_.name(users.front()),
-                                     body_.where()));
+                       : fmt::format("{} reads both chunks of {} as a single value.",
+                                     p_.name(users.front()), body_.where()));
 }
 
 NodeId ChunkOutputs::name_join(NodeId out, NodeId made, std::string reason) {
@@ -197,7 +196,7 @@ bool ChunkOutputs::is_gradient(NodeId out, const std::vector<NodeId>& users) con
   return is_output || (out.index() < plan_.is_escape.size() && plan_.is_escape[out.index()]);
 }
 
-// Adds the calls of the suffix, which read the whole value.
+// Adds the calls of the suffix, applied to the whole value.
 Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
                                         const std::vector<NodeId>& suffix) {
   std::unordered_map<NodeId, NodeId> whole{{boundary, made}};
@@ -224,7 +223,7 @@ Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
     p_.graph.refresh(copy);
     p_.mark_synthetic(copy, plan_.root, ChunkRole::materialization, kNone);
     body_.options.decide(copy, "joined",
-                         fmt::format("It runs once, on both chunks of {}.", body_.where()));
+                         fmt::format("It runs once, for both chunks of {}.", body_.where()));
     whole.emplace(id, copy);
     current = copy;
   }
@@ -242,14 +241,16 @@ Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
       is_view_of ? p_.graph.tensors(input)[0].storage : storage_of_whole(tensor.storage));
 }
 
-// Views outside the body still use the storage of the body's value, so the joined value reuses that
-// storage. None if the storage belongs to a live-in, or if another value already reuses it.
+// Views outside the body still refer to the storage of the body's value, so the joined value reuses
+// that storage. Returns none if the storage belongs to a live-in, or if another value already
+// reuses it.
 StorageId ChunkOutputs::storage_of_whole(StorageId storage) {
   const bool is_own = storage && body_.storages[0].contains(storage);
   return is_own && taken_.insert(storage).second ? storage : StorageId{};
 }
 
-// The sizes of the whole value as nodes. The chunk symbol comes from the first input that has it.
+// The sizes of the whole value, as nodes. The chunk symbol is read from the first input that has
+// it.
 Result<Argument> ChunkOutputs::whole_shape(const Tensor& tensor, NodeId before) {
   const auto sizes = p_.graph.shape(tensor);
   const std::vector<Dim> shape(sizes.begin(), sizes.end());

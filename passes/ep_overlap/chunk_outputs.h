@@ -1,7 +1,7 @@
 #pragma once
 
-// The live-outs of a module: values of its body that other nodes read. They are passed on per
-// chunk, or joined.
+// The live-outs of a module: values of its body that other nodes read. They are passed on per chunk
+// or joined.
 
 #include <string>
 #include <unordered_map>
@@ -20,7 +20,7 @@ class ChunkOutputs {
   // Determines which readers read halves and which read the whole value. Call this before anything
   // is copied.
   void classify();
-  // True for a number that is read both inside and outside the body: its node stays in addition to
+  // True for a number that is read both inside and outside the body. Its node stays in addition to
   // the copies.
   [[nodiscard]] bool is_kept(NodeId id) const { return kept_scalars_.contains(id); }
   // Call this after both copies are made. Error (usage): the halves of a value cannot be joined.

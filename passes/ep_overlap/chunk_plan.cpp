@@ -2,14 +2,14 @@
 // whose size contains the chunk symbol.
 //
 // Terms. Candidates: the calls of a module in one direction; in the backward, also calls without a
-// module that lie between them. Escape of a gradient: walking back from the gradient through calls
-// with one tensor input, the first node whose input has the chunk dimension, a different dtype or a
-// different device, or that has several inputs. The nodes after the escape stay whole.
+// module that lie between them. Escape of a gradient: the first node, walking back from the
+// gradient through calls with one tensor input, with an input that has the chunk dimension, a
+// different dtype or a different device, or with several tensor inputs. The nodes after the escape
+// are not split.
 //
-// Steps. Per module and direction, choose the candidates that read a chunked value, directly or
-// through others, and those sizes among their arguments that nothing else reads. Keep only the
-// nodes on which a tensor that leaves the body, a write or an output depends. Cost: modules times
-// nodes.
+// Steps. For each module and direction, choose the candidates that depend on a chunked value, and
+// the sizes among their arguments that nothing else reads. Keep only nodes that a tensor that
+// leaves the body, a write or an output depends on. Cost: modules times nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py (_find_regions,
 // _grad_escape_boundaries, _ep_roots).
@@ -25,7 +25,7 @@
 namespace jointer {
 namespace {
 
-// The prefix of a module's path that matches the pattern; empty if there is none.
+// The prefix of a module's path that matches the pattern, or an empty string if there is none.
 std::string root_of(std::string_view pattern, std::string_view module) {
   std::size_t at = 0;
   for (;;) {
@@ -62,7 +62,7 @@ class Planner {
     }
     if (several_)
       return fail(Error::Kind::usage,
-                  "{} has the chunk symbol in several dimensions; only one can be split",
+                  "{} has the chunk symbol in several dimensions, but only one can be split",
                   p_.name(several_));
     std::ranges::stable_sort(plans, [this](const ChunkPlan& a, const ChunkPlan& b) {
       return place(a.body.front()) < place(b.body.front());
@@ -92,7 +92,7 @@ class Planner {
     return x->dtype == y->dtype && x->device == y->device;
   }
 
-  // The loop skips the loss, which is the first output.
+  // The first output is the loss, so the loops skip it.
   void find_escapes() {
     is_escape_ = none();
     const std::vector<NodeId> outputs = p_.outputs();
@@ -198,7 +198,7 @@ class Planner {
     return {};
   }
 
-  // Adds the sizes with the chunk symbol that the body reads and on which nothing else depends.
+  // Adds the sizes that contain the chunk symbol and that only the body depends on.
   void add_sizes(const Set& candidates, Set& body, std::vector<NodeId>& nodes) {
     Set is_added = none();
     std::vector<NodeId> added, open;
@@ -231,7 +231,7 @@ class Planner {
     }
   }
 
-  // Keeps the nodes of the body on which a tensor that leaves it, a write or an output depends.
+  // Keeps only the nodes that a tensor that leaves the body, a write or an output depends on.
   void keep_needed(Set& body, const std::vector<NodeId>& nodes) {
     Set is_needed = none();
     std::vector<NodeId> open;

@@ -13,25 +13,25 @@ namespace jointer {
 struct ChunkPlan {
   ChunkRoot root;
   std::vector<NodeId> body;              // in program order
-  std::vector<bool> is_body, is_escape;  // by node: set by ChunkPlanner
+  std::vector<bool> is_body, is_escape;  // by node
 
   [[nodiscard]] bool has(NodeId id) const {
     return id.index() < is_body.size() && is_body[id.index()];
   }
 };
 
-// Modules that match the pattern (layers.*.moe) and contain all-to-alls, which exchange tokens. If
-// there are none and `by_annotation` is set, modules that match the pattern and have annotations of
-// expert parallelism. Sorted by name.
+// The modules that match the pattern (layers.*.moe) and contain all-to-alls, which exchange tokens.
+// If there are none and `by_annotation` is set, the modules that match the pattern and are
+// annotated as expert-parallel. Sorted by name.
 std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_view pattern,
                                            bool by_annotation);
 
-// Error (usage): the pattern matches no module of the graph, and is not kMoeModules.
+// Error (usage): the pattern is not kMoeModules and matches no module in the graph.
 Result<void> check_module_pattern(ChunkProgram& program, std::string_view pattern);
 
-// The plans for both directions, in the order of their first nodes. `per_chunk` is indexed by node:
-// true if the value already exists per chunk. Error (usage): a body cannot be separated from the
-// rest.
+// The plans for both directions, in the order of their first nodes. `per_chunk[node]` is true if
+// the value already exists per chunk. Error (usage): a forward body reads a value from the
+// backward, or a tensor has several chunk dimensions.
 Result<std::vector<ChunkPlan>> plan_chunks(ChunkProgram& program,
                                            const std::vector<std::string>& roots,
                                            const std::vector<bool>& per_chunk);

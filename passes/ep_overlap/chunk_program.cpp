@@ -1,4 +1,4 @@
-// Edits a flat training step for graph chunking. During the pass, nodes are ordered as in torch's
+// Edits a flat training step for graph chunking. During the pass, nodes are in the order of torch's
 // node list; at the end, the graph gets the new order and names. Upstream stores its marks in
 // Node.meta; here they are annotations (`custom`), as in captures.
 //
@@ -235,7 +235,7 @@ Result<StorageId> ChunkProgram::add_storage(const Tensor& like, std::span<const 
   for (const Dim& size : shape) {
     if (size.expression && bytes.expression)
       return fail(Error::Kind::usage,
-                  "a tensor of a chunk has two symbolic dimensions; only one is supported");
+                  "a tensor of a chunk has two symbolic dimensions, but only one is supported");
     const Dim& sum = size.expression ? size : bytes;
     const std::int64_t factor = size.expression ? bytes.value : size.value;
     JOINTER_TRY(bytes, sizes.times(sum, factor));

@@ -17,7 +17,7 @@
 
 namespace jointer {
 
-// A module that is split in two, in one direction.
+// A module that is split in two, in the forward or the backward.
 struct ChunkRoot {
   std::string name, parent;  // "layers.1.moe", "layers.1"
   bool is_backward = false;
@@ -42,7 +42,7 @@ class ChunkProgram {
 
   // --- Properties of nodes ---
 
-  // The module that the annotations name; empty if they name none.
+  // The module named by the annotations, or an empty string if they name none.
   [[nodiscard]] const std::string& module(NodeId id) { return notes(id).module; }
   [[nodiscard]] bool is_of_expert_parallelism(NodeId id) { return notes(id).is_expert; }
   // True for nodes that belong to a chunk or were added between chunks.
@@ -58,11 +58,11 @@ class ChunkProgram {
   [[nodiscard]] bool mutates(NodeId id) const {
     return is_call(id) && graph.op(graph.node(id)).mutates();
   }
-  // True if the node must stay even if its input is computed per chunk.
+  // True if the node is an output, has users, or writes in place.
   [[nodiscard]] bool is_needed(NodeId id) const {
     return graph.node(id).kind == NodeKind::output || !fx.users(id).empty() || mutates(id);
   }
-  // True if a size or stride of the result depends on the chunk symbol.
+  // True if a size or stride of the result contains a chunk symbol.
   [[nodiscard]] bool depends(NodeId id);
   // The dimension that contains the chunk symbol; kNone if there is none, kSeveral if there are
   // several.
@@ -73,7 +73,7 @@ class ChunkProgram {
   // The nodes that the output reads, in the order of its arguments.
   [[nodiscard]] std::vector<NodeId> outputs() const;
 
-  // The unbacked symbols that the call introduced in the original graph.
+  // The unbacked symbols that the call introduces in the original graph.
   [[nodiscard]] const std::vector<std::string>& bound_symbols(NodeId id) const;
 
   // --- Changes ---
@@ -81,21 +81,23 @@ class ChunkProgram {
   // An unused unbacked symbol.
   std::string fresh_symbol();
 
-  // Adds a call between chunks, directly before `before`. `chunk`: the call's chunk, or kNone.
+  // Adds a call that is not part of a body, directly before `before`. `chunk` is the call's chunk,
+  // or kNone.
   NodeId add(std::string_view target, std::span<const Argument> args, const Value& value,
              NodeId before, const ChunkRoot& root, ChunkRole role, int chunk = kNone);
-  // Adds a copy of a call, with a name derived from the call's. The caller sets the copy's value.
+  // Adds a copy of a call, with a name derived from the call's name. The caller sets the copy's
+  // value.
   NodeId add_copy(Node node, const Argument& args, const Argument& kwargs, NodeId before);
-  // Sets the node's name or its marks.
+  // Set the node's name and its marks.
   void rename(NodeId id, std::string_view name);
   [[nodiscard]] std::string_view name(NodeId id) const { return graph.name(id); }
   void mark(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
   // Like `mark`, but with the root's parent as the module.
   void mark_synthetic(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
-  // A tensor with these dimensions in `storage`; in a new storage if none is given.
+  // A tensor with these dimensions in `storage`, or in a new storage if none is given.
   Result<Value> tensor_like(const Tensor& like, std::span<const Dim> shape,
                             std::span<const Dim> stride, Dim offset, StorageId storage);
-  // Adds a storage for a whole tensor that is not a view.
+  // Adds a storage for a tensor that is not a view.
   Result<StorageId> add_storage(const Tensor& like, std::span<const Dim> shape);
 
   // Sets the graph's new order and names.

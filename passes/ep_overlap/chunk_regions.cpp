@@ -1,7 +1,7 @@
 // Finds chunked regions by their annotations. A bucket inherits the annotations of the calls that
-// it replaces, but belongs to no body. If a capture has graph_trainer's own metadata, only nodes
-// made by graph_trainer have a producer; a bucket made by Jointer has an origin with the same
-// annotations.
+// it replaces, but does not belong to a body. It is recognized as follows: in a capture with
+// graph_trainer's own metadata, only nodes created by graph_trainer have a producer; a bucket
+// created by Jointer has an origin with the same annotations.
 
 #include "passes/ep_overlap/chunk_regions.h"
 
@@ -42,8 +42,8 @@ Result<ChunkedRegions> find_chunked_regions(const Graph& graph, Annotations& mar
     if (root.empty() || chunk == nullptr || !chunk->is_number_integer() ||
         (*chunk != 0 && *chunk != 1))
       return fail(Error::Kind::usage,
-                  "{} is marked as part of a chunk's body, but the chunk is unknown: custom needs "
-                  "chunked_region_fqn and a chunk_id of 0 or 1",
+                  "{} is marked as part of a chunk's body, but the chunk is unknown; custom must "
+                  "contain chunked_region_fqn and a chunk_id of 0 or 1",
                   graph.name(id));
     if (!glob_matches(module_pattern, root)) continue;
     const OrderedJson* said = marks.find(id, "chunked_region_is_backward");

@@ -1,8 +1,8 @@
 #pragma once
 
-// The two halves into which eager chunking or ep_overlap_chunk split a module along the batch or
-// the sequence. The marks of their nodes define, per module and direction, one body for chunk 0 and
-// one for chunk 1.
+// The two chunks into which eager chunking or ep_overlap_chunk has split each module, along the
+// batch or the sequence. The marks on nodes define, for each module and direction, one body for
+// chunk 0 and one for chunk 1.
 
 #include <array>
 #include <string>
@@ -14,13 +14,14 @@
 
 namespace jointer {
 
-// The default pattern: the mixture-of-experts blocks of any model. It may match nothing.
+// The default pattern, which matches mixture-of-experts blocks. It is the only pattern that may
+// match nothing.
 inline constexpr std::string_view kMoeModules = "layers.*.moe";
 
 struct ChunkedRegion {
   std::string root;  // the module's name
   bool is_backward = false;
-  std::array<std::vector<NodeId>, 2> bodies;  // in program order; empty: the chunk does not exist
+  std::array<std::vector<NodeId>, 2> bodies;  // in program order; empty if the chunk does not exist
 
   [[nodiscard]] std::string_view direction() const { return is_backward ? "backward" : "forward"; }
 };
@@ -39,8 +40,8 @@ struct ChunkedRegions {
   [[nodiscard]] const Owner& owner(NodeId node) const { return owners[node.index()]; }
 };
 
-// The regions whose module name matches the pattern (fnmatch). Error (usage): a node is marked as
-// part of a body, but the mark does not say which body.
+// The regions with a module name that matches the pattern (fnmatch). Error (usage): a node is
+// marked as part of a body, but the mark does not identify the body.
 Result<ChunkedRegions> find_chunked_regions(const Graph& graph, Annotations& marks,
                                             std::string_view module_pattern);
 

@@ -21,12 +21,12 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
   const auto [at, is_new] = hints.try_emplace(symbol, hint);
   if (!is_new && at->second != hint)
     return fail(Error::Kind::usage,
-                "{} gives the chunk symbol {} the value {}, but other nodes give it {}", node,
+                "{} gives the chunk symbol {} the value {}, but another node gives it {}", node,
                 symbol, hint, at->second);
   return {};
 }
 
-// The number to use for a chunk symbol: its hint, or if there is none, its upper bound.
+// The value to use for a chunk symbol: its hint or, if there is none, its upper bound.
 std::optional<std::int64_t> number_of(const SymbolTable& table, std::string_view symbol) {
   for (const SymbolTable::Variable& each : table.variables)
     if (each.name == symbol) return each.hint ? each.hint : each.max;
@@ -44,8 +44,9 @@ Result<void> find_in_placeholder(const Graph& graph, NodeId id, std::size_t at, 
   if (!number)
     return fail(
         Error::Kind::usage,
-        "dimension {} of {} has size {}, {}; retrace with --compile.ep_overlap.enabled", at,
-        graph.name(id), graph.expression_text(extent.expression),
+        "dimension {} of {} has size {}, {}; trace the step again with "
+        "--compile.ep_overlap.enabled",
+        at, graph.name(id), graph.expression_text(extent.expression),
         multiple ? "whose value is not in the capture" : "which is not a multiple of one symbol");
   return add_hint(hints, multiple->first, *number, graph.name(id));
 }
@@ -155,7 +156,7 @@ tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
               graph_.expression_text(id));
 }
 
-// Parenthesizes a half that has a factor or is a term of a sum.
+// Adds parentheses to a half that has a factor or is a term of a sum.
 Result<Dim> ChunkSizes::intern(Sum sum, ExpressionId like) {
   std::ranges::sort(sum, [](const SizeTerm& a, const SizeTerm& b) {
     if (a.symbol.empty() != b.symbol.empty()) return b.symbol.empty();

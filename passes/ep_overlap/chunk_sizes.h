@@ -17,7 +17,7 @@
 
 namespace jointer {
 
-// The member of `custom` that holds the chunk symbols and their hints.
+// The member of `custom` that contains the chunk symbols and their hints.
 inline constexpr const char* kChunkHints = "torchtitan_chunk_symbol_hints";
 
 using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
@@ -25,22 +25,22 @@ using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 // The dimension to split: the batch or the sequence.
 enum class ChunkMode : std::uint8_t { batch, seq };
 
-// The chunk symbols of a graph part: those in the split dimension of placeholders, and those that
-// marks of nodes name. Error (usage): a symbol has two numbers, or no number.
+// The chunk symbols in a part of the graph: those in the dimension to split of placeholders, and
+// those named by marks on nodes. Error (usage): a symbol has two different values or none.
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode);
 
-// One term of a sum: a symbol, or half of a symbol, times a factor. Without a symbol, the term is
+// One term of a sum: a symbol or half a symbol, times a factor. If there is no symbol, the term is
 // the factor.
 struct SizeTerm {
   std::int64_t factor = 1;
   std::string symbol;
   bool is_half = false;
-  bool is_at_least_one = false;  // Max(1, ...): as in strides
+  bool is_at_least_one = false;  // Max(1, ...), as in strides
 };
-// The size as a sum; none if the size has another form.
+// The size as a sum; std::nullopt if it has a different form.
 std::optional<std::vector<SizeTerm>> parse_size(std::string_view text);
-// The symbol and factor of a size that is a multiple of one symbol; none for other sizes.
+// The symbol and factor of a size that is a multiple of one symbol; std::nullopt for other sizes.
 std::optional<std::pair<std::string, std::int64_t>> multiple_of_symbol(std::string_view text);
 
 class ChunkSizes {

@@ -1,19 +1,20 @@
-// concretize_ep_chunk_symbolic_shapes: replaces chunk symbols by their numbers once chunks are
-// scheduled. For graph chunking, the size to split in two is a symbol; here, sizes, arguments and
+// concretize_ep_chunk_symbolic_shapes: replaces chunk symbols with their values once chunks are
+// scheduled. For graph chunking, the size to split in two is a symbol. Here, sizes, arguments and
 // computations of sizes that contain this symbol become numbers.
 //
-// Terms. A chunk symbol is a symbol that custom["torchtitan_chunk_symbol_hints"] of a node names,
-// together with its number. For other symbols in the shapes of placeholders, the number is the
-// graph's.
+// Terms. A chunk symbol is a symbol that custom["torchtitan_chunk_symbol_hints"] of a node maps to
+// a value. Other symbols in the shapes of placeholders have the values that the graph records or
+// assumes.
 //
 // Steps. Every size, stride and argument that contains only these symbols becomes its value.
-// Readers of a call that returns such a number read the number instead. Calls of sizes and checks
-// without readers are removed; a check that is false is an error. Cost: linear in the graph.
+// Readers of a call that returns such a number read the number instead. Calls that compute sizes,
+// and checks, are removed if they have no readers; a check that is false is an error. Cost: linear
+// in the size of the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations: the sizes of
-// placeholders stay symbolic, since no edit changes an input, and the symbols' numbers become
+// placeholders stay symbolic, because edits cannot change inputs, and the symbols' values become
 // assumptions of the graph; tensors keep their storage and offset (upstream creates new ones); in
-// an expression with other symbols, the numbers are filled in and nothing is simplified.
+// an expression with other symbols, the values are filled in, but nothing is simplified.
 
 #include "passes/ep_overlap/concretize_ep_chunk_symbolic_shapes.h"
 
@@ -72,7 +73,7 @@ class Concretizer {
     const auto [at, is_new] = hints_.try_emplace(symbol, hint);
     if (!is_new && at->second != hint)
       return fail(Error::Kind::usage,
-                  "{} gives the chunk symbol {} the value {}, but other nodes give it {}",
+                  "{} gives the chunk symbol {} the value {}, but another node gives it {}",
                   graph_.name(node), symbol, hint, at->second);
     return {};
   }
@@ -117,12 +118,12 @@ class Concretizer {
     }
     return fail(
         Error::Kind::usage,
-        "{0} has a size that depends on {1}, whose value is not known; assume one with --assume "
-        "{1}=N",
+        "{0} has a size that depends on {1}, which has no known value; set one with --assume {1}=N",
         graph_.name(node), symbol);
   }
 
-  // The value of an expression that contains only these symbols; none for other expressions.
+  // The value of an expression that contains only symbols with known values; std::nullopt for other
+  // expressions.
   [[nodiscard]] std::optional<std::int64_t> value_of(ExpressionId id) const {
     const auto& symbols = graph_.expression(id).symbols();
     if (!std::ranges::all_of(symbols, [&](const auto& each) { return hints_.contains(each); }))
@@ -130,7 +131,7 @@ class Concretizer {
     return graph_.expression_value(id);
   }
 
-  // The expression with its symbols replaced by numbers.
+  // The expression with known symbols replaced with their values.
   Result<ExpressionId> rewritten(PartId part, ExpressionId id) {
     const std::string text(graph_.expression_text(id));
     std::string now;
@@ -258,11 +259,11 @@ class Concretizer {
     if (is_other_value) n.value = value;
     graph_.refresh(id);
     if (is_other_call)
-      context_.decide(graph_, id, "changed", "Its arguments are numbers: a chunk's size is known.");
+      context_.decide(graph_, id, "changed", "Symbolic sizes in its arguments are now numbers.");
     return {};
   }
 
-  // True if any part of what the node returns is symbolic.
+  // True if the node's result is a symbol or has a symbolic size, stride or offset.
   [[nodiscard]] bool touches(NodeId id) const {
     if (graph_.node(id).value.kind == Value::Kind::symbol) return true;
     const auto is_symbolic = [](const Dim& dim) { return bool(dim.expression); };
@@ -297,8 +298,9 @@ class Concretizer {
       is_gone[id.index()] = true;
       gone.push_back(id);
       context_.decide(graph_, id, "removed",
-                      target == kCheck ? "The check holds for the sizes of the chunks."
-                                       : "Nothing reads this size, which is a number now.");
+                      target == kCheck
+                          ? "The check holds for the sizes of the chunks."
+                          : "Nothing reads this size any more, because readers use its value.");
     }
     graph_.erase(gone);
   }

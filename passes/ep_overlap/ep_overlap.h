@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Passes for expert parallelism. They overlap the token exchange of one chunk of a module with the
-// compute of the other chunk.
+// Passes for expert parallelism. They overlap one chunk's token exchange with the other chunk's
+// compute.
 std::vector<Pass> ep_overlap_passes();
 
 }  // namespace jointer

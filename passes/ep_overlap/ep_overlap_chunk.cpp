@@ -1,19 +1,19 @@
-// Splits modules that exchange tokens in two along the batch or the sequence, so that
-// ep_overlap_schedule can overlap the compute of one half with the exchange of the other.
+// Splits modules that exchange tokens in two, along the batch or the sequence, so that
+// ep_overlap_schedule can overlap one half's compute with the other half's exchange.
 //
 // Steps. Find the modules that match the pattern and contain an all-to-all. Split their forward,
 // then their backward: choose the nodes to duplicate (chunk_plan.h) and write both halves
 // (chunk_lowering.h). Values that leave the forward as halves enter the backward as halves. Copies
-// are marked in `custom` as eager chunking marks them: chunked_region_fqn, _role, _is_backward,
+// get the same marks in `custom` as from eager chunking: chunked_region_fqn, _role, _is_backward,
 // _producer, and chunk_id. Cost: modules times nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: a size that a
 // view of a whole gradient reads is placed directly before the view (upstream places it after the
-// view, and its own check then refuses the graph); copies share storages and are conjugates as the
-// originals were, and splits have values that describe their results; sizes other than sums of
+// view, and its own check then refuses the graph); copies share storages and are conjugated like
+// the originals, and splits have values that describe their results; sizes that are not sums of
 // multiples of symbols are refused; parameters and buffers are recognized by their role, not by
-// their position; new unbacked symbols have no range; a graph with nothing to split is left
-// unchanged unless require_all_to_all is set.
+// their position; new unbacked symbols have no range; a graph with nothing to split stays unchanged
+// unless require_all_to_all is set.
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 
@@ -35,7 +35,7 @@ struct Made {
 Result<void> run_ep_overlap_chunk(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage,
-                "graph chunking needs a flat training step, not a forward/backward pair");
+                "graph chunking requires a flat training step, not a forward/backward pair");
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   const std::string& pattern = arguments.text("module_pattern");
@@ -97,24 +97,25 @@ Result<void> run_ep_overlap_chunk(Graph& graph, const Arguments& arguments, Pass
 
 Pass ep_overlap_chunk_pass() {
   return {
-      .info = {.name = "ep_overlap_chunk",
-               .summary = "Splits MoE modules in two along the batch or the sequence, so that one "
-                          "half exchanges tokens while the other computes.",
-               .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
-               .stage = PassStage::joint,
-               .parameters =
-                   {choice("mode", {"batch", "seq"}, "batch",
-                           "The dimension that is split in two."),
-                    text("module_pattern", std::string(kMoeModules),
-                         "Modules to split: layers.*.moe or layers.*; a star stands for one name."),
-                    flag("optimize_grad_live_out", true,
-                         "Add the gradients of both halves before the views and collectives "
-                         "that follow, so that these run once."),
-                    flag("require_all_to_all", false,
-                         "Refuse a graph in which no such module has an all-to-all; otherwise "
-                         "split the modules that annotations name.")},
-               .keeps_numerics = false,
-               .is_idempotent = false},
+      .info =
+          {.name = "ep_overlap_chunk",
+           .summary = "Splits MoE modules in two along the batch or the sequence, so that one "
+                      "half exchanges tokens while the other computes.",
+           .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
+           .stage = PassStage::joint,
+           .parameters =
+               {choice("mode", {"batch", "seq"}, "batch", "Dimension to split in two."),
+                text(
+                    "module_pattern", std::string(kMoeModules),
+                    "Modules to split: layers.*.moe or layers.*; * stands for one path component."),
+                flag("optimize_grad_live_out", true,
+                     "Add the gradients of both halves before the views and collectives that "
+                     "follow, so that these run only once."),
+                flag("require_all_to_all", false,
+                     "Fail if no such module contains an all-to-all; if false, split modules "
+                     "annotated as expert-parallel instead.")},
+           .keeps_numerics = false,
+           .is_idempotent = false},
       .run = run_ep_overlap_chunk};
 }
 

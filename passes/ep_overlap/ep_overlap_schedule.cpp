@@ -1,19 +1,19 @@
 // Orders the two chunks of every chunked MoE module so that one chunk's compute runs while the
 // other chunk's tokens are exchanged. For each module and direction, a schedule (region_schedule.h)
-// determines the order of the nodes; other nodes stay, or move directly after the nodes that they
+// determines the order of the nodes. Other nodes stay, or move directly after the nodes that they
 // depend on. Copies of token counts to the host become non-blocking, except for the last one. Waits
 // for exchanges are marked as such (EP_token_exchange_wait).
 //
-// ep_overlap_validate computes the same schedules, but only reports whether they exist and changes
+// ep_overlap_validate computes the same schedules, but only reports whether they exist; it changes
 // nothing.
 //
-// Cost: linear in the graph, plus the schedules.
+// Cost: linear in the size of the graph, plus the cost of the schedules.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations: regions are
-// read directly from `custom`, where eager chunking writes them, without an import; writes and
-// effects also stay in order (core/graph/dependencies.h), and the pass refuses a graph where that
-// is impossible; ep_overlap_validate with require_all_to_all refuses a graph without regions, not
-// every graph as upstream does; it does not mark waits either.
+// read directly from `custom`, where eager chunking writes them, without an import pass; writes and
+// effects stay in order, too (core/graph/dependencies.h), and the pass refuses a graph if that is
+// impossible; ep_overlap_validate with require_all_to_all refuses graphs without regions, whereas
+// upstream refuses every graph; ep_overlap_validate does not mark waits.
 
 #include "passes/ep_overlap/ep_overlap_schedule.h"
 
@@ -70,7 +70,7 @@ Result<Planned> plan(const Graph& graph, const Arguments& arguments) {
   if (planned.scheduled == 0 && arguments.boolean("require_all_to_all"))
     return fail(Error::Kind::usage,
                 "no module that matches {} is chunked and exchanges tokens; run ep_overlap_chunk "
-                "first, or capture with eager chunking",
+                "first, or use eager chunking for the capture",
                 pattern);
   return planned;
 }
@@ -85,14 +85,13 @@ std::string reason(const ChunkedRegion& region, const RegionSchedule& schedule,
       return fmt::format("{} depends on it in chunk {}.", exchange, chunk);
     case Why::sync:
       return fmt::format(
-          "The host must know token counts before {}; both copies run before the host waits.",
+          "The host needs the token counts before {}; both copies start before the host waits.",
           exchange);
     case Why::exchange:
       return fmt::format("Starts {} for chunk {}; compute of the other chunk overlaps with it.",
                          exchange, chunk);
     case Why::filler:
-      return fmt::format("Ready during {}, and depends on no exchange that is still running.",
-                         exchange);
+      return fmt::format("Ready during {}, and independent of exchanges in flight.", exchange);
     case Why::tail:
       break;
   }
@@ -119,7 +118,8 @@ void set_non_blocking(Graph& graph, NodeId id, bool value) {
   graph.refresh(id);
 }
 
-// Marks a wait as such, so that a later search for exchanges finds only the calls that start them.
+// Marks a wait as a wait, so that a later search for exchanges finds only the calls that start
+// them.
 Result<void> mark_wait(Graph& graph, NodeId id) {
   Node& node = graph.node(id);
   if (!node.custom) return {};
@@ -133,8 +133,9 @@ Result<void> mark_wait(Graph& graph, NodeId id) {
   return {};
 }
 
-// True if the dependency exists only because of a symbol of the original module that no call
-// introduces any more. The first call merely names that symbol, so other calls do not depend on it.
+// True if the dependency exists only because of a symbol in the original module that no call
+// introduces any more. The first call that contains that symbol does not define it, so other calls
+// do not depend on that call.
 bool names_lost_symbol(const Graph& graph, const Dependency& dependency, NodeId of) {
   const Node& first = graph.node(dependency.node);
   if (dependency.kind != DependencyKind::control || first.kind != NodeKind::call) return false;
@@ -167,7 +168,7 @@ Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext&
       context.decide(graph, schedule.copies[i], "changed",
                      schedule.is_blocking[i]
                          ? "The host waits for this copy, and thus for the copies before it."
-                         : "The host waits for a later copy, by which time this one is done.");
+                         : "The host waits for a later copy, which ends after this copy.");
     }
   }
   const Dependencies dependencies(graph);
@@ -178,7 +179,7 @@ Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext&
               stable_order(graph, dependencies, graph.order(), edges, is_lost));
   graph.set_order(std::move(order));
   JOINTER_CHECK(graph.finish());
-  context.decide("scheduled", fmt::format("{} of {} chunked modules and directions {} tokens.",
+  context.decide("scheduled", fmt::format("{} of {} module bodies (forward or backward) {} tokens.",
                                           planned.scheduled, planned.regions.regions.size(),
                                           planned.scheduled == 1 ? "exchanges" : "exchange"));
   return context.report(1);
@@ -200,11 +201,10 @@ Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext&
 
 std::vector<Parameter> parameters(bool require) {
   return {text("module_pattern", std::string(kMoeModules),
-               "Pattern of chunked modules, as in fnmatch: layers.*.moe or layers.*."),
-          flag("require_all_to_all", require,
-               "Refuse a graph in which no chunked module exchanges tokens."),
+               "Pattern (fnmatch) for the names of chunked modules: layers.*.moe or layers.*."),
+          flag("require_all_to_all", require, "Fail if no chunked module exchanges tokens."),
           flag("pair_first_token_exchange", true,
-               "Prepare both chunks before the first exchange of either; upstream does so for "
+               "Prepare both chunks before either starts its first exchange; upstream does so for "
                "layers.*.moe.")};
 }
 
@@ -212,8 +212,8 @@ std::vector<Parameter> parameters(bool require) {
 
 Pass ep_overlap_schedule_pass() {
   return {.info = {.name = "ep_overlap_schedule",
-                   .summary = "Runs compute of one chunk of an MoE module while the other's tokens "
-                              "are exchanged.",
+                   .summary = "Runs one chunk's compute in an MoE module while the other chunk's "
+                              "tokens are exchanged.",
                    .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters(false),
@@ -224,7 +224,7 @@ Pass ep_overlap_schedule_pass() {
 
 Pass ep_overlap_validate_pass() {
   return {.info = {.name = "ep_overlap_validate",
-                   .summary = "Reports whether the chunks of MoE modules can be overlapped.",
+                   .summary = "Reports whether the chunks of MoE modules can overlap.",
                    .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
                    .stage = PassStage::check,
                    .parameters = parameters(false),

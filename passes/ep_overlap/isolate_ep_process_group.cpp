@@ -1,14 +1,14 @@
-// Moves expert parallelism's all-to-alls to a twin of their process group, with the same ranks, if
-// other collectives use the group too. The collectives of one group run one after another on its
+// Moves all-to-alls of expert parallelism to a twin of their process group, with the same ranks, if
+// other collectives use the group, too. The collectives of a group run one after another on its
 // stream; with the twin, both kinds run concurrently.
 //
-// Steps. Find the groups that both an all_to_all_single and another functional collective
-// (all-gather, reduce-scatter, all-reduce) name. Every all_to_all_single in such a group then names
-// the twin; the group of other collectives stays. Cost: linear in the nodes.
+// Steps. Find the groups that are used by both an all_to_all_single and another functional
+// collective (all-gather, reduce-scatter, all-reduce). Every all_to_all_single in such a group then
+// names the twin; other collectives stay in the group. Cost: linear in the nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_process_group_pass.py. Deviations: groups
-// are identified by name, since a graph contains nothing else that identifies them (upstream
-// compares the group objects); the twin's name is the group's name with a suffix (upstream: the
+// are identified by name, because a graph contains nothing else that identifies them (upstream
+// compares the group objects); the twin's name is the group's name with a suffix (upstream uses the
 // number that torch assigns to the new group), and the program that runs the graph creates the twin
 // from the group's ranks.
 
@@ -69,14 +69,13 @@ Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& argumen
     const std::string group(graph.text(name->text()));
     const Uses uses = groups[{n.part, group}];
     if (uses.other == 0) {
-      context.decide(graph, id, "kept",
-                     fmt::format("Group {} has no collectives but all-to-alls.", group));
+      context.decide(graph, id, "kept", fmt::format("Group {} has only all-to-alls.", group));
       continue;
     }
     const std::string twin = group + suffix;
     move_to_twin(graph, id, graph.intern(twin), suffix);
     context.decide(graph, id, "reassigned",
-                   fmt::format("It runs in group {}, apart from {} of {}.", twin,
+                   fmt::format("It runs in group {}, separate from {} in {}.", twin,
                                counted(uses.other, "other collective"), group));
   }
   for (const auto& [key, uses] : groups)
@@ -100,7 +99,7 @@ Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& argumen
 
 Pass isolate_ep_process_group_pass() {
   return {.info = {.name = "isolate_ep_process_group",
-                   .summary = "Gives all-to-alls of expert parallelism a separate process group "
+                   .summary = "Moves all-to-alls of expert parallelism to a separate process group "
                               "if they share theirs with other collectives.",
                    .source = "torchtitan/experiments/graph_trainer/ep_process_group_pass.py",
                    .stage = PassStage::bucketing,

@@ -1,15 +1,15 @@
-// Records the size that graph chunking splits in two, and its number, in
+// Records the size that graph chunking splits in two, as a symbol with its value, in
 // custom["torchtitan_chunk_symbol_hints"] of every placeholder with that size. In a trace for graph
-// chunking, the size of the batch or of the sequence is a symbol whose range is half the size to
+// chunking, the size of the batch or of the sequence is a symbol with a range from half the size to
 // the full size.
 //
-// Steps. Find the symbols in dimension 0 (batch) or 1 (seq) of placeholders, with the number that
-// each had during tracing, or its upper bound. Mark the placeholders with such a symbol in their
-// shape. Cost: linear in the graph.
+// Steps. Find the symbols in dimension 0 (batch) or 1 (seq) of placeholders, each with its value
+// during tracing or its upper bound. Mark the placeholders that have such a symbol in their shape.
+// Cost: linear in the size of the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: if the capture
-// does not contain the hint that torch was given for the symbol, the upper end of the range is
-// used, which is the same number. A graph without such a size stays unchanged (upstream refuses
+// does not contain the hint that torch was given for the symbol, the upper bound of the range is
+// used, which is the same number; a graph without such a size stays unchanged (upstream refuses
 // it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
@@ -42,15 +42,15 @@ Result<void> run_populate_chunk_dim_metadata(Graph& graph, const Arguments& argu
                                              PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage,
-                "graph chunking needs a flat training step, not a forward/backward pair");
+                "graph chunking requires a flat training step, not a forward/backward pair");
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   const std::string_view size = mode == ChunkMode::seq ? "sequence length" : "batch size";
   Annotations marks(graph);
   JOINTER_TRY(const ChunkHints hints, find_chunk_hints(graph, part, marks, mode));
   if (hints.empty()) {
-    context.decide("kept", fmt::format("No input has a symbolic {}; trace the step with "
-                                       "--compile.ep_overlap.enabled for graph chunking.",
+    context.decide("kept", fmt::format("No input has a symbolic {}; to use graph chunking, trace "
+                                       "the step with --compile.ep_overlap.enabled.",
                                        size));
     return context.report(1);
   }
@@ -85,7 +85,7 @@ Pass populate_chunk_dim_metadata_pass() {
                .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
                .stage = PassStage::joint,
                .parameters = {choice("mode", {"batch", "seq"}, "batch",
-                                     "The dimension that is split in two.")},
+                                     "Dimension to split in two.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = run_populate_chunk_dim_metadata};

@@ -2,22 +2,22 @@
 //
 // Terms. An exchange is an all_to_all_single that custom["EP_token_exchange"] marks as dispatch or
 // combine. The exchange of token counts is not marked and counts as setup. The closure of an
-// exchange is the exchange and the nodes of the region that it depends on, also through nodes
-// outside any region. A sync copy (custom["EP_token_count_sync"]) copies token counts to the host,
-// which must have them before tokens can be sent.
+// exchange is the exchange and the nodes in the region that it depends on, directly or through
+// nodes outside all regions. A sync copy (custom["EP_token_count_sync"]) copies token counts to the
+// host, which needs them before tokens can be sent.
 //
-// Steps. Forward starts with chunk 0, backward with chunk 1. For each exchange, in order: the
-// closure of the first chunk's exchange, that of the other chunk's exchange, and then every ready
-// node that is neither a collective nor a wait: this compute hides the exchanges. With
+// Steps. Forward starts with chunk 0, backward with chunk 1. For each exchange, in order, emit the
+// closure of the first chunk's exchange, the closure of the other chunk's exchange, and then every
+// ready node that is neither a collective nor a wait: this compute hides the exchanges. With
 // `pair_first`, the first closures of both chunks precede both first exchanges. Sync copies in the
-// first closure run as early as possible, and the host waits only for the last one of a group.
-// After the last exchange: the remaining nodes, chunk by chunk, including waits.
+// first closure run as early as possible, and the host waits only for the last copy in a group.
+// After the last exchange, emit the remaining nodes, including waits, chunk by chunk.
 //
-// Cost: the number of dependency levels times the number of nodes in the region.
+// Cost: number of dependency levels times number of nodes in the region.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: the annotation
-// that a wait inherits from its exchange stays (upstream renames it); waits are recognized by the
-// exchange that they wait for.
+// that a wait inherits from its exchange is not renamed here, as it is upstream; waits are
+// recognized by the exchange that they wait for.
 
 #include "passes/ep_overlap/region_schedule.h"
 
@@ -35,7 +35,7 @@ using Why = RegionSchedule::Place::Why;
 constexpr std::string_view kAllToAll = "_c10d_functional.all_to_all_single.default";
 constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
 
-// The nodes of one region on which something depends, in program order.
+// The nodes of a region that something depends on, in program order.
 using Closure = std::vector<NodeId>;
 
 struct SyncParts {
@@ -84,7 +84,7 @@ class Planner {
     return owner.region == number_ && owner.chunk == static_cast<std::int32_t>(chunk);
   }
 
-  // "dispatch" or "combine"; empty if the node is not a token exchange.
+  // "dispatch" or "combine", or an empty string if the node is not a token exchange.
   std::string label(NodeId id) {
     if (!is_call_of(id, kAllToAll)) return {};
     std::string phase = marks_.text(id, "EP_token_exchange");
@@ -130,7 +130,8 @@ class Planner {
                   region_.root, region_.direction(), exchanges_[0].size(), exchanges_[1].size());
     for (std::size_t i = 0; i < exchanges_[0].size(); ++i)
       if (labels_[0][i] != labels_[1][i])
-        return fail(Error::Kind::usage, "{} ({}): {} is a {}, but its counterpart {} is a {}",
+        return fail(Error::Kind::usage,
+                    "{} ({}): {} is a {} exchange, but its counterpart {} is a {} exchange",
                     region_.root, region_.direction(), graph_.name(exchanges_[0][i]), labels_[0][i],
                     graph_.name(exchanges_[1][i]), labels_[1][i]);
     return {};
@@ -138,8 +139,7 @@ class Planner {
 
   // --- Dependencies within the region ---
 
-  // The nodes of the region on which `node` depends, directly or through nodes that belong to no
-  // region.
+  // The nodes of the region that `node` depends on, directly or through nodes outside all regions.
   [[nodiscard]] std::vector<NodeId> find_needs(NodeId node) {
     std::vector<NodeId> needs;
     std::vector<NodeId> stack(graph_.inputs(node).begin(), graph_.inputs(node).end());
@@ -222,11 +222,10 @@ class Planner {
         if (is_sync_copy(id)) parts.copies.push_back(id);
       for (const NodeId id : region_.bodies[chunk])
         if (is_sync_copy(id) && std::find(first.begin(), first.end(), id) == first.end())
-          return fail(
-              Error::Kind::usage,
-              "{} ({}): only the first token exchange may use token counts copied to the host, but "
-              "{} copies them for a later one",
-              region_.root, region_.direction(), graph_.name(id));
+          return fail(Error::Kind::usage,
+                      "{} ({}): only the first token exchange may use token counts copied to the "
+                      "host, but {} copies them for a later exchange",
+                      region_.root, region_.direction(), graph_.name(id));
       if (parts.copies.empty()) continue;
       if (parts.copies.size() != 2)
         return fail(Error::Kind::usage,
@@ -323,7 +322,8 @@ class Planner {
                        [this](NodeId need) { return is_emitted_[need.index()]; });
   }
 
-  // Emits the candidates that are ready, level by level. `candidates`: by position in order().
+  // Emits the candidates that are ready, level by level. Returns true if there were any.
+  // `candidates` contains one list per chunk.
   bool emit_ready(std::span<const std::vector<NodeId>> candidates, bool with_collectives, Why why,
                   std::size_t exchange) {
     bool is_any = false;
@@ -340,8 +340,8 @@ class Planner {
     }
   }
 
-  // The nodes that may overlap with an exchange: those on which later exchanges depend, and those
-  // on which no exchange depends.
+  // The nodes that may overlap with an exchange: those that later exchanges depend on, and those
+  // that no exchange depends on.
   [[nodiscard]] std::vector<NodeId> later_nodes(std::size_t chunk, std::size_t exchange) const {
     std::vector<bool> is_needed(graph_.node_count(), false), is_later(graph_.node_count(), false);
     for (std::size_t i = 0; i < closures_[chunk].size(); ++i)
@@ -381,9 +381,10 @@ class Planner {
     for (const auto& body : region_.bodies)
       for (const NodeId id : body)
         if (!is_emitted_[id.index()])
-          return fail(Error::Kind::usage,
-                      "{} of {} ({}) waits for itself: its region has no valid order",
-                      graph_.name(id), region_.root, region_.direction());
+          return fail(
+              Error::Kind::usage,
+              "{} in {} ({}) cannot be scheduled: the nodes that it depends on form a cycle",
+              graph_.name(id), region_.root, region_.direction());
     out_.exchanges = exchanges_[0].size();
     out_.labels = labels_[0];
     return std::move(out_);
@@ -402,7 +403,7 @@ class Planner {
   const ChunkedRegion& region_;
   std::array<std::vector<NodeId>, 2> exchanges_;
   std::array<std::vector<std::string>, 2> labels_;
-  std::array<std::vector<Closure>, 2> closures_;  // by chunk, by exchange
+  std::array<std::vector<Closure>, 2> closures_;  // by chunk, then by exchange
   std::array<SyncParts, 2> sync_;
   std::vector<std::vector<NodeId>> needs_;  // by node
   std::vector<bool> is_emitted_, is_exchange_, seen_;

@@ -14,7 +14,7 @@
 namespace jointer {
 
 struct RegionSchedule {
-  // Why a node is at its position.
+  // A node and why it is at its position.
   struct Place {
     NodeId node;
     enum class Why : std::uint8_t {
@@ -27,16 +27,16 @@ struct RegionSchedule {
     std::size_t exchange = 0;  // the exchange that it belongs to or overlaps with
   };
 
-  std::vector<Place> places;        // all nodes of both bodies; empty: no exchanges
-  std::vector<NodeId> copies;       // sync copies, of which only the last one blocks
-  std::vector<bool> is_blocking;    // by copy
-  std::vector<NodeId> waits;        // for exchanges
+  std::vector<Place> places;        // all nodes of both bodies; empty if there are no exchanges
+  std::vector<NodeId> copies;       // sync copies
+  std::vector<bool> is_blocking;    // by copy: true for the last in a group
+  std::vector<NodeId> waits;        // the waits for exchanges
   std::size_t exchanges = 0;        // number of exchanges per chunk
-  std::vector<std::string> labels;  // by exchange: dispatch, combine
+  std::vector<std::string> labels;  // by exchange: "dispatch" or "combine"
 };
 
-// `pair_first`: prepare both chunks before the first exchange of either starts. Error (usage): the
-// chunks differ, or an exchange depends on a later one; the message names the module.
+// With `pair_first`, both chunks are prepared before either starts its first exchange. Error
+// (usage): the chunks differ, an exchange depends on a later exchange, or annotations are invalid.
 Result<RegionSchedule> schedule_region(const Graph& graph, const Users& users, Annotations& marks,
                                        const ChunkedRegions& regions, std::size_t region,
                                        bool pair_first);

@@ -6,16 +6,16 @@
 // becomes
 //   both = add(x, y)
 //   sum = wait_tensor(reduce_scatter_tensor(both, op, size, group))
-// where `op` is sum or avg, x and y have the same dtype, and nothing else reads the calls in
-// between. Half as many bytes are sent, and sums are rounded in a different order. The new calls
-// replace the sum, and the new wait gets the sum's name.
+// where `op` is sum or avg, x and y have the same dtype and shape, and nothing else reads the
+// intermediate calls. Only half as many bytes are sent, and sums are rounded differently. The new
+// calls replace the sum, and the new wait gets the sum's name.
 //
-// Steps: replace all such sums, then those that result from this, until none is left. So a tree of
-// sums is replaced level by level.
+// Steps: replace all such sums, then the sums that become replaceable, until none is left. A tree
+// of sums is thus replaced level by level.
 //
-// Cost: linear in the nodes, per level.
-// Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15, the function of that name. Deviations:
-// the names of sums stay; sums of results with different shapes are not replaced.
+// Cost: linear in the nodes, per level. Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15,
+// the function of the same name. Deviations: the names of sums stay; sums are not replaced if x and
+// y have different shapes.
 
 #include "passes/fsdp/dedup_fsdp_reduce_scatter.h"
 
@@ -63,8 +63,8 @@ class Finder {
   }
 
  private:
-  // The term of `wait`, if it waits for a reduce-scatter and only one node reads it; otherwise
-  // none.
+  // The term that ends with `wait`; std::nullopt if `wait` does not wait for a reduce-scatter, or
+  // if it has several readers.
   [[nodiscard]] std::optional<Term> term(NodeId wait) const {
     if (!graph_.is_wait(graph_.node(wait)) || users_.of(wait).size() != 1) return {};
     const NodeId start = graph_.inputs(wait).front();
@@ -126,11 +126,12 @@ Result<void> run_dedup_fsdp_reduce_scatter(Graph& graph, const Arguments&, PassC
     std::vector<Sum> sums = Finder(graph).find();
     if (sums.empty()) return {};
     for (const Sum& sum : sums)
-      JOINTER_CHECK(apply_changes(graph, edit_of(graph, sum), context,
-                                  {.inserted = "one reduce-scatter sends what two sent",
-                                   .moved = {},
-                                   .replaced = "it waits for the sum that is reduced",
-                                   .removed = "its result was only summed with another one"}));
+      JOINTER_CHECK(
+          apply_changes(graph, edit_of(graph, sum), context,
+                        {.inserted = "one reduce-scatter replaces two",
+                         .moved = {},
+                         .replaced = "it now waits for the reduced sum",
+                         .removed = "its result was only added to another reduced gradient"}));
   }
 }
 
@@ -144,7 +145,7 @@ Pass dedup_fsdp_reduce_scatter_pass() {
                    .parameters = {},
                    .keeps_numerics = false,
                    .is_idempotent = true},
-          .run = or_kept("No two reduce-scatters are read only by their sum.",
+          .run = or_kept("No sum is the only reader of two reduce-scatters.",
                          run_dedup_fsdp_reduce_scatter)};
 }
 

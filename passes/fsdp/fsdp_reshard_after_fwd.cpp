@@ -1,5 +1,5 @@
 // The fsdp_reshard_after_fwd pass. core/policy/fsdp_tags.cpp describes the algorithm, its source
-// and the deviations.
+// and its deviations.
 
 #include "passes/fsdp/fsdp_reshard_after_fwd.h"
 
@@ -17,14 +17,14 @@ Result<void> run_fsdp_reshard_after_fwd(Graph& graph, const Arguments& arguments
                                         PassContext& context) {
   const bool reshard = arguments.boolean("reshard");
   JOINTER_CHECK(apply_tags(graph, fsdp_reshard_after_fwd(graph, reshard), context, [&](NodeId) {
-    return std::string(reshard ? "a part of a gathered parameter, which is gathered again"
-                               : "a part of a gathered parameter, which is saved");
+    return std::string(reshard ? "part of the gather of a parameter, which is gathered again"
+                               : "part of the gather of a parameter, which is saved");
   }));
   if (!context.decisions().empty()) return {};
   const std::size_t gathers = fsdp_gathers(graph).size();
   context.decide("kept", gathers == 0 ? "No all-gather matches FSDP's pattern for parameters."
-                                      : fmt::format("All parts of {} already have their tags.",
-                                                    counted(gathers, "gathered parameter")));
+                                      : fmt::format("The gathers of {} are already tagged.",
+                                                    counted(gathers, "parameter")));
   return {};
 }
 
@@ -32,8 +32,8 @@ Result<void> run_fsdp_reshard_after_fwd(Graph& graph, const Arguments& arguments
 
 Pass fsdp_reshard_after_fwd_pass() {
   return {.info = {.name = "fsdp_reshard_after_fwd",
-                   .summary = "Tags gathered parameters to be gathered again in the backward, or "
-                              "saved for it (removed upstream in May 2026).",
+                   .summary = "Tags gathered parameters to be gathered again in the backward or to "
+                              "be saved for it (removed upstream in May 2026).",
                    .source = "torchtitan/experiments/simple_fsdp/reshard_after_forward.py",
                    .stage = PassStage::fsdp,
                    .parameters = {flag(

@@ -7,16 +7,15 @@
 //   gathered = all_gather_into_tensor_out(shard, size, group, out=whole)
 //
 // Steps, for each such gather in program order:
-//   1. `whole` is the second result of the copy, moved before the gather if it comes after it, or
-//      added if the graph lacks it. If something else reads `whole`, the getitem and the gather
-//      stay as they are, since the gather would overwrite `whole`;
-//   2. the gather's operator is replaced, and the gather returns `whole`.
+//   1. take `whole`, the second result of the copy; move it before the gather if it comes later, or
+//      add it if the graph lacks it. If something else reads `whole`, the getitem and the gather
+//      stay unchanged, because the gather would overwrite `whole`;
+//   2. replace the gather's operator, so that the gather returns `whole`.
 // Second results without readers are removed.
 //
-// Cost: linear in the nodes.
-// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name, which later
-// versions lack. Deviations: upstream makes new nodes for everything that it matches and fails if
-// something else reads `whole`; here the names of nodes stay.
+// Cost: linear in the nodes. Source: torch/_inductor/comms.py up to torch 2.12, the function of the
+// same name, which later versions lack. Deviations: upstream creates new nodes for everything that
+// it matches, whereas here nodes keep their names; upstream fails if something else reads `whole`.
 
 #include "passes/fsdp/reinplace_fsdp_all_gather.h"
 
@@ -75,7 +74,7 @@ class Reinplacer {
     return part_of_copy(graph_.inputs(id).front()) == 0;
   }
 
-  // The copy-in's second result, placed before the gather; none if something else reads it.
+  // The copy-in's second result, placed before the gather, or none if something else reads it.
   NodeId whole(NodeId copy, NodeId gather) {
     NodeId found;
     for (const NodeId user : users_.of(copy)) {
@@ -117,7 +116,7 @@ class Reinplacer {
     const NodeId copy = graph_.inputs(graph_.inputs(gather).front()).front();
     const NodeId out = whole(copy, gather);
     if (!out) {
-      context_.decide(graph_, gather, "kept", "something else reads the buffer of the copy-in");
+      context_.decide(graph_, gather, "kept", "something else reads the copy-in's buffer");
       return false;
     }
     used_.push_back(out);
@@ -144,7 +143,7 @@ class Reinplacer {
 
   Graph& graph_;
   PassContext& context_;
-  Users users_;               // of the graph before the pass
+  Users users_;               // users before the pass
   std::vector<NodeId> used_;  // second results that gathers write into
 };
 
@@ -155,15 +154,17 @@ Result<void> run_reinplace_fsdp_all_gather(Graph& graph, const Arguments&, PassC
 }  // namespace
 
 Pass reinplace_fsdp_all_gather_pass() {
-  return {.info = {.name = "reinplace_fsdp_all_gather",
-                   .summary = "Lets FSDP2's all-gathers write into the buffer of their copy-in.",
-                   .source = "torch/_inductor/comms.py, up to torch 2.12",
-                   .stage = PassStage::fsdp,
-                   .parameters = {},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = or_kept("The graph has no all-gather after a copy-in of FSDP2.",
-                         run_reinplace_fsdp_all_gather)};
+  return {
+      .info = {.name = "reinplace_fsdp_all_gather",
+               .summary =
+                   "Lets FSDP2's all-gathers write into the buffers allocated by their copy-ins.",
+               .source = "torch/_inductor/comms.py, up to torch 2.12",
+               .stage = PassStage::fsdp,
+               .parameters = {},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = or_kept("No all-gather in the graph reads a copy-in of FSDP2.",
+                     run_reinplace_fsdp_all_gather)};
 }
 
 }  // namespace jointer

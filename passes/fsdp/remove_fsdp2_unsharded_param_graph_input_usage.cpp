@@ -1,25 +1,25 @@
-// remove_fsdp2_unsharded_param_graph_input_usage: lets the readers of an unsharded parameter, which
-// is an input of the graph, read the gathered values that FSDP2 copies into it, so that nothing
-// reads the input.
+// remove_fsdp2_unsharded_param_graph_input_usage: an unsharded parameter is a graph input into
+// which FSDP2 copies gathered values. This pass lets its readers read the gathered values directly,
+// so that nothing reads the input.
 //
 // Terms: an unsharded parameter is a placeholder that `fsdp.copy_(parameter, gathered)` fills.
 // `inductor.resize_storage_bytes_` allocates its storage before that and frees it afterwards. A
-// stretch begins after one copy and ends before the next one, or before the output.
+// stretch begins after one copy and ends before the next copy or the output.
 //
 // Steps, for each unsharded parameter:
 //   1. skip it if the number of resizes to full size differs from the number of resizes to empty,
-//      or if a resize to empty precedes the corresponding resize to full size, since the others are
-//      then in another graph;
+//      or if a resize to empty precedes the corresponding resize to full size, because some resizes
+//      are then in another graph;
 //   2. fail if anything else writes to its storage, as upstream does;
 //   3. skip it if a view of it from one stretch is read in another stretch, or if the copied values
 //      have a different dtype or different sizes;
 //   4. in each stretch, let the readers of the parameter, except the output, read the copied value;
 //   5. remove the copies and resizes.
 //
-// Cost: linear in the nodes, and in the readers of unsharded parameters.
-// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name, which later
-// versions lack. Deviations: arguments in lists and keyword arguments are replaced too (upstream
-// replaces only positional ones, as its comment says), and step 3 is not part of upstream.
+// Cost: linear in the nodes and in the readers of unsharded parameters. Source:
+// torch/_inductor/comms.py up to torch 2.12, the function of the same name, which later versions
+// lack. Deviations: arguments in lists and keyword arguments are replaced, too (upstream replaces
+// only positional arguments, as its comment says); upstream does not have step 3.
 
 #include "passes/fsdp/remove_fsdp2_unsharded_param_graph_input_usage.h"
 
@@ -128,7 +128,7 @@ class Remover {
           if (storages.contains(storage))
             return fail(
                 Error::Kind::usage,
-                "{} ({}) writes to an unsharded parameter of FSDP2; only its copy_ may do so",
+                "{} ({}) writes to an unsharded parameter of FSDP2; only FSDP2's copy_ may do so",
                 graph_.name(id), graph_.target(n));
     }
     return {};
@@ -153,11 +153,11 @@ class Remover {
 
   [[nodiscard]] std::string why_kept(NodeId id, const Unsharded& parameter) const {
     if (!has_pattern(parameter))
-      return "its resizes are not all in this graph, one to full before each to empty";
+      return "each resize to empty must follow a resize to full size in the same graph";
     for (const NodeId copy : parameter.copies) {
       const Argument* data = graph_.argument(graph_.node(copy), "data");
       if (data == nullptr || data->kind != Argument::Kind::node || !same_kind(id, data->node()))
-        return "the values copied into it have a different dtype or different sizes";
+        return "the values copied into it have a different dtype or shape";
     }
     const std::set<StorageId> own = storages_of(id);
     for (const NodeId view : graph_.order()) {
@@ -211,7 +211,7 @@ class Remover {
 
   Graph& graph_;
   PassContext& context_;
-  Users users_;  // of the graph before the pass
+  Users users_;  // users before the pass
   std::map<NodeId, Unsharded> parameters_;
 };
 
@@ -224,14 +224,14 @@ Result<void> run_remove_fsdp2_unsharded_param_graph_input_usage(Graph& graph, co
 
 Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
   return {.info = {.name = "remove_fsdp2_unsharded_param_graph_input_usage",
-                   .summary = "Lets readers of FSDP2's gathered parameters read them directly, "
-                              "without the copy into an input of the graph.",
+                   .summary = "Lets readers of FSDP2's gathered parameters read them directly "
+                              "instead of through copies into graph inputs.",
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::fsdp,
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("The graph has no input that FSDP2 fills with a whole parameter.",
+          .run = or_kept("FSDP2 does not copy gathered parameters into inputs of this graph.",
                          run_remove_fsdp2_unsharded_param_graph_input_usage)};
 }
 

@@ -1,8 +1,7 @@
-// Extracts a part of a graph as a graph, as torch._functorch.partitioners does when it ignores
-// partitioner tags. Starting from the inputs and constants, in program order, a node is reachable
-// if everything that it reads is reachable. Reachable calls on which no output depends are dropped
-// unless they are impure. Calls that draw random numbers count as impure, even attention without
-// dropout.
+// Extracts a part of a graph as a graph, like torch._functorch.partitioners without partitioner
+// tags. Starting from the inputs and constants, in program order, a node is reachable if everything
+// that it reads is reachable. Reachable calls that no output depends on are dropped unless they are
+// impure. Calls that draw random numbers count as impure, even attention without dropout.
 //
 // Cost: linear in the edges.
 //
@@ -55,7 +54,7 @@ Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> 
     if (!is_within[id.index()]) {
       const NodeId missing = missing_ancestor(graph, id, is_within);
       if (missing == id)
-        return fail(Error::Kind::usage, "{} is returned, but is not an input of the stage",
+        return fail(Error::Kind::usage, "{} is returned, but it is not an input of the stage",
                     graph.name(id));
       return fail(Error::Kind::usage,
                   "{} cannot be returned: it depends on {}, which is not an input", graph.name(id),

@@ -12,11 +12,11 @@
 
 namespace jointer {
 
-// The nodes of a graph part that compute some of its values from other values.
+// The nodes of a part that compute some of its values (the outputs) from others (the inputs).
 struct Extraction {
   std::vector<NodeId> inputs;   // in order; calls among them become placeholders
-  std::vector<NodeId> calls;    // and constants, in program order
-  std::vector<NodeId> outputs;  // no node for a null
+  std::vector<NodeId> calls;    // calls and constants, in program order
+  std::vector<NodeId> outputs;  // none for a null
 };
 
 enum class Waits : std::uint8_t {
@@ -24,19 +24,19 @@ enum class Waits : std::uint8_t {
   leave,  // a wait without readers is dropped, like a call without effects
 };
 
-// Error (usage): an output cannot be computed from the inputs; the message names the output and
-// the missing node.
+// Finds the nodes that compute `outputs` from `inputs`. Error (usage): an output cannot be computed
+// from the inputs; the message names the output and the missing node.
 Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> inputs,
                            std::vector<NodeId> outputs, Waits waits = Waits::stay);
 
-// Erases calls and constants on which nothing depends, by the same rule as extract().
+// Erases calls and constants that nothing depends on, by the same rule as extract().
 void drop_dead_calls(Graph& graph);
 
-// Indexed by node: true for `nodes` and their transitive dependencies.
+// Indexed by node; true for `nodes` and their transitive dependencies.
 std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes);
 
-// The nodes that a part returns, in order, with no node for each null. Error (usage): the part
-// returns something that is not a node.
+// The nodes that a part returns, in order; a null becomes none. Error (usage): the part returns
+// something that is neither a node nor null.
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);
 NodeId output_node(const Graph& graph, PartId part);
 std::vector<NodeId> placeholders(const Graph& graph, PartId part);
@@ -47,24 +47,24 @@ struct Renaming {
   std::string name;
 };
 
-// Appends the extraction to `to` as a part named `name`. `descriptions`: the output's descriptions
-// as JSON; may be empty. Returns the written node for each node of `graph`, or no node if it was
-// not written.
+// Appends the extraction to `to` as a part named `name`. `descriptions` contains the output's
+// descriptions as JSON; it may be empty. Returns the written node for each node of `graph`, or none
+// if it was not written.
 std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extraction& extraction,
                                      Graph& to, CaptureKind kind, std::string name,
                                      std::string_view descriptions,
                                      std::span<const Renaming> renamed = {});
 
-// The elements of an output's descriptions; empty if there are no descriptions.
+// The elements of the output's descriptions; empty if it has none.
 std::vector<std::string> output_descriptions(const Graph& graph, PartId part);
-// A list of `count` elements: `given`, padded with nulls. Empty if `given` is empty.
+// A JSON list of `count` elements: `given`, padded with nulls. Empty if `given` is empty.
 std::string join_descriptions(std::span<const std::string> given, std::size_t count);
 
 // Each node once, in the order of first occurrence.
 std::vector<NodeId> unique_in_order(std::span<const NodeId> nodes);
 
-// The forward or backward of a pair, or the only part of the graph if it is of that kind. Error
-// (usage): there is no such part.
+// The part of this kind: a half of a pair, or the graph's only part. Error (usage): there is no
+// such part.
 Result<PartId> part_of_kind(const Graph& graph, CaptureKind kind);
 
 }  // namespace jointer

@@ -31,7 +31,7 @@ bool is_gather(const Graph& graph, NodeId id) {
   return calls(graph, id, "_c10d_functional.all_gather_into_tensor.default");
 }
 
-// The node's only reader if this reader reads nothing else; otherwise none.
+// The node's only reader, if it reads nothing else; otherwise none.
 NodeId next_in_chain(const Graph& graph, const Users& users, NodeId id) {
   const auto readers = users.of(id);
   return readers.size() == 1 && graph.inputs(readers[0]).size() <= 1 ? readers[0] : NodeId{};
@@ -44,8 +44,7 @@ NodeId last_gather(const Graph& graph, const Users& users, NodeId id) {
   return last;
 }
 
-// The cat that is the only reader of a split's parts and reads all of them; none if there is no
-// such cat.
+// The cat that is the only reader of all parts of a split; none if there is no such cat.
 NodeId cat_of_split(const Graph& graph, const Users& users, NodeId split) {
   const auto parts = users.of(split);
   if (!calls(graph, split, "aten.split.Tensor") || parts.empty()) return {};
@@ -71,7 +70,7 @@ NodeId end_of_chain(const Graph& graph, const Users& users, NodeId id) {
   }
 }
 
-// ": a, b"; empty if there are no nodes.
+// The names as ": a, b"; empty if there are no nodes.
 std::string names_of(const Graph& graph, std::span<const NodeId> nodes) {
   std::string names;
   for (const NodeId id : nodes)
@@ -83,7 +82,7 @@ Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gat
   const auto readers = users.of(gather);
   if (readers.size() != 1 || !calls(graph, readers[0], "_c10d_functional.wait_tensor.default"))
     return fail(Error::Kind::usage,
-                "FSDP all-gather {}: expected the wait as the only user, but found {}{}",
+                "FSDP all-gather {} must have its wait as the only user, but it has {}{}",
                 graph.name(gather), counted(readers.size(), "user"), names_of(graph, readers));
   NodeId id = end_of_chain(graph, users, readers[0]);
   while (graph.node(id).kind == NodeKind::call && graph.op(graph.node(id)).is_view() &&

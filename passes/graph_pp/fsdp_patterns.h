@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds where FSDP's collectives begin and end in a pipeline stage of graph_trainer.
+// Finds where chains of FSDP's collectives begin and end in graph_trainer's pipeline stages.
 
 #include <vector>
 
@@ -9,10 +9,10 @@
 
 namespace jointer {
 
-// The unsharded values that are gathered from a parameter's shard. Each is the last node, not
-// counting trailing views, of a chain from the placeholder through an all-gather and its wait to
-// the first call with several inputs. Empty if the parameter is not gathered. Error (usage): a
-// gather has readers other than one wait.
+// The unsharded values that are gathered from a parameter's shard. Each is the last node, except
+// for trailing views, of a chain that leads from the placeholder through an all-gather and its wait
+// up to the first call with several inputs. Empty if the parameter is not gathered. Error (usage):
+// a gather's wait is not its only reader.
 Result<std::vector<NodeId>> find_unshard_outputs(const Graph& graph, const Users& users,
                                                  NodeId parameter);
 

@@ -1,5 +1,5 @@
-// The passes of graph_trainer's pipeline parallelism. If a pass splits a graph into several, `keep`
-// selects the graph that remains. partition_joint_graph returns a pair.
+// The passes for graph_trainer's pipeline parallelism. If a pass splits a graph into several
+// graphs, `keep` selects the graph that remains. partition_joint_graph returns a pair.
 
 #include "passes/graph_pp/graph_pp.h"
 
@@ -19,13 +19,13 @@ StageReasons tell(PassContext& context) {
   };
 }
 
-// Replaces the graph with the stage graph that has the role `role`. If `stages` is empty, nothing
-// changes.
+// Replaces the graph with the stage graph with the role `role`. If `stages` is empty, the graph
+// stays unchanged.
 Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::string& role,
                   std::string_view why_none, PassContext& context) {
   if (stages.empty()) context.decide("kept", std::string(why_none));
   if (context.decisions().empty())
-    context.decide("split", "The graphs pass no values to each other.");
+    context.decide("split", "No values are passed between the graphs.");
   for (StageGraph& each : stages)
     if (each.role == role) graph = std::move(each.graph);
   return context.report(1);
@@ -49,7 +49,8 @@ Result<void> run_partition(Graph& graph, const Arguments& arguments, PassContext
   JOINTER_TRY(Graph pair, partition_joint_graph(graph, forward_outputs(graph, arguments), backward,
                                                 tell(context)));
   if (context.decisions().empty())
-    context.decide("kept", "Nothing is saved: the backward reads nothing from the forward.");
+    context.decide("kept",
+                   "Nothing is saved, because the backward reads nothing from the forward.");
   graph = std::move(pair);
   return context.report(1);
 }
@@ -70,7 +71,7 @@ Result<void> run_di_dw(Graph& graph, const Arguments& arguments, PassContext& co
   JOINTER_TRY(const std::size_t gradients, parameter_gradients(graph, arguments));
   JOINTER_TRY(std::vector<StageGraph> stages, split_di_dw_graph(graph, gradients, tell(context)));
   return keep(graph, std::move(stages), arguments.text("keep"),
-              "The backward returns no gradients of inputs: it stays whole.", context);
+              "The backward returns no gradients of inputs, so it is not split.", context);
 }
 
 Result<void> run_forward_fsdp(Graph& graph, const Arguments& arguments, PassContext& context) {
@@ -90,7 +91,7 @@ Result<void> run_forward_fsdp(Graph& graph, const Arguments& arguments, PassCont
   JOINTER_TRY(std::vector<StageGraph> stages,
               split_forward_fsdp_collectives(graph, parameters, tell(context)));
   return keep(graph, std::move(stages), arguments.text("keep"),
-              "No parameter is gathered: the forward stays whole.", context);
+              "No parameter is gathered, so the forward is not split.", context);
 }
 
 Result<void> run_backward_fsdp(Graph& graph, const Arguments& arguments, PassContext& context) {
@@ -98,7 +99,7 @@ Result<void> run_backward_fsdp(Graph& graph, const Arguments& arguments, PassCon
   JOINTER_TRY(std::vector<StageGraph> stages,
               split_backward_fsdp_collectives(graph, gradients, tell(context)));
   return keep(graph, std::move(stages), arguments.text("keep"),
-              "No gradient is reduced: the backward stays whole.", context);
+              "No gradient is reduced, so the backward is not split.", context);
 }
 
 Result<void> run_multiplex(Graph& graph, const Arguments&, PassContext& context) {
@@ -110,8 +111,8 @@ Result<void> run_multiplex(Graph& graph, const Arguments&, PassContext& context)
 
 Parameter gradient_count() {
   return optional_count("parameter_gradients",
-                        "Number of backward outputs that are gradients of parameters; they come "
-                        "first. None: from the capture.");
+                        "Number of backward outputs that are gradients of parameters; these come "
+                        "first. none: from the capture.");
 }
 
 Pass pass(std::string name, std::string summary, std::string_view file,
@@ -129,40 +130,41 @@ Pass pass(std::string name, std::string summary, std::string_view file,
 }  // namespace
 
 std::vector<Pass> graph_pp_passes() {
-  return {
-      pass("multiplex_fw_bw_graph",
-           "Puts the backward of one microbatch and the forward of another in one graph.",
-           "graph_multiplex.py", {}, run_multiplex),
-      pass("partition_joint_graph",
-           "Splits a pipeline stage's graph into a forward and a backward, as graph_trainer does.",
-           "partition.py",
-           {optional_count("forward_outputs",
-                           "Number of forward outputs; none: those before the first "
-                           "gradient."),
-            texts("backward_inputs",
-                  "Placeholders that only the backward reads; empty: the tangents.")},
-           run_partition),
-      pass("split_backward_fsdp_collectives",
-           "Extracts the reductions of gradients from a pipeline stage's backward.",
-           "split_fsdp_collectives.py",
-           {choice("keep", {"backward", "reduce_grad"}, "backward", "The graph to keep."),
-            gradient_count()},
-           run_backward_fsdp),
-      pass("split_di_dw_graph",
-           "Splits a pipeline stage's backward into gradients of inputs and of parameters.",
-           "split_di_dw.py",
-           {choice("keep", {"backward_input", "backward_weight"}, "backward_input",
-                   "The graph to keep."),
-            gradient_count()},
-           run_di_dw),
-      pass("split_forward_fsdp_collectives",
-           "Extracts the gathers of parameters from a pipeline stage's forward.",
-           "split_fsdp_collectives.py",
-           {choice("keep", {"unshard", "forward"}, "forward", "The graph to keep."),
-            optional_count("parameters",
-                           "Number of forward inputs that are parameters; they come first. None: "
-                           "from the capture.")},
-           run_forward_fsdp)};
+  return {pass("multiplex_fw_bw_graph",
+               "Combines the backward of one microbatch and the forward of another into one graph.",
+               "graph_multiplex.py", {}, run_multiplex),
+          pass("partition_joint_graph",
+               "Splits a pipeline stage's joint graph into a forward and a backward, as "
+               "graph_trainer does.",
+               "partition.py",
+               {optional_count("forward_outputs",
+                               "Number of forward outputs; none: those before the first "
+                               "gradient."),
+                texts("backward_inputs",
+                      "Placeholders that only the backward reads; empty: the tangents.")},
+               run_partition),
+          pass("split_backward_fsdp_collectives",
+               "Splits the reductions of gradients off a pipeline stage's backward.",
+               "split_fsdp_collectives.py",
+               {choice("keep", {"backward", "reduce_grad"}, "backward", "The graph to keep."),
+                gradient_count()},
+               run_backward_fsdp),
+          pass("split_di_dw_graph",
+               "Splits a pipeline stage's backward into the gradients of inputs and the gradients "
+               "of parameters.",
+               "split_di_dw.py",
+               {choice("keep", {"backward_input", "backward_weight"}, "backward_input",
+                       "The graph to keep."),
+                gradient_count()},
+               run_di_dw),
+          pass("split_forward_fsdp_collectives",
+               "Splits the gathers of parameters off a pipeline stage's forward.",
+               "split_fsdp_collectives.py",
+               {choice("keep", {"unshard", "forward"}, "forward", "The graph to keep."),
+                optional_count("parameters",
+                               "Number of forward inputs that are parameters; these come first. "
+                               "none: from the capture.")},
+               run_forward_fsdp)};
 }
 
 }  // namespace jointer

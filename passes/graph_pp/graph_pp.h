@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// The passes of graph_trainer's pipeline parallelism, which split or combine the graphs of a stage.
+// The passes for graph_trainer's pipeline parallelism, which split or combine the graphs of a
+// stage.
 std::vector<Pass> graph_pp_passes();
 
 }  // namespace jointer

@@ -1,18 +1,18 @@
-// Combines the backward of one microbatch and the forward of another in one graph, for a pipeline
-// schedule that runs both at the same time.
+// Combines the backward of one microbatch and the forward of another into one graph, for pipeline
+// schedules that run both at the same time.
 //
-// The inputs, calls and outputs of the backward precede those of the forward. The names of forward
-// nodes stay. Inputs of the backward get the prefix bw_, and its constants the prefix bw. The names
-// of its calls stay, or get the next number if they are taken. The halves are not connected: the
-// values that the forward saves are for the backward of another microbatch. Calls on which nothing
-// depends are dropped.
+// The inputs, calls and outputs of the backward precede those of the forward. Forward nodes keep
+// their names. Inputs of the backward get the prefix bw_, and its constants the prefix bw. Its
+// calls keep their names, or get the next number if a name is taken. The halves are not connected:
+// the values that the forward saves are for a later backward, that of the same microbatch. Calls
+// that nothing depends on are dropped.
 //
-// Cost: linear in the graph.
+// Cost: linear in the size of the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/graph_multiplex.py. Deviations:
-// symbols of the same name in both halves are one symbol with one number (as in upstream if one
-// trace made both); partitioner tags record which half a call is from; a taken name may get a
-// different number.
+// symbols with the same name in both halves are one symbol with one value (as in upstream if both
+// halves come from one trace); partitioner tags record which half a call is from; a call with a
+// taken name may get a different number.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -39,9 +39,9 @@ class Multiplexer {
     const Part& backward_part = pair_.part(kBackwardPart);
     if (const std::string& kernels = backward_part.triton_kernels;
         !kernels.empty() && kernels != pair_.part(kForwardPart).triton_kernels)
-      return fail(
-          Error::Kind::usage,
-          "each half numbers its own Triton kernels, so one graph cannot contain both halves");
+      return fail(Error::Kind::usage,
+                  "the halves have different tables of Triton kernels, so they cannot be combined "
+                  "into one graph");
     std::string name = pair_.part(kForwardPart).name + ".multiplexed";
     PartCopy forward(pair_, made_, CaptureKind::train_step, name, kForwardPart);
     PartCopy backward(pair_, made_, forward.part(), kBackwardPart);
@@ -57,7 +57,7 @@ class Multiplexer {
               : backward.copy_as(id, names_[id.index()]);
       mark(copy, "is_backward");
       reasons(made_, copy, "placed",
-              "It runs before the forward, for another microbatch's backward.");
+              "It runs before the forward, as part of another microbatch's backward.");
     }
     for (const NodeId id : calls(kForwardPart)) mark(forward.copy(id), "is_forward");
     for (NodeId& id : returned)
@@ -103,7 +103,7 @@ class Multiplexer {
         constants_.emplace(pair_.target(pair_.node(id)));
   }
 
-  // The name that a constant of the backward has in the combined graph.
+  // The name of a constant of the backward in the combined graph.
   std::string constant_name(std::string_view target) {
     if (const auto known = renamed_.find(target); known != renamed_.end()) return known->second;
     std::string base = "bw" + std::string(target);
@@ -133,7 +133,8 @@ class Multiplexer {
 
 Result<Graph> multiplex_fw_bw_graph(const Graph& pair, const StageReasons& reasons) {
   if (!pair.is_pair())
-    return fail(Error::Kind::usage, "a forward and a backward are needed; run a partitioner first");
+    return fail(Error::Kind::usage,
+                "the graph must be a forward/backward pair; run a partitioner first");
   return Multiplexer(pair).run(reasons);
 }
 

@@ -2,18 +2,19 @@
 // at different times.
 //
 // Terms. The forward's outputs are the first outputs of the graph; the others are gradients. The
-// inputs that exist only in the backward come from the next stage: they are the gradients of this
+// inputs that only the backward has come from the next stage: they are the gradients of this
 // stage's outputs. A value is a forward value if a forward output depends on it, and a backward
 // value if a gradient depends on it.
 //
 // Steps. Save:
-//   - forward values that are read by a node on which only gradients depend;
+//   - forward values that are read by a node that only gradients depend on;
 //   - placeholders that are returned next to gradients;
 //   - values that the forward writes to before its last output, if the backward depends on the
 //     write and no forward output does.
 // Instead of a tuple, save the elements that the backward reads. The forward returns its outputs,
-// the saved values, and those writes; the backward's inputs are the saved values, then the inputs
-// that exist only in the backward. Both halves are extracted as in extract.cpp.
+// the saved values, and calls that write in place and would otherwise be dropped; the backward's
+// inputs are the saved values, then the inputs that only the backward has. extract.cpp extracts
+// both halves.
 //
 // Cost: linear in the edges.
 //
@@ -96,7 +97,7 @@ class StagePartition {
       });
       if (reader == readers.end()) continue;
       saved_.push_back(id);
-      say(id, "saved", fmt::format("{} of the backward reads it.", joint_.name(*reader)));
+      say(id, "saved", fmt::format("{} in the backward reads it.", joint_.name(*reader)));
     }
   }
 
@@ -109,7 +110,7 @@ class StagePartition {
     }
   }
 
-  // The placeholder or call on which a chain of views is based.
+  // The placeholder or call at the base of a chain of views.
   [[nodiscard]] NodeId base_of(NodeId id) const {
     for (;;) {
       const Node& n = joint_.node(id);
@@ -139,10 +140,10 @@ class StagePartition {
       const NodeId base = base_of(args[0].node());
       if (is_backward_input_[base.index()])
         return fail(Error::Kind::usage,
-                    "{} of the forward writes to {}, which is an input of the backward",
+                    "{} in the forward writes to {}, which is an input of the backward",
                     joint_.name(id), joint_.name(base));
       writes_.push_back(id);
-      say(id, "returned", "The forward returns it so that its write is not dropped.");
+      say(id, "returned", "The forward returns it, so that its write is not dropped.");
       if (joint_.node(base).kind == NodeKind::placeholder || !in_backward_[base.index()]) continue;
       saved_.push_back(base);
       say(base, "saved",
@@ -172,7 +173,8 @@ class StagePartition {
       return;
     }
     for (const NodeId user : readers) {
-      say(user, "saved", fmt::format("The backward reads it from {}.", joint_.name(id)));
+      say(user, "saved",
+          fmt::format("It is an element of {} that the backward reads.", joint_.name(id)));
       add_elements(user, flat);
     }
   }
@@ -199,8 +201,8 @@ class StagePartition {
     return write(forward, backward);
   }
 
-  // The descriptions of the forward's outputs: unchanged for outputs of the joint graph, and as in
-  // other partitioners for saved values.
+  // The descriptions of the forward's outputs: those of the joint graph for its own outputs, and
+  // those of other partitioners for saved values.
   [[nodiscard]] std::string forward_descriptions(std::span<const std::string> all) const {
     std::vector<std::string> chosen;
     for (std::size_t i = 0; i < count_; ++i)

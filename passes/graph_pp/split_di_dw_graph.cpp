@@ -1,13 +1,13 @@
-// Splits a stage's backward into a graph for the gradients of the stage's inputs, which the
-// previous stage waits for, and a graph for the gradients of the stage's parameters, which can run
-// later.
+// Splits a stage's backward into two graphs: one computes the gradients of the stage's inputs,
+// which the previous stage waits for; the other computes the gradients of the stage's parameters
+// and can run later.
 //
-// Steps. backward_input (dI) runs the calls on which gradients of inputs depend, and impure calls.
+// Steps. backward_input (dI) runs the calls that gradients of inputs depend on, and impure calls.
 // It also returns the values that the other graph reads or returns, except constants, which both
-// graphs have. A tensor is replaced by its sizes if only these are read, and a tuple by its
-// elements. Numbers come last. backward_weight (dW) computes gradients of parameters from these
-// values. Placeholders for gradients of outputs are called graph_pp_runtime_grad instead of
-// tangent.
+// graphs have. If only sizes of a tensor are read, it returns the sizes instead; instead of a
+// tuple, it returns the elements. Numbers come last. backward_weight (dW) computes the gradients of
+// parameters from these values. Placeholders for gradients of outputs are renamed from tangent to
+// graph_pp_runtime_grad.
 //
 // Cost: linear in the edges.
 //
@@ -78,7 +78,7 @@ class Splitter {
   Result<void> add(NodeId id, const std::vector<NodeId>& readers, bool is_returned) {
     const Node& n = graph_.node(id);
     const std::string why = readers.empty() ? "It is the gradient of a parameter."
-                                            : fmt::format("{} of backward_weight reads it.",
+                                            : fmt::format("{} in backward_weight reads it.",
                                                           graph_.name(readers.front()));
     if (is_symbol(graph_, n)) {
       numbers_.push_back(id);
@@ -90,7 +90,7 @@ class Splitter {
       for (const NodeId user : users_.of(id))
         if (!graph_.op(graph_.node(user)).is_getitem)
           return fail(Error::Kind::usage,
-                      "{} returns several values, which {} reads as a tuple: tuples cannot be "
+                      "{} returns several values, which {} reads as a tuple; tuples cannot be "
                       "passed between graphs",
                       graph_.name(id), graph_.name(user));
       for (const NodeId user : readers) {

@@ -1,13 +1,12 @@
-// Moves FSDP's collectives to separate graphs, so that a pipeline's schedule gathers parameters
-// once for several microbatches and reduces gradients once.
+// Moves FSDP's collectives to separate graphs, so that a pipeline schedule can gather parameters
+// and reduce gradients once for several microbatches.
 //
-// Forward. The graph unshard reads the shards and returns whole parameters: the result of the
-// gather (fsdp_patterns.cpp), or the placeholder if the parameter is not gathered. The forward's
-// inputs are these values and its other inputs.
-// Backward. The graph backward returns each gradient after the cast but before the reduction, and
-// its other outputs; the graph reduce_grad reads each of these gradients once and returns the
-// reduced gradients. Unused waits are not treated as impure.
-// Cost: linear in the edges.
+// Forward. The graph `unshard` reads the shards and returns whole parameters: the result of the
+// gather (fsdp_patterns.cpp), or the placeholder if the parameter is not gathered. The inputs of
+// the graph `forward` are these values and the remaining inputs. Backward. The graph `backward`
+// returns each gradient before its reduction, and the remaining outputs; the graph `reduce_grad`
+// reads each of these gradients once and returns the reduced gradients. Waits without readers are
+// dropped. Cost: linear in the edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/split_fsdp_collectives.py.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Splits a stage's joint graph into the callables that a schedule of graph_trainer's pipeline
-// parallelism runs at different times. Each graph has one part, except that a partition makes a
-// pair.
+// Splits a stage's joint graph into the graphs that the schedules of graph_trainer's pipeline
+// parallelism run at different times. Each graph has one part, except for the pair that a partition
+// returns.
 
 #include <cstdint>
 #include <functional>
@@ -23,23 +23,24 @@ struct StageGraph {
   Graph graph;
 };
 
-// partition_joint_graph. `forward_outputs`: the number of outputs of the stage's forward;
-// `backward_inputs`: the names of placeholders that exist only in the backward. Returns a pair.
-// Error (usage): the graph is a pair, an argument does not fit it, or the forward depends on an
+// partition_joint_graph: returns a pair. `forward_outputs` is the number of outputs of the stage's
+// forward; `backward_inputs` contains the names of placeholders that only the backward has. Error
+// (usage): the graph is a pair, an argument does not fit the graph, or the forward depends on an
 // input of the backward.
 Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outputs,
                                     const std::vector<std::string>& backward_inputs,
                                     const StageReasons& reasons);
 
 // split_di_dw_graph: returns backward_input and backward_weight, split from a backward graph or
-// from a pair's backward. Empty if the backward computes no gradients of inputs.
-// `parameter_gradients`: the number of outputs that are gradients of parameters; they come first.
+// from a pair's backward. Returns an empty list if the backward computes no gradients of inputs.
+// `parameter_gradients` is the number of outputs that are gradients of parameters; these come
+// first.
 Result<std::vector<StageGraph>> split_di_dw_graph(const Graph& graph,
                                                   std::size_t parameter_gradients,
                                                   const StageReasons& reasons);
 
 // split_forward_fsdp_collectives: returns unshard and forward, or an empty list if no parameter is
-// gathered. `parameters`: the placeholders that are parameters.
+// gathered. `parameters` contains the placeholders that are parameters.
 Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
     const Graph& graph, const std::vector<NodeId>& parameters, const StageReasons& reasons);
 

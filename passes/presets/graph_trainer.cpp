@@ -1,18 +1,18 @@
-// Pipelines from the flags of graph_trainer, and flags from pipelines.
+// Converts the flags of graph_trainer to pipelines, and pipelines to flags.
 //
-// Flags to passes: upstream's list, built in the same order under the same conditions. Passes to
-// flags: if only one flag adds a pass, the pass implies this flag; passes that are in the list but
-// not in the pipeline are disabled by name; the flags are accepted if they select exactly this
-// pipeline.
+// Flags to passes: builds upstream's list, in the same order and under the same conditions. Passes
+// to flags: a pass that only one flag adds implies this flag. Passes that these flags select but
+// that are not in the pipeline are disabled by name. The flags are accepted if they select exactly
+// this pipeline.
 //
 // Deviations:
-// - Arguments that upstream computes from the model (bucket plans, layers) are left to Jointer's
-//   passes, which find them in the graph; `require_all_to_all` is set if a model has expert
-//   parallelism.
-// - Where upstream decomposes while compiling, in `full_inductor_compilation`,
-//   inductor_decomposition is a separate pipeline step before it here.
-// - `mode`, `backend`, `precompile_artifact_dir` and similar flags choose no passes and are
-//   refused. A name in `disable_passes` that is not a pass of graph_trainer is also refused
+// - Arguments that upstream derives from the model (bucket plans, layers) are left to Jointer's
+//   passes, which derive them from the graph. `require_all_to_all` is not set, although upstream
+//   sets it for models with expert parallelism.
+// - Upstream decomposes operators within `full_inductor_compilation`. Here, a separate pipeline
+//   step, inductor_decomposition, precedes it.
+// - `mode`, `backend`, `precompile_artifact_dir` and similar flags are refused, because they do not
+//   select passes. A name in `disable_passes` that is not a pass of graph_trainer is refused, too
 //   (upstream ignores it).
 
 #include "passes/presets/graph_trainer.h"
@@ -70,7 +70,7 @@ constexpr std::string_view kPrefetch = "cpu_offload_prefetch_n_layers",
                            kDefer = "cpu_offload_defer_n_layers", kBudget = "cpu_offload_budget_gb",
                            kDisable = "disable_passes";
 
-// Every pass that graph_trainer may run, under Jointer's names.
+// All passes that graph_trainer may run, under Jointer's names.
 constexpr std::array<std::string_view, 22> kPasses{"eliminate_dead_code",
                                                    "canonicalize_graph",
                                                    "deduplicate_fsdp_unshard_chains",
@@ -139,8 +139,8 @@ class Parser {
     }
     if (!word.starts_with(kPrefix))
       return fail(Error::Kind::usage,
-                  "`{}` is not one of graph_trainer's flags that choose passes: they begin with {}",
-                  word, kPrefix);
+                  "`{}` is not a graph_trainer flag that selects passes; these begin with {}", word,
+                  kPrefix);
     std::string name = word.substr(kPrefix.size());
     // The command line accepts dashes in place of underscores.
     std::replace(name.begin(), name.end(), '-', '_');
@@ -155,7 +155,7 @@ class Parser {
     if (name == kBudget) return set_number(word, flags_.offload_budget_gb);
     if (name == kDisable) return disable(word);
     return fail(Error::Kind::usage,
-                "{}: graph_trainer has no such flag for choosing passes{} the known ones are {}",
+                "{}: graph_trainer has no such flag that selects passes{} the known ones are {}",
                 word, nearest_name_question(name, names()), fmt::join(names(), ", "));
   }
 
@@ -233,7 +233,7 @@ class Parser {
       const std::string name = given.substr(begin, end - begin);
       begin = end + 1;
       if (name.empty()) continue;
-      // Upstream's documentation disables this pass, and no pipeline here contains it.
+      // Upstream's documentation recommends disabling this pass, but no pipeline here contains it.
       if (name == "custom_codegen_pass") continue;
       const std::string ours =
           name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string();
@@ -252,7 +252,7 @@ class Parser {
 
   std::vector<std::string> words_;
   std::size_t at_ = 0;
-  std::optional<std::string> value_;  // of the current flag, if given with `=`
+  std::optional<std::string> value_;  // the current flag's value, if given with `=`
   GraphTrainerFlags flags_;
 };
 
@@ -265,19 +265,19 @@ PassValue of(std::string text) {
 Result<void> check(const GraphTrainerFlags& flags) {
   if (flags.offload_budget_gb != GraphTrainerFlags().offload_budget_gb &&
       flags.memory_policy != "sac_and_offload")
-    return fail(Error::Kind::usage, "{}{} needs --compile.memory_policy sac_and_offload", kPrefix,
-                kBudget);
+    return fail(Error::Kind::usage, "{}{} requires --compile.memory_policy sac_and_offload",
+                kPrefix, kBudget);
   if (flags.ep_overlap && flags.chunk_dim == "seq" && flags.module_fqn != kMoe)
     return fail(Error::Kind::usage,
-                "--compile.ep_overlap.chunk_dim seq needs --compile.ep_overlap.module_fqn {}: "
-                "attention reads the whole sequence",
+                "--compile.ep_overlap.chunk_dim seq requires --compile.ep_overlap.module_fqn {}, "
+                "because attention reads the whole sequence",
                 kMoe);
   return {};
 }
 
 constexpr double kGiB = 1 << 30;
 
-// The arguments that differ from the defaults. Only one policy has a budget.
+// The arguments that differ from the defaults. Only sac_and_offload has a budget.
 Given policy_arguments(const GraphTrainerFlags& flags) {
   Given given;
   if (flags.memory_policy != "default") given.emplace_back("policy", of(flags.memory_policy));
@@ -313,8 +313,9 @@ void add_ep_overlap(Pipeline& passes, const GraphTrainerFlags& flags) {
   passes.push_back({.pass = "eliminate_dead_code", .given = {}});
 }
 
-// True if FSDP's collectives are to overlap with dense regions. If modules are chunked, they must
-// be the MoE blocks, and be chunked in the graph; otherwise upstream warns and continues.
+// True if FSDP's collectives are to overlap with dense regions. If modules are chunked, these must
+// be the MoE blocks, and the strategy must be "graph"; otherwise upstream warns and continues
+// without the overlap.
 bool overlaps_dense_regions(const GraphTrainerFlags& flags) {
   return flags.dense_region_overlap &&
          (!flags.ep_overlap || (flags.module_fqn == kMoe && flags.strategy == "graph"));
@@ -340,7 +341,7 @@ void take(const Pipeline& pipeline, std::string_view pass, std::string_view name
     if (const T* held = std::get_if<T>(&value->held)) into = *held;
 }
 
-// The flags that the pipeline steps imply. The caller checks that these flags give the same
+// The flags that the pipeline steps imply. The caller must check that they select the same
 // pipeline.
 GraphTrainerFlags likely_flags(const Pipeline& pipeline) {
   GraphTrainerFlags flags;
@@ -390,7 +391,7 @@ std::string to_text(const GraphTrainerFlags& flags) {
   };
   for (const Choice& each : kChoices) {
     const std::string& value = flags.*each.value;
-    // A shell would expand an unquoted star to file names.
+    // A shell would expand an unquoted `*` to file names.
     if (value != usual.*each.value)
       add(each.name, value.find('*') == std::string::npos ? value : fmt::format("'{}'", value));
   }
@@ -468,20 +469,19 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline) {
         std::find(flags.disabled.begin(), flags.disabled.end(), step.pass) == flags.disabled.end())
       flags.disabled.push_back(step.pass);
   std::sort(flags.disabled.begin(), flags.disabled.end());
-  // Without CUDA graphs, upstream omits the annotations anyway.
+  // Upstream omits the annotations anyway if there is no CUDA graph.
   if (!has(wanted, "cudagraph")) std::erase(flags.disabled, "insert_kernel_annotations");
   JOINTER_TRY(const Pipeline chosen, graph_trainer_pipeline(flags));
   if (chosen == wanted) return flags;
   const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), chosen.begin(), chosen.end());
   if (a == wanted.end())
-    return fail(
-        Error::Kind::usage,
-        "no graph_trainer flags select this pipeline: the flags for its other steps also run {}",
-        b->pass);
-  return fail(Error::Kind::usage,
-              "no graph_trainer flags select this pipeline: the flags that come closest do not run "
-              "`{}` as step {}",
-              to_text(*a), a - wanted.begin() + 1);
+    return fail(Error::Kind::usage,
+                "no graph_trainer flags select this pipeline: the flags for its steps also run {}",
+                b->pass);
+  return fail(
+      Error::Kind::usage,
+      "no graph_trainer flags select this pipeline: the closest flags do not run `{}` as step {}",
+      to_text(*a), a - wanted.begin() + 1);
 }
 
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe) {
@@ -495,7 +495,7 @@ std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view
   return fmt::format(
       R"(# Registers a pipeline of torchtitan's graph_trainer that replays a Jointer recipe:
 # {0}
-# Import it before training, and choose it: --compile.pass_pipeline jointer{1}{2}
+# Import it before training, and select it: --compile.pass_pipeline jointer{1}{2}
 {3}
 import jointer
 from torchtitan.experiments.graph_trainer.passes import construct_default_graph_passes
@@ -516,7 +516,7 @@ COMPILES = (
 
 @register_pass_pipeline("jointer")
 def pipeline(traced_result, config, *, parallel_dims=None):
-    """The recipe on the traced step, then graph_trainer's own compilation."""
+    """Replays the recipe on the traced step, then runs graph_trainer's own compilation passes."""
     default = construct_default_graph_passes(traced_result, config, parallel_dims=parallel_dims)
     compiles = [each for each in default if getattr(each, "func", each).__name__ in COMPILES]
     replay = jointer.recipe_pass(RECIPE)

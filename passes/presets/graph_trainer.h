@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// The flags of `--compile.*` that select passes; defaults are upstream's.
+// The `--compile.*` flags that select passes, with upstream's defaults.
 struct GraphTrainerFlags {
   std::string memory_policy = "default";
   std::int64_t prefetch_layers = 1, defer_layers = 1;  // numbers of layers, for cpu_offload
@@ -27,12 +27,13 @@ struct GraphTrainerFlags {
   std::string inductor = "regional";
   bool numerics_changing = false;
   bool runs_passes = true;
-  std::vector<std::string> disabled = {};  // Jointer's names, which lack upstream's suffix `_pass`
+  std::vector<std::string> disabled = {};  // Jointer's names, without upstream's suffix `_pass`
   friend bool operator==(const GraphTrainerFlags&, const GraphTrainerFlags&) = default;
 };
 
-// Parses `--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap`; `=` may replace the
-// space. Error (usage): a flag does not select passes, or its value is invalid.
+// Parses flags such as `--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap`. A value
+// may follow a space or `=`. Error (usage): a flag does not select passes, a value is invalid, or
+// upstream refuses the combination.
 Result<GraphTrainerFlags> parse_graph_trainer_flags(std::string_view text);
 
 // The flags that differ from upstream's defaults, as command-line text.
@@ -43,13 +44,14 @@ std::string to_text(const GraphTrainerFlags& flags);
 Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags);
 
 // The flags that select this pipeline. Error (usage): no flags select it; the message names the
-// first pipeline step that no flags select.
+// first pipeline step that does not match.
 Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline);
 
-// A Python file that registers a pipeline in graph_trainer. That pipeline replays the recipe at
-// `recipe`, which `pipeline` made on the flat training step, then compiles as `pipeline` does. A
-// relative path is relative to the folder of the Python file, so that both can be moved together. A
-// comment in the file lists the flags that select the pipeline in training.
+// A Python file that registers a pipeline in graph_trainer. The registered pipeline replays the
+// recipe at `recipe`, which is the result of `pipeline` on the flat training step, and then
+// compiles as `pipeline` does. A relative path is relative to the folder of the Python file, so
+// that both files can be moved together. A comment in the Python file lists the flags that select
+// the pipeline in training.
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe);
 
 }  // namespace jointer

@@ -1,14 +1,14 @@
-// The presets: pipelines of torchtitan's compiler toolkit, one per configuration of its README, and
+// The presets: pipelines of torchtitan's compiler toolkit, one per configuration in its README, and
 // pipelines of graph_trainer, which replaced the toolkit.
 //
 // The toolkit's joint passes begin with validate_flex_attn_annotation and end with
-// fsdp_reshard_after_fwd; then torch's minimum cut makes the pair, and the toolkit's compiler
-// passes run on both halves. reassign_to_pg precedes transformer_block_bucketing, where the
-// toolkit's graph_utils.py inserts it. The two configurations of DeepSeek-V3 have no compiler
-// passes. FlexAttention changes the graph but not the pipeline, although
-// validate_flex_attn_annotation checks nothing without it.
+// fsdp_reshard_after_fwd; then torch's min-cut partitioner splits the joint graph into a pair, and
+// the toolkit's compiler passes run on both halves. As in the toolkit's graph_utils.py,
+// reassign_to_pg runs directly before transformer_block_bucketing. The two configurations of
+// DeepSeek-V3 have no compiler passes. FlexAttention changes the graph but not the pipeline;
+// validate_flex_attn_annotation checks nothing in a graph without it.
 //
-// The pipelines of graph_trainer are those that its flags choose (graph_trainer.h).
+// The pipelines of graph_trainer are those that its flags select (graph_trainer.h).
 
 #include "passes/presets/presets.h"
 
@@ -65,26 +65,28 @@ std::vector<PipelinePreset> make_presets() {
              "cudagraph.",
              fmt::format("{},regional_inductor,cudagraph", kBlocks)),
       std::move(full),
-      trainer("graph_trainer", "graph_trainer with its default flags.", ""),
-      trainer("graph_trainer_full", "graph_trainer, every layer recomputed from its input.",
+      trainer("graph_trainer", "graph_trainer with default flags.", ""),
+      trainer("graph_trainer_full", "graph_trainer with every layer recomputed from its input.",
               "--compile.memory_policy full"),
-      trainer("graph_trainer_eager", "graph_trainer with eager's selective checkpointing.",
+      trainer("graph_trainer_eager",
+              "graph_trainer with the selective activation checkpointing of eager mode.",
               "--compile.memory_policy eager"),
       trainer("graph_trainer_sac_and_offload",
-              "graph_trainer, saved results offloaded to the host.",
+              "graph_trainer with saved values offloaded to the host.",
               "--compile.memory_policy sac_and_offload"),
       trainer("graph_trainer_ag_rs_overlap",
-              "graph_trainer, all-gathers overlapped with reduce-scatters.",
+              "graph_trainer with all-gathers overlapped with reduce-scatters.",
               "--compile.enable_fsdp_ag_rs_overlap"),
       trainer("graph_trainer_dense_regions",
-              "graph_trainer, FSDP's collectives overlapped with dense compute.",
+              "graph_trainer with FSDP's collectives overlapped with dense compute.",
               "--compile.enable_fsdp_dense_region_overlap"),
-      trainer("graph_trainer_async_tp", "graph_trainer, TP's collectives fused with matmuls.",
+      trainer("graph_trainer_async_tp", "graph_trainer with TP's collectives fused with matmuls.",
               "--compile.enable_async_tensor_parallel"),
       trainer("graph_trainer_ep_overlap",
-              "graph_trainer, exchange of tokens overlapped with the other chunk's experts.",
+              "graph_trainer with each chunk's token exchange overlapped with the other chunk's "
+              "experts.",
               "--compile.ep_overlap.enabled --compile.ep_overlap.module_fqn 'layers.*.moe'"),
-      trainer("graph_trainer_full_inductor", "graph_trainer, compiled as a whole.",
+      trainer("graph_trainer_full_inductor", "graph_trainer with full Inductor compilation.",
               "--compile.inductor_compilation full"),
   };
 }

@@ -12,12 +12,12 @@ namespace jointer {
 struct PipelinePreset {
   std::string name;      // without spaces
   std::string summary;   // one sentence
-  std::string source;    // the upstream configuration to which it corresponds
+  std::string source;    // the corresponding upstream configuration
   std::string pipeline;  // as text
 };
 
 // The configurations of torchtitan's compiler toolkit, in the order of its README, followed by
-// those of torchtitan's graph_trainer. A preset may contain passes that this build lacks;
+// configurations of torchtitan's graph_trainer. A preset may contain passes that this build lacks;
 // PassRegistry::check lists them.
 const std::vector<PipelinePreset>& pipeline_presets();
 

@@ -102,15 +102,15 @@ std::string calls_text(std::int64_t count) {
 
 void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     PassContext& context) {
-  std::vector<Call> last(graph.group_count() + 1, kNoCall);  // by group: the latest one so far
+  std::vector<Call> last(graph.group_count() + 1, kNoCall);  // by group: its latest start
   for (const Call call : order) {
     if (!calls.is_start(call) || calls.is_transfer(call)) continue;
     const GroupId group = graph.node(calls.node(call)).group;
     Call& latest = last[group ? group.index() : graph.group_count()];
     if (latest != kNoCall && call < latest)
       context.decide(graph, calls.node(call), "overtaken",
-                     fmt::format("{}, a collective of the same process group, now comes before it: "
-                                 "ranks that decide differently hang.",
+                     fmt::format("{}, a collective in the same process group, now precedes it. "
+                                 "Ranks that order collectives differently hang.",
                                  graph.name(calls.node(latest))));
     else
       latest = call;
@@ -120,7 +120,7 @@ void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call
 void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> order) {
   std::vector<std::size_t> place(calls.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  // Each node that is not a call, with the number of calls before it.
+  // The nodes that are not calls, each with the number of calls before it.
   std::vector<std::pair<NodeId, std::size_t>> others;
   std::vector<std::size_t> first_reader(graph.node_count(), calls.size());
   std::size_t passed = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph's calls as reordering passes see them: numbered consecutively, with their dependencies
-// and times, and with communication identified.
+// A graph's calls, prepared for reordering passes: numbered consecutively, with dependencies and
+// times, and with communication identified.
 
 #include <cstdint>
 #include <span>
@@ -28,22 +28,22 @@ class Calls {
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] NodeId node(Call call) const { return nodes_[call]; }
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
-  // kNoCall if the node is not a call.
+  // Returns kNoCall if the node is not a call.
   [[nodiscard]] Call of_node(NodeId id) const { return call_of_[id.index()]; }
-  // The ranges of calls that no call can leave. Nothing moves across a placeholder or an output, so
-  // each half of a pair is a separate stretch.
+  // Ranges of calls; no call can leave its range. Nothing moves across a placeholder or an output,
+  // so each half of a pair is a separate stretch.
   [[nodiscard]] std::span<const Stretch> stretches() const { return stretches_; }
 
-  // The calls in the same stretch that must run before this call, or after it, because of data,
-  // writes or effects.
+  // The calls in the same stretch that must run before or after this call because of data, writes
+  // or effects.
   [[nodiscard]] std::span<const Call> before(Call call) const { return before_.of(call); }
   [[nodiscard]] std::span<const Call> after(Call call) const { return after_.of(call); }
 
-  // True for a collective, or a copy to or from the host. If it is asynchronous, it overlaps with
-  // compute.
+  // True for a collective or a copy to or from the host. Asynchronous starts overlap with compute.
   [[nodiscard]] bool is_start(Call call) const { return (flags_[call] & kStart) != 0; }
   [[nodiscard]] bool is_asynchronous(Call call) const { return is_start(call) && !is_sync(call); }
-  // True if the call returns only when the collective has finished (_dtensor.shard_dim_alltoall).
+  // True for a collective with a call that returns only when it has finished
+  // (_dtensor.shard_dim_alltoall).
   [[nodiscard]] bool is_sync(Call call) const { return (flags_[call] & kSync) != 0; }
   [[nodiscard]] bool is_transfer(Call call) const { return (flags_[call] & kTransfer) != 0; }
   [[nodiscard]] bool is_wait(Call call) const { return (flags_[call] & kWait) != 0; }
@@ -53,18 +53,18 @@ class Calls {
   // The start that a wait waits for, or the first wait of a start; kNoCall if the partner is not in
   // this graph.
   [[nodiscard]] Call partner(Call call) const { return partners_[call]; }
-  // Starts on the same stream run one after another. Each process group has a stream, or all groups
-  // share one if the simulation is configured that way; copies to and from the host have streams,
-  // too.
+  // The number of a start's stream. Starts on the same stream run one after another. Each process
+  // group has its own stream, unless the simulation is configured to share one stream among all
+  // groups. Copies to and from the host have streams, too.
   [[nodiscard]] std::uint32_t stream(Call call) const { return streams_[call]; }
   [[nodiscard]] std::string_view stream_name(const Graph& graph, Call call) const;
-  // Device time.
+  // Time on the device.
   [[nodiscard]] std::int64_t ns(Call call) const { return ns_[call]; }
 
  private:
   enum Flag : std::uint8_t { kStart = 1, kSync = 2, kWait = 4, kGemm = 8, kTransfer = 16 };
   struct Rows {
-    std::vector<std::uint32_t> first;  // by call, and the end
+    std::vector<std::uint32_t> first;  // by call; one more for the end
     std::vector<Call> all;
     [[nodiscard]] std::span<const Call> of(Call call) const {
       return std::span(all).subspan(first[call], first[call + 1] - first[call]);
@@ -84,16 +84,16 @@ class Calls {
   std::vector<std::int64_t> ns_;
 };
 
-// "1 call", "1,200 calls".
+// Text such as "1 call" or "1,200 calls".
 std::string calls_text(std::int64_t count);
 
-// Adds a decision for every collective that another collective of the same process group overtakes
+// Adds a decision for every collective that another collective in the same process group overtakes
 // in this order, because ranks may then hang.
 void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     PassContext& context);
 
-// Puts the graph's calls into this order. Placeholders and outputs stay where they are; so do
-// constants, unless a reader now precedes them. `order` must contain each call once, in its
+// Puts the graph's calls into this order. Placeholders and outputs stay where they are, and so do
+// constants, unless a reader now precedes them. `order` must contain each call once, within its
 // stretch, and respect all dependencies.
 void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> order);
 

@@ -20,11 +20,11 @@ struct CollectiveMove {
   Overlap before, after;
   std::int64_t moves = 0;                          // number of calls that it moved past
   std::int64_t grouped = 0;                        // number of calls that moved with it
-  std::string limit;                               // why it moved no further: a short phrase
+  std::string limit;                               // why it did not move further, as a short phrase
   std::int64_t bytes_before = 0, bytes_after = 0;  // live bytes at the call
 };
 
-// `direction`: "earlier" or "later". The peaks cover only stretches in which collectives moved.
+// `direction` is "earlier" or "later". The peaks are the maxima over all stretches.
 struct CollectiveReport {
   std::string title;
   std::string_view direction;
@@ -34,8 +34,8 @@ struct CollectiveReport {
 void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport& report,
                   PassContext& context);
 
-// The maximum of live bytes that a stretch with this peak may reach: `1 + budget` times the peak,
-// but no more than the run's limit unless the peak already exceeds that limit. Saturates.
+// The number of live bytes that a stretch with this peak may reach: `1 + budget` times the peak,
+// but no more than the larger of the run's limit and the peak. Saturates.
 std::int64_t allowed_bytes(std::int64_t peak, double budget, const PassContext& context);
 
 }  // namespace jointer

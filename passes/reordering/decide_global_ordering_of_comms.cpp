@@ -1,14 +1,13 @@
-// decide_global_ordering_of_comms: reports the order of collectives that is the same on every rank:
-// their order in the graph.
+// decide_global_ordering_of_comms: reports the order of collectives in the graph, which must be the
+// same on every rank.
 //
-// For each collective, it reports the previous one and whether the collective depends on that one
-// anyway.
-// Cost: linear in the calls and their dependencies.
+// For each collective, reports the previous collective and whether there is a dependency between
+// the two. Cost: linear in the calls and their dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py. Deviation: upstream adds false dependencies that
-// exist until the scheduler is done; a graph cannot represent them. So nothing changes here, and
-// the passes that reorder calls (sink_waits, raise_comms, reorder_compute_for_overlap,
-// reorder_for_peak_memory) preserve this order themselves.
+// exist until the scheduler is done. A graph cannot represent these, so nothing changes here;
+// instead, the passes that reorder calls (sink_waits, raise_comms, reorder_compute_for_overlap,
+// reorder_for_peak_memory) preserve this order.
 
 #include <fmt/core.h>
 
@@ -61,13 +60,14 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
 }  // namespace
 
 Pass decide_global_ordering_of_comms_pass() {
-  return {.info = {.name = "decide_global_ordering_of_comms",
-                   .summary = "Reports the order of collectives, which every rank keeps.",
-                   .source = "torch/_inductor/comms.py",
-                   .stage = PassStage::reordering,
-                   .parameters = {},
-                   .is_idempotent = true},
-          .run = or_kept("The graph has no collectives.", run_decide_global_ordering_of_comms)};
+  return {
+      .info = {.name = "decide_global_ordering_of_comms",
+               .summary = "Reports the order of collectives, which must be the same on every rank.",
+               .source = "torch/_inductor/comms.py",
+               .stage = PassStage::reordering,
+               .parameters = {},
+               .is_idempotent = true},
+      .run = or_kept("The graph has no collectives.", run_decide_global_ordering_of_comms)};
 }
 
 }  // namespace jointer

@@ -2,26 +2,27 @@
 // their results, so that only one gathered and one reduced buffer are live at a time.
 //
 // Terms
-//   gather block   fsdp.all_gather_copy_in, its dependencies, and the all-gather after it.
+//   gather block   fsdp.all_gather_copy_in, its dependencies, and the all-gather that reads it.
 //   unpack block   the wait for that all-gather, and the fsdp.split_with_sizes_copy that reads it.
 //   reduce block   fsdp.chunk_cat, and its readers up to the reduce-scatter.
 //   result block   the wait for that reduce-scatter, and everything that reads it.
 //
 // Steps
 //   1. Find the blocks. The calls of a block become adjacent, in their original order. A call that
-//      could be in two blocks is in the first.
+//      fits in two blocks belongs to the first.
 //   2. An unpack block runs before the next gather block, and a result block before the next reduce
 //      block.
-//   3. Put blocks and other calls in a topological order; of those that are ready, the one whose
-//      first call is earliest comes first.
+//   3. Put blocks and other calls in a topological order. Among those that are ready, the block or
+//      call that begins earliest in the original order comes first.
 // Cost: n log n in the calls, plus their dependencies.
 //
 // Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2. Later versions
 // lack it. Deviations:
-//   - Upstream fails if there are no such blocks, or no wait; here the graph stays unchanged and a
-//     decision says so. The graph also stays unchanged if the calls of a block cannot be adjacent.
-//   - Upstream groups scheduler nodes, which do not include views; here views, getitems and the
-//     in-place and functional forms of an all-gather count as part of a block.
+//   - If there are no such blocks, or a wait is missing, upstream fails; here the graph stays
+//     unchanged, and a decision says so. The graph also stays unchanged if the calls of a block
+//     cannot be adjacent.
+//   - Upstream groups scheduler nodes, which do not include views. Here, views and getitems belong
+//     to blocks, and an all-gather may be in-place or functional.
 //   - The run's memory limit applies.
 
 #include <fmt/core.h>
@@ -72,7 +73,7 @@ class BlockFinder {
            is(call, "fsdp.split_with_sizes_copy");
   }
 
-  // Adds the direct and indirect inputs of `from`, or its direct and indirect readers.
+  // Adds the direct and indirect neighbors of `from` (inputs or readers) that `takes` accepts.
   template <class Neighbors, class Takes>
   void spread(Call from, Call mark, Block& found, Neighbors neighbors, Takes takes) {
     std::vector<Call> open{from};
@@ -102,7 +103,8 @@ class BlockFinder {
         start, start, found, [&](NodeId id) { return users_.of(id); },
         [&](Call call) { return is_plain(call); });
     std::sort(found.begin(), found.end());
-    // If a layer is used twice, the second gather depends on what the first gather unpacked.
+    // If a layer is used twice, the second gather depends on the results that the first gather
+    // unpacked, so stop before the second unpacking.
     std::size_t unpacked = 0;
     const auto second = std::find_if(found.begin(), found.end(), [&](Call call) {
       return is(call, "fsdp.split_with_sizes_copy") && ++unpacked > 1;
@@ -140,7 +142,8 @@ class BlockOrder {
  public:
   explicit BlockOrder(const Calls& calls) : calls_(calls), unit_of_(calls.size(), kNoCall) {}
 
-  // Returns the block's unit, or kNoCall if all its calls are in other units.
+  // Adds a unit with the block's calls that are in no other unit. Returns the unit, or kNoCall if
+  // no calls are left.
   Call add(const Block& block) {
     const auto unit = static_cast<Call>(units_.size());
     Block mine;
@@ -173,7 +176,7 @@ class BlockOrder {
         connect(unit_of_[before], unit_of_[i]);
     for (const auto& [earlier, later] : turns_) connect(earlier, later);
 
-    using Entry = std::pair<Call, Call>;  // the first call, the unit
+    using Entry = std::pair<Call, Call>;  // the unit's first call, the unit
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     for (std::size_t u = 0; u < units_.size(); ++u)
       if (waiting_for[u] == 0) ready.emplace(units_[u].front(), static_cast<Call>(u));
@@ -220,11 +223,11 @@ Result<void> run_enforce_comm_ordering_for_fsdp(Graph& graph, const Arguments&,
   BlockFinder blocks(graph, calls);
   blocks.run();
   for (const Call call : blocks.without_wait)
-    context.decide(graph, calls.node(call), "kept", "Nothing waits for its collective.");
+    context.decide(graph, calls.node(call), "kept", "Nothing waits for this collective.");
   if (blocks.gathers.empty() && blocks.reduces.empty()) {
     context.decide("kept",
-                   "No fsdp.all_gather_copy_in or fsdp.chunk_cat has a collective: the graph does "
-                   "not come from traceable FSDP2.");
+                   "No collective reads an fsdp.all_gather_copy_in or fsdp.chunk_cat, so the graph "
+                   "does not come from traceable FSDP2.");
     return {};
   }
   BlockOrder blocked(calls);
@@ -232,8 +235,9 @@ Result<void> run_enforce_comm_ordering_for_fsdp(Graph& graph, const Arguments&,
   take_turns(blocks.reduces, blocked);
   const std::vector<Call> order = blocked.run();
   if (order.empty()) {
-    context.decide("kept",
-                   "The blocks cannot take turns: a block depends on a result of a later one.");
+    context.decide(
+        "kept",
+        "The blocks cannot take turns, because a block depends on a result of a later block.");
     return {};
   }
   if (!keep_within_limit(graph, calls, order, context)) return {};
@@ -250,7 +254,8 @@ Result<void> run_enforce_comm_ordering_for_fsdp(Graph& graph, const Arguments&,
 
 Pass enforce_comm_ordering_for_fsdp_pass() {
   return {.info = {.name = "enforce_comm_ordering_for_fsdp",
-                   .summary = "Makes FSDP2's all-gathers take turns, and its reduce-scatters, too.",
+                   .summary = "Makes FSDP2's all-gathers take turns with their consumers, and its "
+                              "reduce-scatters, too.",
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::reordering,
                    .parameters = {},

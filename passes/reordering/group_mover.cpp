@@ -24,8 +24,8 @@ OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments) {
 }
 
 std::vector<Parameter> multiplier_parameters() {
-  return {number(kCollectivesTimes, 2.0, "Factor for estimates of collectives."),
-          number(kOthersTimes, 1.0, "Factor for all other estimates.")};
+  return {number(kCollectivesTimes, 2.0, "Factor applied to the estimated times of collectives."),
+          number(kOthersTimes, 1.0, "Factor applied to all other estimated times.")};
 }
 
 GroupMover::GroupMover(const Graph& graph, const Calls& calls, const MoveOptions& options,
@@ -83,9 +83,9 @@ bool GroupMover::change_places(Call candidate) {
   const std::size_t there = is_earlier ? first_ - 1 : first_ + 1;
   if (bytes > allowed_) {
     is_earlier ? order_.sink(there, count_) : order_.raise(there, count_);
-    return stop(fmt::format("memory: {} live instead of at most {} {} {}", format_bytes(bytes),
-                            format_bytes(allowed_), is_earlier ? "before" : "after",
-                            name(candidate)));
+    return stop(fmt::format("memory: {} would be live instead of at most {} {} {}",
+                            format_bytes(bytes), format_bytes(allowed_),
+                            is_earlier ? "before" : "after", name(candidate)));
   }
   first_ = there;
   ++move_.moves;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Code shared by the passes that raise collectives and sink waits. They move one call at a time:
-// the call, together with a group of calls that move with it, swaps with its neighbors until
+// the call and the calls that must move with it form a group, which swaps with its neighbors until
 // something stops it. Each of the two passes decides which neighbors join the group and which stop
 // it.
 
@@ -20,17 +20,18 @@
 namespace jointer {
 
 struct MoveOptions {
-  bool use_runtimes = false;        // estimated times count as well
+  bool use_runtimes = false;        // consider estimated times
   bool unsafe = false;              // collectives on one stream may overtake each other
-  double extra_overlap = 0;         // surplus compute when hidden, as a share of the time
-  double budget = 0;                // allowed growth of the peak, as a share of the peak
-  std::optional<std::int64_t> max;  // maximum number of calls to move; none: all
+  double extra_overlap = 0;         // surplus compute of a hidden one, as a fraction of its time
+  double budget = 0;                // allowed growth of the peak, as a fraction of it
+  std::optional<std::int64_t> max;  // maximum number of calls to move; nullopt: all
   OverlapEstimate::Multipliers multipliers;
 };
 
-// The parameter's value, if given.
+// The parameter's value; std::nullopt if it is not given.
 std::optional<std::int64_t> optional_integer(const Arguments& arguments, std::string_view name);
-// The multipliers for estimated collective and compute times, which are parameters of both passes.
+// The multipliers for the estimated times of collectives and compute. Both passes have these
+// parameters.
 OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments);
 std::vector<Parameter> multiplier_parameters();
 
@@ -42,9 +43,9 @@ class GroupMover {
   GroupMover(const GroupMover&) = delete;
   GroupMover& operator=(const GroupMover&) = delete;
 
-  // Moves every call for which `is_moved` is true, stretch by stretch: from first to last if calls
-  // move earlier, from last to first if they move later. Sets the graph's order, and reports the
-  // decisions under `title`. Error: the run was cancelled.
+  // Moves every call for which `is_moved` returns true, stretch by stretch: from first to last if
+  // calls move earlier, from last to first if they move later. Sets the graph's order and reports
+  // the moves under `title`. Error: the run was cancelled.
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
 
  protected:
@@ -53,17 +54,18 @@ class GroupMover {
              Direction direction);
 
   [[nodiscard]] virtual bool is_moved(Call call) const = 0;
-  // Starts a new group with this call. Returns the current overlap of the call's collective.
+  // Begins a new group with this call. Returns the current overlap of the call's collective.
   virtual Overlap begin(Call call) = 0;
-  // Handles the candidate by calling join(), change_places() or stop(). Returns true to continue.
+  // Handles the candidate by calling join(), change_places() or stop(). Returns true if the group
+  // may move on.
   virtual bool meet(Call candidate) = 0;
-  // Called before each candidate. Returns false to stop.
+  // Called before each candidate. Returns false if the group must stop.
   virtual bool may_go_on() { return true; }
 
   bool stop(std::string limit);
   void join(Call candidate);
-  // Swaps the group with the candidate. If too many bytes would be live, undoes the change and
-  // returns false.
+  // Swaps the group with the candidate. If too many bytes would be live, undoes the swap, stops the
+  // group and returns false.
   bool change_places(Call candidate);
 
   // True if the candidate depends on the group, or the group depends on the candidate.

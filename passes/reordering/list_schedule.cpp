@@ -52,7 +52,7 @@ class PlaceExplainer {
  private:
   [[nodiscard]] std::string_view name(Call call) const { return graph_.name(calls_.node(call)); }
 
-  // The call that keeps a start from moving further up, as text.
+  // Text that names the call that keeps a start from moving further up.
   [[nodiscard]] std::string earlier(Call call) const {
     Call last = kNoCall;
     rows_.for_each_before(call, [&](Call before) {
@@ -60,11 +60,11 @@ class PlaceExplainer {
     });
     if (last == kNoCall) return ": it depends on no other call";
     if (last == rows_.previous(call))
-      return fmt::format(": after {}, as collectives keep their order", name(last));
+      return fmt::format(": it follows {}, because collectives keep their order", name(last));
     return fmt::format(": it depends on {}", name(last));
   }
 
-  // The call that keeps a wait from moving further down, as text.
+  // Text that names the call that keeps a wait from moving further down.
   [[nodiscard]] std::string later(Call call) const {
     Call first = kNoCall;
     for (const Call after : calls_.after(call))

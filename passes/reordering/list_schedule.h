@@ -11,9 +11,10 @@
 
 namespace jointer {
 
-// Calls with their dependencies, in which collectives stay in their current order: each start
-// depends on the previous start in its stretch, regardless of process groups, as in torch 2.11's
-// decide_global_ordering_of_comms. Copies to and from the host form a separate row.
+// Calls with their dependencies and additional dependencies that keep collectives in their current
+// order: each start depends on the previous start in its stretch, regardless of process groups, as
+// in torch 2.11's decide_global_ordering_of_comms. Collectives form one row of starts, and copies
+// to and from the host form another.
 class OrderedCalls {
  public:
   explicit OrderedCalls(const Calls& calls);
@@ -46,14 +47,13 @@ class OrderedCalls {
 struct Explained {
   bool starts = false, waits = false;
 };
-// For every start or wait, adds a decision that says how far it moved and which call keeps it
-// there.
+// For every start or wait, adds a decision that says how far it moved and which call keeps it from
+// moving further.
 void explain_places(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     Explained explained, PassContext& context);
 
-// Puts the graph's calls into this order and returns true. If the peak would then exceed the run's
-// limit, or would grow although it already exceeds the limit, leaves the order unchanged, adds a
-// decision and returns false.
+// Puts the graph's calls into this order and returns true. If the peak would then exceed both the
+// run's limit and the current peak, leaves the order unchanged, adds a decision and returns false.
 bool keep_within_limit(Graph& graph, const Calls& calls, std::span<const Call> order,
                        PassContext& context);
 

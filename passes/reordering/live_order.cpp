@@ -1,27 +1,27 @@
-// Computes live bytes while calls swap with neighbors.
+// Computes live bytes while calls swap with their neighbors.
 //
 // Terms
 //   item   something that is allocated once and freed once: a storage, or a collective's temporary
 //          memory (core/schedule/memory_items.h). A collective uses its inputs until its wait.
-//   loose  an item that several calls make without reading it from one another, so that the first
-//          of these calls allocates it. Captures seldom contain such items.
+//   loose  an item that several calls produce without reading it from one another, so that the
+//          first of these calls allocates it. Captures rarely contain such items.
 //
-// A group and the call next to it swap. The call that allocates an item stays the same: the other
-// calls that make the item also read it, so they stay after that call. The call that frees it
-// changes in two cases:
+// Each step swaps a group with an adjacent call. The call that allocates an item stays the same,
+// because the other calls that produce the item also read it and so stay after that call. The call
+// that frees the item changes in two cases:
 //   - the call moves after the group and uses an item whose last user was in the group: the call
 //     now frees it;
 //   - the call was the last user of an item and moves before the group: the last user in the group
 //     now frees it, if there is one.
-// The lifetimes of loose items are computed from scratch. Then the live bytes are summed again over
-// the positions that changed. After these positions, the same calls have run as before, so nothing
+// The lifetimes of loose items are computed from scratch. Then the live bytes at the positions of
+// the swap are summed again. After these positions, the same calls have run as before, so nothing
 // changes.
 //
 // Cost of a swap: linear in the size of the group and in the number of items that the call uses; in
-// the second case, also in the number of users of the items that the call freed.
-// Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations: upstream
-// computes the group's peak when calls join the group but does not update it as the group moves, so
-// upstream's budget may be exceeded; here the peak is exact after every swap.
+// the second case, also in the number of users of the items that the call freed. Source:
+// torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations: upstream computes
+// the group's peak when calls join the group but does not update it as the group moves, so the
+// budget may be exceeded; here the peak is exact after every swap.
 
 #include "passes/reordering/live_order.h"
 
@@ -71,7 +71,7 @@ void LiveOrder::end_with(std::uint32_t item, NodeId node) {
   changed.ends = node;
 }
 
-// Computes both ends of an item's lifetime from scratch.
+// Computes the beginning and end of an item's lifetime from scratch.
 void LiveOrder::settle(std::uint32_t item) {
   MemoryItems::Item& changed = items_.items[item];
   const auto earlier = [&](NodeId a, NodeId b) { return places_[call(a)] < places_[call(b)]; };

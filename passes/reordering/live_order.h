@@ -14,7 +14,7 @@ namespace jointer {
 
 class LiveOrder {
  public:
-  // Starts with the graph's order.
+  // Begins with the graph's order.
   LiveOrder(const Graph& graph, const MemoryOptions& options, const Calls& calls);
 
   [[nodiscard]] std::span<const Call> order() const { return order_; }
@@ -22,7 +22,7 @@ class LiveOrder {
   [[nodiscard]] std::size_t place(Call call) const { return places_[call]; }
   // Live bytes after the call has allocated its results.
   [[nodiscard]] std::int64_t bytes(Call call) const { return high_[places_[call]]; }
-  // The maximum of bytes() in a stretch. Cost: linear in the length of the stretch.
+  // The maximum of bytes() over a stretch. Cost: linear in the length of the stretch.
   [[nodiscard]] std::int64_t peak(Stretch stretch) const;
 
   // Swaps the `count` calls from `first` with the call directly before them (raise) or directly

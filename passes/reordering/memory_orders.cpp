@@ -1,22 +1,22 @@
-// Three greedy orders of calls that use little memory. Terms: an item is allocated once and freed
-// once (core/schedule/memory_items.h); a call is ready once everything that it depends on has run.
+// Three greedy algorithms that compute orders of calls with low memory use. Terms: an item is
+// allocated once and freed once (core/schedule/memory_items.h); a call is ready once everything
+// that it depends on has run.
 //
 // lpmf, least peak memory first. Tracks live bytes and their maximum so far; the gap between the
-//   two can be allocated without a new peak. Among the ready calls that allocate no more than the
-//   gap, the next is the one after which the fewest bytes are live; if there is no such call, the
-//   one that allocates the least. Ties: live bytes after the call, then the original order. A call
-//   frees the items that have no other user left.
-//   Ready calls are in a tree over all calls, sorted by the bytes that they allocate: the first
-//   leaves are the calls that fit into the gap. Cost: n log n; upstream scans all ready calls each
-//   time.
-// bfs. The ready call whose predecessors ran earliest runs next; the times of predecessors are
-//   compared as sorted lists.
-// dfs. Calls are visited in the order of the bytes that they allocate and read. Each runs after its
-//   dependencies, which are visited in that order too.
+//   two can be allocated without a new peak. The next call is the ready call after which the fewest
+//   bytes are live, among those that allocate no more than the gap. If there is none, it is the
+//   ready call that allocates the least. Ties go to fewer live bytes after the call, then to the
+//   original order. A call frees the items that have no other user left. A tree over all calls,
+//   sorted by the bytes that they allocate, contains the ready calls; its first leaves are the
+//   calls that fit into the gap. Cost: n log n; upstream scans all ready calls each time.
+// bfs. The ready call with the predecessors that ran earliest runs next; the times of predecessors
+// are compared as sorted lists. dfs. Calls are visited in the order of the number of bytes that
+// they allocate and read. Each call runs after its dependencies, which are visited in the same
+// order.
 //
 // Source: torch 2.11, torch/_inductor/memory.py (lpmf: DAC 2006, "Buffer memory optimization for
-// video codec application modeled in Simulink"). Deviations: items are real storages, with a
-// collective's inputs live until its wait; each stretch is ordered separately.
+// video codec application modeled in Simulink"). Deviations: items are real storages, and a
+// collective's inputs are live until its wait; each stretch is ordered separately.
 
 #include "passes/reordering/memory_orders.h"
 
@@ -105,7 +105,7 @@ class ReadyBySize {
   [[nodiscard]] std::size_t leaf(Call call) const {
     return leaves_ + leaf_of_[call - stretch_.first];
   }
-  // The first leaf whose call allocates more than `size`.
+  // The first leaf with a call that allocates more than `size`.
   [[nodiscard]] std::size_t behind(std::int64_t size) const {
     return static_cast<std::size_t>(std::upper_bound(sizes_.begin(), sizes_.end(), size) -
                                     sizes_.begin());
@@ -129,7 +129,7 @@ class ReadyBySize {
   std::vector<std::int64_t> sizes_;  // by leaf
   std::vector<std::size_t> leaf_of_;
   std::size_t leaves_ = 1;  // a power of two
-  std::vector<Key> tree_;   // the root is 1
+  std::vector<Key> tree_;   // the root is at index 1
 };
 
 class LeastPeakFirst {
@@ -195,7 +195,7 @@ class LeastPeakFirst {
     return std::get<2>(*by_successor_.begin());
   }
 
-  // The last user that runs frees the item.
+  // Only one user is left, which will free the item.
   void give_to_users(std::uint32_t item) {
     if (!use_.is_freed(item)) return;
     for (const NodeId user : use_.users(item)) {
@@ -213,7 +213,7 @@ class LeastPeakFirst {
   Stretch stretch_;
   ReadyBySize ready_;
   std::vector<std::uint32_t> waiting_for_;  // by call
-  std::vector<std::int64_t> frees_;         // by call: bytes that it would free if it ran now
+  std::vector<std::int64_t> frees_;         // by call: bytes that it would free now
   std::vector<std::uint32_t> users_left_;   // by item
   std::set<std::tuple<Call, std::size_t, Call>> by_successor_;  // by first dependent call
   std::size_t by_successor_count_ = 0;

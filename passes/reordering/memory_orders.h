@@ -1,6 +1,6 @@
 #pragma once
 
-// Computes orders of calls that use little memory. memory_orders.cpp describes the algorithms.
+// Computes orders of calls with low memory use. memory_orders.cpp describes the algorithms.
 
 #include <cstdint>
 #include <span>
@@ -20,7 +20,7 @@ class ItemUse {
 
   [[nodiscard]] std::int64_t allocated(Call call) const { return allocated_[call]; }
   [[nodiscard]] std::span<const std::uint32_t> used(Call call) const { return used_.of(call); }
-  // The number of bytes that the call allocates but nothing uses.
+  // The number of bytes that the call allocates and that nothing uses.
   [[nodiscard]] std::int64_t unused(Call call) const { return unused_[call]; }
 
   [[nodiscard]] std::size_t items() const { return found_.items.size(); }
@@ -30,7 +30,7 @@ class ItemUse {
   [[nodiscard]] std::span<const NodeId> users(std::uint32_t item) const {
     return found_.users.of(item);
   }
-  // The bytes that are live before a stretch begins, and after it ends.
+  // The bytes that are live before a stretch begins and after it ends.
   [[nodiscard]] std::int64_t live_before(Stretch stretch) const {
     return high_[stretch.first] - allocated_[stretch.first];
   }
@@ -40,11 +40,11 @@ class ItemUse {
   MemoryItems found_;
   std::vector<std::int64_t> allocated_, unused_;  // by call
   Lists<std::uint32_t> used_;                     // by call
-  std::vector<std::int64_t> high_, low_;          // by position, in the graph's order
+  std::vector<std::int64_t> high_, low_;          // by position in the graph's order
 };
 
-// Each function appends the calls of a stretch to `order`. `size_threshold`: if every ready call
-// allocates more than this, the call that makes the most calls ready runs next; 0 disables this
+// Each function appends the calls of a stretch to `order`. If every ready call allocates more than
+// `size_threshold`, the ready call with the earliest dependent call runs next; 0 disables this
 // rule.
 void order_lpmf(const Calls& calls, const OrderedCalls& rows, const ItemUse& use,
                 std::int64_t size_threshold, Stretch stretch, std::vector<Call>& order);

@@ -1,12 +1,12 @@
 #pragma once
 
 // Estimates how much compute overlaps with a collective in an order of calls, as upstream's
-// reordering passes do: from the collective's start, compute time is summed up to
+// reordering passes do. Compute time is summed from the collective's start up to the first of
 //   - the collective's wait, or the end of the stretch;
 //   - a collective whose call returns only when the collective has finished;
 //   - the wait of a later collective on the same stream: collectives on a stream run one after
-//     another, so this one has finished too.
-// The time of waits does not count. The multipliers, which correct estimates, are upstream's.
+//     another, so the first collective has finished, too.
+// The time of waits does not count. The multipliers, which correct the estimates, are upstream's.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace jointer {
 
 struct Overlap {
   std::int64_t communication = 0, compute = 0;  // nanoseconds
-  // The sum of compute ended before the wait, so later compute before the wait does not count.
+  // The sum ended before the collective's wait, so compute between that point and the wait does not
+  // count.
   bool is_cut = false;
 
-  // Communication time that compute does not cover. If negative, its absolute value is surplus
-  // compute.
+  // Communication time that compute does not cover; if negative, the surplus of compute.
   [[nodiscard]] std::int64_t exposed() const { return communication - compute; }
-  // The change in exposed time if `more_compute` nanoseconds of compute overlap as well.
+  // The change in exposed time if `more_compute` more nanoseconds of compute overlap.
   [[nodiscard]] std::int64_t change(std::int64_t more_compute) const {
     return std::max<std::int64_t>(exposed() - more_compute, 0) -
            std::max<std::int64_t>(exposed(), 0);
@@ -39,7 +39,7 @@ class OverlapEstimate {
   OverlapEstimate(const Calls& calls, Multipliers multipliers)
       : calls_(calls), multipliers_(multipliers) {}
 
-  // The estimate times its multiplier.
+  // The estimated time, multiplied by its multiplier.
   [[nodiscard]] std::int64_t ns(Call call) const;
   // True if compute after `other` cannot overlap with the collective.
   [[nodiscard]] bool ends(const LiveOrder& order, Call start, Call other) const;

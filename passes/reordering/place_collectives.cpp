@@ -4,31 +4,32 @@
 // Terms
 //   exposed  the part of a collective's time that no compute hides, in the simulation of the
 //            current order.
-//   block    a collective's start with the chain of cheap calls that feeds it, or its wait with the
-//            chain that reads it (core/edit/moves.h). Without the chain, the start or wait could
-//            hardly move.
+//   block    a collective's start with the chain of cheap calls that computes its input, or its
+//            wait with the chain of cheap calls that reads it (core/edit/moves.h). Without the
+//            chain, the start or wait could hardly move.
 //   gap      a position that dependencies allow for the block (core/schedule/legal_range.h).
 //
 // Steps of each round
-//   1. Simulate the order. List the exposed collectives, longest first, each followed by the
-//      collective that occupies its stream when it could start.
-//   2. For each collective, place first the start, then, if the collective is still exposed, the
+//   1. Simulate the order. List the exposed collectives, longest exposed time first, each followed
+//      by the collective that occupies its stream when it could start.
+//   2. For each collective, first place the start; if the collective is still exposed, place the
 //      wait. A what-if computes the step time and the peak for each gap, except for outer gaps that
-//      are further away and no better. Among the gaps within the allowed memory, the one with the
-//      shortest step time wins; ties: least exposed time, lowest peak, nearest. The block moves
-//      there if that saves enough time.
-//   Rounds end when nothing moved, or after `rounds`. A collective is skipped if its exposed time
-//   has not changed since it was last considered. A block is skipped if the calls that it can pass
-//   take less time than a move must save.
+//      are further away and no better. The best gap is the gap with the shortest step time among
+//      those within the allowed memory. Ties go to the least exposed time, then to the lowest peak,
+//      then to the nearest gap. The block moves there if that saves enough time.
+//   The pass ends after a round in which nothing moved, or after `rounds` rounds. A collective is
+//   skipped if its exposed time has not changed since it was last considered. A block is skipped if
+//   the calls that it can pass take less time in total than a move must save.
 //
-// Every move is a separate edit, like one made by hand. The order of the collectives of a process
-// group stays unless a parameter allows otherwise: ranks whose estimates differ would hang.
+// Every move is a separate edit, like a move made by hand. Collectives in a process group keep
+// their order unless a parameter allows otherwise, because ranks with different estimates would
+// hang.
 //
-// Cost: for each block, a preview of its gaps and a move. If few gaps must be evaluated, the
+// Cost: for each block, a preview of its gaps and a move. If only a few gaps must be evaluated, the
 // preview takes about 10 microseconds, regardless of the graph's size (WhatIf::preview_near);
-// otherwise it takes 0.1 to 5 ms on Llama3-8B, depending on the graph.
+// otherwise it takes 0.1 to 5 ms for Llama3-8B, depending on the graph.
 //
-// Source: Jointer's own.
+// Source: none; this pass is Jointer's own.
 
 #include <fmt/core.h>
 
@@ -49,14 +50,14 @@ namespace {
 struct Settings {
   std::int64_t min_gain_ns = 0;
   std::int64_t rounds = 1;
-  std::optional<std::int64_t> max;  // collectives per round
+  std::optional<std::int64_t> max;  // maximum number of collectives per round
   bool may_overtake = false;
   double memory_budget = 0;
 };
 
 class Placing {
  public:
-  // The order of `graph` stays; the pass moves nodes in a copy.
+  // Moves nodes in a copy; `graph` stays unchanged.
   Placing(const Graph& graph, std::vector<NodeCost> costs, const Settings& settings,
           PassContext& context)
       : context_(context),
@@ -91,15 +92,15 @@ class Placing {
       JOINTER_CHECK(context_.report((static_cast<double>(round) + part) /
                                     static_cast<double>(settings_.rounds)));
       JOINTER_TRY(const std::int64_t saved, place(shown[i].start));
-      // The wait has to move only if the collective is still exposed.
+      // Move the wait only if the collective is still exposed.
       if (shown[i].wait && shown[i].exposed_ns - saved >= min_gain())
         JOINTER_CHECK(place(shown[i].wait));
     }
     return {};
   }
 
-  // The exposed collectives, longest first, each followed by the collective that occupies its
-  // stream. Contains no duplicates.
+  // The exposed collectives, longest exposed time first, each followed by the collective that
+  // occupies its stream, without duplicates.
   [[nodiscard]] std::vector<CollectiveTiming> collectives_that_show() const {
     const Simulation simulation(ordered_, costs_, options_.simulation);
     const auto all = simulation.collectives();
@@ -128,12 +129,12 @@ class Placing {
     return found;
   }
 
-  // Returns the nanoseconds by which the move shortened the step time.
+  // Places the start or wait. Returns by how many nanoseconds the step time decreased.
   Result<std::int64_t> place(NodeId node) {
     const std::vector<NodeId> block =
         carry(ordered_, users_, node, carrying_direction(ordered_, node)).block;
     const auto range = what_if_.range(block);
-    if (!range) return 0;  // a call within the chain cannot leave it
+    if (!range) return 0;  // the chain cannot move as a block
     const Gaps gaps = gaps_in_turn(block, *range);
     if (max_gain(block, gaps) < min_gain()) return 0;
     JOINTER_TRY(const NearPreview preview, what_if_.preview_near(block, gaps.first, gaps.last));
@@ -237,9 +238,9 @@ class Placing {
     ordered_.move(block, before);
     ++moved_;
     context_.decide(ordered_, node, "moved",
-                    fmt::format("{}: the step takes {} less, {}; the peak is {}.", edit.title,
-                                format_ns(now.step_ns - then.step_ns), format_ns(then.step_ns),
-                                format_bytes(then.peak_bytes)));
+                    fmt::format("{}: the step time decreases by {} to {}; the peak is {}.",
+                                edit.title, format_ns(now.step_ns - then.step_ns),
+                                format_ns(then.step_ns), format_bytes(then.peak_bytes)));
     for (const std::string& note : edit.notes) context_.decide(ordered_, node, "note", note);
     edit.by = "place_collectives";
     context_.add_edit(std::move(edit));
@@ -279,22 +280,23 @@ Result<void> run_place_collectives(Graph& graph, const Arguments& arguments, Pas
 Pass place_collectives_pass() {
   return {
       .info = {.name = "place_collectives",
-               .summary =
-                   "Moves exposed collectives one at a time to the position where the step is "
-                   "shortest. Each move is an edit.",
+               .summary = "Moves exposed collectives, one at a time, to the position with the "
+                          "shortest step time. Each move is an edit.",
                .source = "ours",
                .stage = PassStage::reordering,
                .parameters =
-                   {count("rounds", 2, 1, "Maximum number of rounds; fewer if nothing moves."),
+                   {count("rounds", 2, 1,
+                          "Maximum number of rounds; the pass ends early if nothing moves."),
                     optional_count("most",
                                    "Maximum number of collectives per round, most exposed first; "
                                    "none: all."),
-                    number("least_gain_us", 2.0, "Microseconds of the step that a move must save."),
+                    number("least_gain_us", 2.0,
+                           "Minimum saving in step time per move, in microseconds."),
                     number("peak_memory_budget", 0.0,
-                           "Allowed growth of the peak, as a share of it."),
+                           "Allowed growth of the peak, as a fraction of the original peak."),
                     flag("unsafe_collectives_reorder", false,
-                         "Collectives of one process group may change their order. Ranks that "
-                         "decide differently then hang.")}},
+                         "Collectives in the same process group may change their order. Ranks that "
+                         "order them differently hang.")}},
       .run = run_place_collectives};
 }
 

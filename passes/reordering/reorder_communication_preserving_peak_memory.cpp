@@ -2,42 +2,42 @@
 // far as memory allows.
 //
 // Terms
-//   group      the collective that is being moved, with the calls that move along because it
-//              depends on them. The calls are adjacent, the collective last.
+//   group      the collective that is being moved and the calls that move with it because it
+//              depends on them. The calls are adjacent; the collective comes last.
 //   candidate  the call directly before the group.
 //
 // Steps. Visit the collectives in program order, separately in each stretch between placeholders
 // and outputs (and so in each half of a pair):
-//   1. If the group depends on a candidate, it joins the group, unless it is another collective or,
-//      without run-time estimates, a matrix product.
+//   1. If the group depends on a candidate, the candidate joins the group, unless it is another
+//      collective or, if estimates are not used, a matrix product.
 //   2. Any other candidate swaps with the group, unless
-//      - the collective is hidden and there is surplus compute (with estimates);
+//      - estimates are used, and the collective is hidden with enough surplus compute;
 //      - the candidate is a collective on the same stream;
-//      - more time becomes exposed elsewhere than becomes hidden: the candidate's compute no longer
-//        hides waits in the group, and the group's compute no longer hides a candidate that is a
-//        collective (with estimates);
+//      - estimates are used, and more time would become exposed elsewhere than hidden here: the
+//        candidate's compute would no longer hide waits in the group, or the group's compute would
+//        no longer hide a candidate that is a collective;
 //      - the peak would exceed the budget.
-//   3. The collective stops at the first candidate that neither joins nor swaps, the limiting
+//   3. The collective stops at the first candidate that neither joins nor swaps: the limiting
 //      factor.
 //
 // Cost: linear in the size of the group for each swap, regardless of the graph's size
 // (live_order.cpp), and for each collective, linear in the number of calls between it and its wait.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
-//   - reorder_iterative_unsafe_collectives_reorder is off by default: ranks whose estimates differ
-//     would hang. If it is off, the collectives on each stream stay in order: those of a process
-//     group, or all if the simulation has one stream for them. In upstream, all collectives stay in
-//     order.
+//   - reorder_iterative_unsafe_collectives_reorder is off by default, because ranks with different
+//     estimates would hang. If it is off, the collectives on each stream stay in order, that is,
+//     the collectives in each process group, or all collectives if the simulation has one stream
+//     for them. In upstream, all collectives then stay in order.
 //   - Memory is counted as elsewhere in Jointer: by real storages (views and waits allocate none),
-//     and with a collective's inputs live until its wait. The checked peak is exact (upstream's
-//     becomes outdated), and the run's limit applies, too.
+//     and a collective's inputs are live until its wait. The peak that is checked is exact
+//     (upstream's becomes outdated), and the run's limit applies, too.
 //   - Compute overlaps with a collective until the wait of a later collective on the same stream;
 //     upstream intends to check that, but checks the wrong collective.
-//   - Nothing moves across placeholders and outputs, and every dependency that edits respect
-//     counts: writes, random operators, tokens, checks.
+//   - Nothing moves across placeholders and outputs, and all dependencies that edits respect apply:
+//     writes, random operators, tokens, checks.
 //   - A copy to or from the host moves like a collective.
-//   - reorder_prefetch_limit, which upstream no longer reads, still applies. Upstream's switches
-//     for debugging and logging are left out: the table and the decisions are always reported.
+//   - reorder_prefetch_limit, which upstream no longer reads, still applies. Upstream's options for
+//     debugging and logging are left out, because the table and the decisions are always reported.
 
 #include <fmt/core.h>
 
@@ -126,8 +126,9 @@ class Raiser final : public GroupMover {
     std::int64_t worse = move_.after.change(ns);
     for (const Overlap& waited : group_waits_) worse += waited.change(-ns);
     if (worse > 0)
-      return stop(
-          fmt::format("waits in its group would lose {} more than it gains", format_ns(worse)));
+      return stop(fmt::format(
+          "waits in its group would become exposed {} longer than it would become hidden",
+          format_ns(worse)));
     for (Overlap& waited : group_waits_) waited.compute -= ns;
     return true;
   }
@@ -162,17 +163,17 @@ Result<void> run_reorder_communication_preserving_peak_memory(Graph& graph,
 std::vector<Parameter> peak_parameters() {
   std::vector<Parameter> made{
       flag("reorder_iterative_use_runtime_estimations", false,
-           "Stop once a collective is estimated to be hidden."),
+           "Use estimated times: stop once a collective is hidden."),
       number("reorder_iterative_extra_comm_comp_overlap", 0.5,
-             "With estimates: a collective is hidden if overlapping compute is longer than it by "
-             "this share."),
+             "With estimated times, a collective is hidden if overlapping compute exceeds its time "
+             "by this fraction."),
       number("reorder_iterative_peak_memory_budget", 0.2,
-             "Allowed growth of the peak, as a share of it."),
+             "Allowed growth of the peak, as a fraction of the original peak."),
       flag("reorder_iterative_unsafe_collectives_reorder", false,
-           "Collectives of one process group may change their order. Ranks that decide "
-           "differently then hang."),
+           "Collectives in the same process group may change their order. Ranks that order them "
+           "differently hang."),
       flag("reorder_iterative_group_with_collectives", false,
-           "A collective that another one depends on moves with it."),
+           "A collective that another collective depends on moves with it."),
       optional_count("reorder_prefetch_limit",
                      "Maximum number of calls that a collective may pass; none: any number."),
       optional_count("reorder_iterative_debug_limit_to_reorder",

@@ -2,8 +2,8 @@
 //
 // Source: torch 2.11, torch/_inductor/comms.py; the list is
 // config.reorder_for_compute_comm_overlap_passes, empty by default. Deviation: upstream's passes
-// share a global configuration, whereas this pass has the parameters of all of them, and each
-// parameter applies to every pass in the list that has it. The list contains only names, not
+// share a global configuration, whereas this pass has the parameters of all these passes, and each
+// parameter applies to every pass in the list that has it. The list may contain only names, not
 // functions.
 
 #include <fmt/core.h>
@@ -25,9 +25,9 @@ std::vector<Parameter> parameters_of(std::span<const Pass> passes) {
                  .type = Parameter::Type::list,
                  .default_value = PassValue::List{},
                  .doc =
-                     "The passes to run, in this order. Upstream recommends "
-                     "reorder_communication_preserving_peak_memory, sink_waits_iterative, and "
-                     "then the first again."};
+                     "Passes to run, in this order. Upstream recommends "
+                     "reorder_communication_preserving_peak_memory, then sink_waits_iterative, "
+                     "then reorder_communication_preserving_peak_memory again."};
   for (const Pass& pass : passes) list.choices.push_back(pass.info.name);
   std::vector<Parameter> parameters{std::move(list)};
   for (const Pass& pass : passes)
@@ -51,7 +51,7 @@ Result<void> run_reorder_compute_and_comm_for_overlap(Graph& graph, const Argume
       given.emplace_back(parameter.name, arguments.value(parameter.name));
     JOINTER_TRY(const Arguments own, Arguments::check(pass->info.parameters, given));
     context.decide("runs", fmt::format("{}; its decisions follow.", name));
-    // Each listed pass contributes an equal share of this pass's progress.
+    // Each pass in the list contributes an equal share of the progress.
     const auto share = static_cast<double>(names.size());
     double done = static_cast<double>(i) / share;
     PassContext::Options options;
@@ -71,7 +71,7 @@ Result<void> run_reorder_compute_and_comm_for_overlap(Graph& graph, const Argume
 
 Pass reorder_compute_and_comm_for_overlap_pass() {
   return {.info = {.name = "reorder_compute_and_comm_for_overlap",
-                   .summary = "Runs the reordering passes in a list.",
+                   .summary = "Runs a list of reordering passes.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters_of(members())},

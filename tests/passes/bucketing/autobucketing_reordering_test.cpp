@@ -111,7 +111,7 @@ TEST(Autobucketing, MergesCollectivesDominatedByLatency) {
       run_pass(parse(kSmall), "autobucketing_reordering{bucket_mode=custom_ops_multidtype}");
   EXPECT_EQ(step.after.collectives, 1U);
   EXPECT_EQ(step.merged, 2U);
-  EXPECT_THAT(reason_of(step, "ag_p", "merged"), HasSubstr("One collective with ag_q"));
+  EXPECT_THAT(reason_of(step, "ag_p", "merged"), HasSubstr("Merged with ag_q"));
   // Two dtypes are sent as bytes.
   const Graph& graph = *step.graph;
   const Node& wait = node(graph, "wt_p");

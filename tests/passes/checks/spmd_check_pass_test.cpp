@@ -96,7 +96,7 @@ TEST_F(SpmdCheckPass, RefusesIfConfigured) {
 
 TEST_F(SpmdCheckPass, ReportsThatThereIsNothingToCompareWith) {
   EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kCheckedText), 0), "spmd_check"), "kept"),
-              HasSubstr("no capture of another rank"));
+              HasSubstr("`captures` is empty"));
   EXPECT_THROW(run_pass(rank_graph(std::string(kCheckedText), 0), pass_text()), std::runtime_error);
 }
 

@@ -183,8 +183,7 @@ TEST(FsdpReshardAfterFwd, ReportsExistingTagsOrThatThereIsNothingToTag) {
   EXPECT_EQ(first.retagged, 2U);
   const StepResult again = run_pipeline_text(*first.graph, "fsdp_reshard_after_fwd").at(0);
   ASSERT_EQ(again.decisions.size(), 1U);
-  EXPECT_EQ(again.decisions.front().reason,
-            "All parts of 1 gathered parameter already have their tags.");
+  EXPECT_EQ(again.decisions.front().reason, "The gathers of 1 parameter are already tagged.");
   const StepResult none =
       run_pipeline_text(parse("x: f32[4] = input\nreturn [x]"), "fsdp_reshard_after_fwd").at(0);
   ASSERT_EQ(none.decisions.size(), 1U);

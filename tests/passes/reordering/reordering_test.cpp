@@ -40,7 +40,7 @@ TEST(ReorderingTest, RaiseCommsStartsCollectivesEarly) {
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g1", "g2", "a", "v1", "b", "y1", "v2", "y2"));
   EXPECT_EQ(reason_of(steps[0], "g1"), "1 call earlier: it depends on no other call.");
   EXPECT_EQ(reason_of(steps[0], "g2"),
-            "4 calls earlier: after g1, as collectives keep their order.");
+            "4 calls earlier: it follows g1, because collectives keep their order.");
 }
 
 TEST(ReorderingTest, SinkWaitsPutsWaitsRightBeforeTheirReaders) {

@@ -60,7 +60,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
       {"schedule_fsdp_comms_to_dense_regions", "no FSDP all-gather or reduce-scatter"},
       {"annotate_flex_attention_for_regional_inductor", "The graph has no flex_attention"},
       {"annotate_rmsnorm_for_regional_inductor", "The graph has no fused RMSNorm"},
-      {"regional_inductor", "No call is annotated with compile_with_inductor"},
+      {"regional_inductor", "no call is annotated with compile_with_inductor"},
       {"insert_kernel_annotations", "does not record which modules its nodes belong to"},
   };
   for (const auto& [pass, reason] : reasons)
