@@ -109,7 +109,7 @@ std::vector<Foreign> foreign_parameters() {
        false,
        {},
        "Logs estimates for the final graph.",
-       "the numbers of each step include the time of its collectives"},
+       "the estimates of each pipeline step already include its collectives"},
       {"collective_estimator",
        std::string("analytical"),
        {"analytical", "benchmark"},

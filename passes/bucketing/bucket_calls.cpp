@@ -7,24 +7,27 @@
 // casts the members' inputs and copies them to this rank's row of the result; the collective
 // gathers in place. If there is only one member, its result is a view. If there are several, each
 // gets a new tensor, and `split_with_sizes_copy` fills all of them in one kernel. Members of
-// different dtypes are sent as the smallest of these dtypes. All-gather, in `standard` and
-// `coalesced`. The result is allocated; the members are flattened, joined and copied to this rank's
-// row of the result; the gathered tensor is split, and each part is made dense.
+// different dtypes are sent as the smallest of these dtypes.
+// All-gather, in `standard` and `coalesced`. The result is allocated; the members are flattened,
+// joined and copied to this rank's row of the result; the gathered tensor is split, and each part
+// is made dense.
 //
 // Reduce-scatter. In `custom_ops`, one operator, `bucketing._pre_bucket_reduce_scatter`, joins the
 // members rank by rank; in `standard`, plain calls do. The results are views of the received
 // tensor. In `coalesced`, the collective reads the flattened members as a list, and each member has
-// its own wait. All-reduce. The members are flattened and joined; the results are views.
+// its own wait.
+// All-reduce. The members are flattened and joined; the results are views.
 //
 // In these calls, torch denotes a dtype by its index among all dtypes in `dir(torch)`. Torch 2.15
 // has one more dtype than 2.11, at the front, and no longer passes the group's name to the packing
 // operator.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
-// make_fx records them. Deviations: torch also avoids the names of nodes that were removed before
-// the capture. If the input of a reduce-scatter is padded, the bucket packs the padded tensor,
-// whereas torch, in `custom_ops`, packs the tensor before padding. A member whose result is not
-// dense, or has a symbolic size, is not bucketed.
+// make_fx records them.
+// Deviations: torch also avoids the names of nodes that were removed before the capture. If the
+// input of a reduce-scatter is padded, the bucket packs the padded tensor, whereas torch, in
+// `custom_ops`, packs the tensor before padding. A member whose result is not dense, or has a
+// symbolic size, is not bucketed.
 
 #include "passes/bucketing/bucket_calls.h"
 

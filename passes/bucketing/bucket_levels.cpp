@@ -9,8 +9,9 @@
 // the length of the longest chain of members that ends with it.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py (2.15), _BucketPlanReachability
-// and _split_independent_collectives. Cost: nodes times ends / 64 for the walk, and merges times
-// ends / 64 for each end that is queried.
+// and _split_independent_collectives.
+// Cost: nodes times ends / 64 for the walk, and merges times ends / 64 for each end that is
+// queried.
 
 #include "passes/bucketing/bucket_levels.h"
 

@@ -16,7 +16,7 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
 
 // Like the two functions above, but also true for buckets, which contain several parameters or
-// gradients, and for gradients that are summed over the chunks of a batch. The value gathered must
+// gradients, and for gradients that are summed over the chunks of a batch. The gathered value must
 // be computed from placeholders, and the reduced value must reach the output, without compute or
 // another such collective in between. The collectives of tensor parallelism move activations, which
 // compute nodes produce and read.

@@ -5,8 +5,8 @@
 // replaces. Inputs may come after the bucket, so the stretch between the bucket and its inputs is
 // sorted.
 //
-// Source: torch/_inductor/fx_passes/bucketing.py (2.15), process_collective_bucket. Cost: linear in
-// the number of nodes.
+// Source: torch/_inductor/fx_passes/bucketing.py (2.15), process_collective_bucket.
+// Cost: linear in the number of nodes.
 
 #include "passes/bucketing/fx_buckets.h"
 

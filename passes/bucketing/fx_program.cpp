@@ -8,8 +8,9 @@
 // to wait. A stretch that is already sorted does not change. Outputs stay at the end.
 //
 // Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, of
-// which core/schedule/stable_order.h is a version that respects all dependencies. Cost: sorting is
-// linear in the length of the stretch, and building the list is linear in the number of nodes.
+// which core/schedule/stable_order.h is a version that respects all dependencies.
+// Cost: sorting is linear in the length of the stretch, and building the list is linear in the
+// number of nodes.
 
 #include "passes/bucketing/fx_program.h"
 

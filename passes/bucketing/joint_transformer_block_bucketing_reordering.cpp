@@ -459,10 +459,11 @@ class BlockBucketing {
       NodeId behind = *std::max_element(
           wish.nodes.begin(), wish.nodes.end(),
           [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; });
-      context_.decide(graph_, wish.target, "deferred",
-                      fmt::format("Its wait moves after {}, so that it overlaps with the backward "
-                                  "of that block.",
-                                  graph_.name(behind)));
+      context_.decide(
+          graph_, wish.target, "deferred",
+          fmt::format(
+              "It moves after {}, so that its collective overlaps with the backward of that block.",
+              graph_.name(behind)));
       std::vector<NodeId> chain{wish.target};
       std::vector<bool> is_in(graph_.node_count(), false);
       is_in[wish.target.index()] = true;

@@ -126,7 +126,7 @@ ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& module
 ModulePlan derive_module_plan(const ModuleTree& modules) {
   const auto& top = modules.module(modules.root()).children;
   const auto list = [&](ModuleId id) { return is_list(modules, modules.module(id)); };
-  // Modules are classified by name, not by their position relative to the list, since a backward
+  // Modules are classified by name, not by their position relative to the list, because a backward
   // begins with the last module.
   std::vector<ModuleId> blocks;
   ModulePlan plan;

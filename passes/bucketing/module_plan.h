@@ -29,7 +29,7 @@ ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& module
 
 // Reads the pass parameter `module_bucket_plans`, such as [tok_embeddings,[norm,lm_head],layers.0].
 // Returns std::nullopt if it is not given. Error (usage): an element is neither a path nor a list
-// of paths, or the graph has no module with a path.
+// of paths, or a path does not name a module of the graph.
 Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments);
 
 // The paths of all modules except the root, as views into the tree.

@@ -2,8 +2,8 @@
 //
 // Terms
 //   compute node  a node whose operator has an entry in torch's FLOP registry.
-//   on the path   on which a compute node depends. Such a node's rank is the index of the first
-//                 compute node that depends on it.
+//   on the path   of a node: a compute node depends on it. The node's rank is the index of the
+//                 first such compute node.
 //   in flight     started and not yet waited for. A collective is exposed for the part of its time
 //                 that nothing hides so far.
 //

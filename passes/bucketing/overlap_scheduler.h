@@ -50,7 +50,7 @@ struct OverlapFate {
   std::int64_t exposed_ns = 0;         // according to the scheduler
   std::vector<Place> hidden_by;        // in the order in which they run
   NoOverlap why = NoOverlap::no_time;  // the last obstacle to more overlap
-  Place held_by = kNoPlace;            // compute, collective, wait; for `behind_...`
+  Place held_by = kNoPlace;            // the node that it depends on; for `needs_...`
   Place beside = kNoPlace;             // the node that it could not overlap with
 };
 

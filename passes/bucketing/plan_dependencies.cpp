@@ -1,6 +1,7 @@
 // Source: torch/_inductor/augmented_graph_helper.py (2.15), transfer_erased_node_deps: a node's own
-// dependencies come before those transferred to it. Cost per bucket: the number of its members'
-// dependencies, times the number of dependencies of the nodes at the other end.
+// dependencies come before those transferred to it.
+// Cost per bucket: the number of its members' dependencies, times the number of dependencies of the
+// nodes at the other end.
 
 #include "passes/bucketing/plan_dependencies.h"
 

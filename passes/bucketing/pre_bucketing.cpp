@@ -14,8 +14,8 @@
 // Jointer's graph is sorted after each kind.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
-// cap are torch's defaults. Deviations: those of torch_buckets.cpp. Cost: three times that of
-// greedy_buckets.cpp, once per kind.
+// cap are torch's defaults. Deviations: those of torch_buckets.cpp.
+// Cost: three times that of greedy_buckets.cpp, once per kind.
 
 #include "passes/bucketing/pre_bucketing.h"
 

@@ -9,12 +9,12 @@
 // dependencies of its members.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15), _apply_bucket and
-// _apply_deps_and_effect_tokens. Deviations: torch orders nodes by arguments alone. In
-// `custom_ops`, it unpacks buckets with a call that nothing reads, and places readers of the
-// results before that call; here they stay after it. A collective does not join a bucket if
-// something else writes to its input or result.
+// _apply_deps_and_effect_tokens.
+// Deviations: torch orders nodes by arguments alone. In `custom_ops`, it unpacks buckets with a
+// call that nothing reads, and places readers of the results before that call; here they stay after
+// it. A collective does not join a bucket if something else writes to its input or result.
 //
-// Cost: for each bucket, linear in the number of nodes.
+// Cost: linear in the number of nodes for each bucket.
 
 #include "passes/bucketing/torch_buckets.h"
 

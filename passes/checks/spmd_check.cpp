@@ -9,11 +9,12 @@
 // capture of the checked rank is skipped. If there are no other captures, the pass only reports
 // sizes that depend on data, which may differ between ranks when the graph runs.
 //
-// Cost: linear in the number of calls in all captures. Source:
-// torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash, and the
-// hashed data if hashes differ. Deviations: captures replace messages, so a rank without a capture
-// is not compared; differences are listed for the first rank that differs, and other ranks that
-// differ are only counted. `jointer spmd` checks more, namely that collectives match across ranks.
+// Cost: linear in the number of calls in all captures.
+// Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash,
+// and the hashed data if hashes differ. Deviations: captures replace messages, so a rank without a
+// capture is not compared; differences are listed for the first rank that differs, and other ranks
+// that differ are only counted. `jointer spmd` checks more, namely that collectives match across
+// ranks.
 
 #include "passes/checks/spmd_check.h"
 
@@ -144,7 +145,7 @@ void say_data_dependent(const Graph& graph, PassContext& context) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::call && graph.op(n).has(OperatorTag::data_dependent) &&
         n.value.kind == Value::Kind::symbol)
-      context.decide(graph, id, "unknown", "the size depends on the data of the rank");
+      context.decide(graph, id, "unknown", "the size depends on this rank's data");
   }
 }
 
@@ -208,11 +209,12 @@ Pass spmd_check_pass() {
                .summary = "Checks that other ranks run the same calls as this graph.",
                .source = "torch/_inductor/fx_passes/spmd_check.py",
                .stage = PassStage::check,
-               .parameters = {texts("captures",
-                                    "Captures of other ranks; {rank} stands for each rank's "
-                                    "number."),
-                              choice("mismatch", {"warn", "error"}, "warn",
-                                     "If ranks differ: warn and continue, or stop with an error.")},
+               .parameters =
+                   {texts("captures",
+                          "Captures of other ranks; {rank} stands for each rank's "
+                          "number."),
+                    choice("mismatch", {"warn", "error"}, "warn",
+                           "Action if ranks differ: warn and continue, or stop with an error.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = run_spmd_check};

@@ -14,10 +14,10 @@
 // name. It also stays if something changes its result's shape in place (`unsqueeze_`), because that
 // would then change the shape of x.
 //
-// Cost: linear in the nodes. Source: canonicalize_graph_pass in torchtitan's
-// graph_trainer/remove_noop_passes.py. Deviations: upstream runs its five passes in sequence; here
-// they run together, so each also finds matches that a later pass creates, and a second run finds
-// nothing. Strides must be equal, too.
+// Cost: linear in the nodes.
+// Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
+// upstream runs its five passes in sequence; here they run together, so each also finds matches
+// that a later pass creates, and a second run finds nothing. Strides must be equal, too.
 
 #include "passes/clean_up/canonicalize_graph.h"
 

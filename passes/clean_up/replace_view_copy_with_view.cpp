@@ -11,9 +11,10 @@
 // The strides can be derived for alias, detach, view, expand, permute, t, transpose, select, slice,
 // squeeze and unsqueeze; other copies stay.
 //
-// Cost: linear in the nodes. Source: ExecuTorch's pass for slice_copy (pull request 14715),
-// extended to all views, as a reviewer of that request suggested. Deviations: a copy stays if the
-// view would have different strides.
+// Cost: linear in the nodes.
+// Source: ExecuTorch's pass for slice_copy (pull request 14715), extended to all views, as a
+// reviewer of that request suggested. Deviations: a copy stays if the view would have different
+// strides.
 
 #include "passes/clean_up/replace_view_copy_with_view.h"
 

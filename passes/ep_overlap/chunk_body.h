@@ -32,8 +32,8 @@ struct ChunkBody {
   // "layers.1.moe (forward)"
   [[nodiscard]] std::string where() const;
 
-  // Adds a call that is not part of the body, directly before `before`. `chunk`: the call's chunk,
-  // or ChunkProgram::kNone.
+  // Adds a call that is not part of the body, directly before `before`. `chunk` is the call's
+  // chunk, or ChunkProgram::kNone.
   NodeId add(std::string_view target, std::vector<Argument> args, const Value& value, NodeId before,
              ChunkRole role, int chunk = ChunkProgram::kNone);
   Argument list(const std::vector<Argument>& items);

@@ -25,7 +25,7 @@ using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 // The dimension to split: the batch or the sequence.
 enum class ChunkMode : std::uint8_t { batch, seq };
 
-// The chunk symbols in a part of the graph: those in the dimension to split of placeholders, and
+// The chunk symbols in a part of the graph: the symbols in the split dimension of placeholders, and
 // those named by marks on nodes. Error (usage): a symbol has two different values or none.
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode);

@@ -118,8 +118,8 @@ void set_non_blocking(Graph& graph, NodeId id, bool value) {
   graph.refresh(id);
 }
 
-// Marks a wait as a wait, so that a later search for exchanges finds only the calls that start
-// them.
+// Marks the wait for an exchange as a wait, so that a later search finds only the calls that start
+// exchanges.
 Result<void> mark_wait(Graph& graph, NodeId id) {
   Node& node = graph.node(id);
   if (!node.custom) return {};

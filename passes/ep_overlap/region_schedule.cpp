@@ -15,8 +15,8 @@
 //
 // Cost: number of dependency levels times number of nodes in the region.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: the annotation
-// that a wait inherits from its exchange is not renamed here, as it is upstream; waits are
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: a wait keeps
+// the annotation that it inherits from its exchange (upstream renames the annotation); waits are
 // recognized by the exchange that they wait for.
 
 #include "passes/ep_overlap/region_schedule.h"

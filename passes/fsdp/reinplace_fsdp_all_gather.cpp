@@ -13,9 +13,10 @@
 //   2. replace the gather's operator, so that the gather returns `whole`.
 // Second results without readers are removed.
 //
-// Cost: linear in the nodes. Source: torch/_inductor/comms.py up to torch 2.12, the function of the
-// same name, which later versions lack. Deviations: upstream creates new nodes for everything that
-// it matches, whereas here nodes keep their names; upstream fails if something else reads `whole`.
+// Cost: linear in the nodes.
+// Source: torch/_inductor/comms.py up to torch 2.12, the function of the same name, which later
+// versions lack. Deviations: upstream creates new nodes for everything that it matches, whereas
+// here nodes keep their names; upstream fails if something else reads `whole`.
 
 #include "passes/fsdp/reinplace_fsdp_all_gather.h"
 

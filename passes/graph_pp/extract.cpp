@@ -1,7 +1,8 @@
-// Extracts a part of a graph as a graph, like torch._functorch.partitioners without partitioner
-// tags. Starting from the inputs and constants, in program order, a node is reachable if everything
-// that it reads is reachable. Reachable calls that no output depends on are dropped unless they are
-// impure. Calls that draw random numbers count as impure, even attention without dropout.
+// Extracts part of a graph as a separate graph, as torch._functorch.partitioners does when it
+// ignores partitioner tags. Starting from the inputs and constants, in program order, a node is
+// reachable if everything that it reads is reachable. Reachable calls that no output depends on are
+// dropped unless they are impure. Calls that draw random numbers count as impure, even attention
+// without dropout.
 //
 // Cost: linear in the edges.
 //

@@ -6,7 +6,8 @@
 // the graph `forward` are these values and the remaining inputs. Backward. The graph `backward`
 // returns each gradient before its reduction, and the remaining outputs; the graph `reduce_grad`
 // reads each of these gradients once and returns the reduced gradients. Waits without readers are
-// dropped. Cost: linear in the edges.
+// dropped.
+// Cost: linear in the edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/split_fsdp_collectives.py.
 

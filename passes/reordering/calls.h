@@ -42,7 +42,7 @@ class Calls {
   // True for a collective or a copy to or from the host. Asynchronous starts overlap with compute.
   [[nodiscard]] bool is_start(Call call) const { return (flags_[call] & kStart) != 0; }
   [[nodiscard]] bool is_asynchronous(Call call) const { return is_start(call) && !is_sync(call); }
-  // True for a collective with a call that returns only when it has finished
+  // True for a synchronous collective: its call returns only when the collective has finished
   // (_dtensor.shard_dim_alltoall).
   [[nodiscard]] bool is_sync(Call call) const { return (flags_[call] & kSync) != 0; }
   [[nodiscard]] bool is_transfer(Call call) const { return (flags_[call] & kTransfer) != 0; }

@@ -2,7 +2,8 @@
 // same on every rank.
 //
 // For each collective, reports the previous collective and whether there is a dependency between
-// the two. Cost: linear in the calls and their dependencies.
+// the two.
+// Cost: linear in the calls and their dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py. Deviation: upstream adds false dependencies that
 // exist until the scheduler is done. A graph cannot represent these, so nothing changes here;

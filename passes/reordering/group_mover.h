@@ -22,7 +22,7 @@ namespace jointer {
 struct MoveOptions {
   bool use_runtimes = false;        // consider estimated times
   bool unsafe = false;              // collectives on one stream may overtake each other
-  double extra_overlap = 0;         // surplus compute of a hidden one, as a fraction of its time
+  double extra_overlap = 0;         // surplus compute to be hidden, as a fraction of its time
   double budget = 0;                // allowed growth of the peak, as a fraction of it
   std::optional<std::int64_t> max;  // maximum number of calls to move; nullopt: all
   OverlapEstimate::Multipliers multipliers;

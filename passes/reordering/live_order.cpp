@@ -18,10 +18,10 @@
 // changes.
 //
 // Cost of a swap: linear in the size of the group and in the number of items that the call uses; in
-// the second case, also in the number of users of the items that the call freed. Source:
-// torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations: upstream computes
-// the group's peak when calls join the group but does not update it as the group moves, so the
-// budget may be exceeded; here the peak is exact after every swap.
+// the second case, also in the number of users of the items that the call freed.
+// Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations: upstream
+// computes the group's peak when calls join the group but does not update it as the group moves, so
+// the budget may be exceeded; here the peak is exact after every swap.
 
 #include "passes/reordering/live_order.h"
 

@@ -10,9 +10,9 @@
 //   sorted by the bytes that they allocate, contains the ready calls; its first leaves are the
 //   calls that fit into the gap. Cost: n log n; upstream scans all ready calls each time.
 // bfs. The ready call with the predecessors that ran earliest runs next; the times of predecessors
-// are compared as sorted lists. dfs. Calls are visited in the order of the number of bytes that
-// they allocate and read. Each call runs after its dependencies, which are visited in the same
-// order.
+//   are compared as sorted lists.
+// dfs. Calls are visited in the order of the number of bytes that they allocate and read. Each call
+//   runs after its dependencies, which are visited in the same order.
 //
 // Source: torch 2.11, torch/_inductor/memory.py (lpmf: DAC 2006, "Buffer memory optimization for
 // video codec application modeled in Simulink"). Deviations: items are real storages, and a

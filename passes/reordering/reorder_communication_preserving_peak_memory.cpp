@@ -126,9 +126,8 @@ class Raiser final : public GroupMover {
     std::int64_t worse = move_.after.change(ns);
     for (const Overlap& waited : group_waits_) worse += waited.change(-ns);
     if (worse > 0)
-      return stop(fmt::format(
-          "waits in its group would become exposed {} longer than it would become hidden",
-          format_ns(worse)));
+      return stop(fmt::format("waits in its group would lose {} more overlap than it would gain",
+                              format_ns(worse)));
     for (Overlap& waited : group_waits_) waited.compute -= ns;
     return true;
   }
