@@ -33,22 +33,36 @@ bool fills_storage(const Graph& graph, const Tensor& t) {
 
 }  // namespace
 
-std::string Offloadable::why_not(NodeId value) const {
+Offloadable::Obstacle Offloadable::obstacle(NodeId value) const {
   const Node& n = graph_.node(value);
   const Tensor* tensor = graph_.single_tensor(n);
-  if (n.kind != NodeKind::call || tensor == nullptr)
-    return fmt::format("{} is not a tensor that a forward call returns", graph_.name(value));
-  if (graph_.is_asynchronous(n))
-    return fmt::format("{} is still being written; offload the result of its wait",
-                       graph_.name(value));
-  if (!tensor->storage || !fills_storage(graph_, *tensor))
-    return fmt::format(
-        "{} covers only a part of its storage, or has gaps; offload the tensor it is a view of",
-        graph_.name(value));
-  const StorageId storage = graph_.real_storage(tensor->storage);
-  if (writes_.any() && writes_.follow(value, storage))
-    return fmt::format("{} is written to later, by {}", graph_.name(value),
-                       graph_.name(writes_.of(storage)));
+  if (n.kind != NodeKind::call || tensor == nullptr) return Obstacle::not_a_result;
+  if (graph_.is_asynchronous(n)) return Obstacle::unfinished;
+  if (!tensor->storage || !fills_storage(graph_, *tensor)) return Obstacle::partial;
+  if (writes_.any() && writes_.follow(value, graph_.real_storage(tensor->storage)))
+    return Obstacle::written;
+  return Obstacle::none;
+}
+
+std::string Offloadable::why_not(NodeId value) const {
+  const std::string_view name = graph_.name(value);
+  switch (obstacle(value)) {
+    case Obstacle::none:
+      return {};
+    case Obstacle::not_a_result:
+      return fmt::format("{} is not a tensor that a forward call returns", name);
+    case Obstacle::unfinished:
+      return fmt::format("{} is still being written; offload the result of its wait", name);
+    case Obstacle::partial:
+      return fmt::format(
+          "{} covers only a part of its storage, or has gaps; offload the tensor it is a view of",
+          name);
+    case Obstacle::written: {
+      const Tensor& tensor = *graph_.single_tensor(graph_.node(value));
+      return fmt::format("{} is written to later, by {}", name,
+                         graph_.name(writes_.of(graph_.real_storage(tensor.storage))));
+    }
+  }
   return {};
 }
 

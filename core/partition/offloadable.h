@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/graph/graph.h"
@@ -15,8 +16,12 @@ class Offloadable {
 
   // The reason why `value` cannot be offloaded, in one sentence; empty if it can be.
   [[nodiscard]] std::string why_not(NodeId value) const;
+  [[nodiscard]] bool can_offload(NodeId value) const { return obstacle(value) == Obstacle::none; }
 
  private:
+  enum class Obstacle : std::uint8_t { none, not_a_result, unfinished, partial, written };
+  [[nodiscard]] Obstacle obstacle(NodeId value) const;
+
   const Graph& graph_;
   LastWrites writes_;
 };

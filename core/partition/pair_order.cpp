@@ -94,8 +94,9 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
       places_(joint),
       writes_(joint),
       offloadable_(joint) {
-  layers_ = layers_by_node(joint);
+  const std::vector<std::int32_t> layers = layers_by_node(joint);
   for (const NodeId id : nodes_) {
+    layers_.push_back(layers[id.index()]);
     if (!must_recompute(joint.node(id))) continue;
     any_tags_ = true;
     any_random_again_ |= is_random_call(joint, joint.node(id));
@@ -152,6 +153,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     }
     (i < forward_count ? forward_outputs_ : backward_outputs_).push_back(place(output));
   }
+  prepare_transfers();
 }
 
 PairOrders::~PairOrders() = default;
@@ -254,52 +256,77 @@ void PairOrders::arrange(std::span<const std::uint8_t> given, std::span<const Pl
       std::vector<std::uint8_t>(given.begin(), given.end()), calls);
 }
 
+// Lists the values that can be offloaded, the calls that use their storages, and their readers.
+void PairOrders::prepare_transfers() {
+  std::vector<std::pair<std::uint32_t, StorageUse>> uses;
+  std::vector<std::pair<std::uint32_t, Place>> readers;
+  can_offload_.reserve(size());
+  for (Place p = 0; p < size(); ++p) {
+    can_offload_.push_back(offloadable_.can_offload(node(p)) ? 1 : 0);
+    if (!has(p, is_call)) continue;
+    const auto use = [&](Place value) {
+      for (const Tensor& t : graph_->tensors(node(value)))
+        if (t.storage)
+          uses.emplace_back(static_cast<std::uint32_t>(graph_->real_storage(t.storage).index()),
+                            StorageUse{.call = p, .is_result = value == p});
+    };
+    use(p);
+    for (const Place input : inputs(p)) {
+      use(input);
+      readers.emplace_back(input, p);
+    }
+  }
+  storage_uses_ = Lists<StorageUse>::of_pairs(uses, graph_->storage_count());
+  readers_ = Lists<Place>::of_pairs(readers, size());
+}
+
 Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) const {
   for (const NodeId id : plan.offloaded) {
-    if (const std::string why = why_not_offloaded(place(id)); !why.empty())
-      return fail(Error::Kind::usage, "{}", why);
+    if (can_offload_[place(id)] == 0)
+      return fail(Error::Kind::usage, "{}", why_not_offloaded(place(id)));
     if (!order.given[place(id)])
       return fail(Error::Kind::usage, "{} is not saved for backward", graph_->name(id));
     order.offloaded.push_back(place(id));
   }
-  // The calls of each half, and their layers.
+  // The calls of a half: their layers, and by position the indices of the first and the last
+  // occurrence, kAbsent if the half does not run the call.
+  constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+  struct Calls {
+    std::vector<std::int32_t> layers;
+    std::vector<std::uint32_t> first, last;
+  };
   const auto calls_of = [&](std::span<const Place> half) {
-    std::vector<Place> calls;
-    std::copy_if(half.begin(), half.end(), std::back_inserter(calls),
-                 [&](Place p) { return has(p, is_call); });
+    Calls calls;
+    calls.layers.reserve(half.size());
+    calls.first.assign(size(), kAbsent);
+    calls.last.assign(size(), kAbsent);
+    for (const Place p : half) {
+      if (!has(p, is_call)) continue;
+      calls.last[p] = static_cast<std::uint32_t>(calls.layers.size());
+      calls.first[p] = std::min(calls.first[p], calls.last[p]);
+      calls.layers.push_back(layers_[p]);
+    }
     return calls;
   };
-  const auto layers_of = [&](std::span<const Place> calls) {
-    std::vector<std::int32_t> layers;
-    for (const Place p : calls) layers.push_back(layers_[node(p).index()]);
-    return layers;
-  };
-  const std::vector<Place> forward = calls_of(order.forward), backward = calls_of(order.backward);
+  const Calls forward = calls_of(order.forward), backward = calls_of(order.backward);
 
-  std::vector<std::size_t> last_of_storage(graph_->storage_count(), 0), last, first;
-  std::vector<std::size_t> index(size(), 0);
-  for (std::size_t i = 0; i < forward.size(); ++i) {
-    const auto use = [&](Place p) {
-      for (const Tensor& t : graph_->tensors(node(p)))
-        if (t.storage) last_of_storage[graph_->real_storage(t.storage).index()] = i;
-    };
-    use(forward[i]);
-    if (i > 0 && forward[i - 1] == forward[i]) continue;  // reads part of the same call's result
-    index[forward[i]] = i;
-    for (const Place input : inputs(forward[i])) use(input);
-  }
+  std::vector<std::size_t> last_uses, first_reads;
   for (const Place p : order.offloaded) {
-    const auto tensors = graph_->tensors(node(p));
-    last.push_back(!tensors.empty() && tensors.front().storage
-                       ? last_of_storage[graph_->real_storage(tensors.front().storage).index()]
-                       : index[p]);
+    // Only the first occurrence of a call reads its inputs.
+    std::size_t last = 0;
+    const Tensor& value = graph_->tensors(node(p)).front();
+    for (const StorageUse& use : storage_uses_.of(graph_->real_storage(value.storage).index()))
+      if (const std::uint32_t at = (use.is_result ? forward.last : forward.first)[use.call];
+          at != kAbsent)
+        last = std::max<std::size_t>(last, at);
+    last_uses.push_back(last);
+    std::size_t first = backward.layers.size();
+    for (const Place reader : readers_.of(p))
+      first = std::min<std::size_t>(first, backward.first[reader]);
+    first_reads.push_back(first);
   }
-  std::vector<std::size_t> first_read(size(), backward.size());
-  for (std::size_t i = backward.size(); i-- > 0;)
-    for (const Place input : inputs(backward[i])) first_read[input] = i;
-  for (const Place p : order.offloaded) first.push_back(first_read[p]);
-  order.forward_transfers = offload_calls(TransferPlanner(layers_of(forward)), last);
-  order.backward_transfers = reload_calls(TransferPlanner(layers_of(backward)), first);
+  order.forward_transfers = offload_calls(TransferPlanner(forward.layers), last_uses);
+  order.backward_transfers = reload_calls(TransferPlanner(backward.layers), first_reads);
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lists.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 #include "core/partition/joint_parts.h"
@@ -171,6 +172,13 @@ class PairOrders {
   [[nodiscard]] Result<PairOrder> backward_calls(std::span<const std::uint8_t> given) const;
 
  private:
+  // A call that uses a storage: its result is in it, or an input is.
+  struct StorageUse {
+    Place call = 0;
+    bool is_result = false;
+  };
+
+  void prepare_transfers();
   [[nodiscard]] Result<void> extract(std::span<const Place> outputs,
                                      std::span<const std::uint8_t> given, bool backward,
                                      std::vector<Place>& calls) const;
@@ -190,7 +198,7 @@ class PairOrders {
   bool any_tags_ = false;          // some node is tagged for recomputation
   bool any_random_again_ = false;  // a random call is tagged for recomputation
   std::vector<NodeId> nodes_;
-  std::vector<std::int32_t> layers_;  // by node id
+  std::vector<std::int32_t> layers_;  // by position
   std::vector<std::uint32_t> flags_;
   std::vector<std::uint32_t> first_input_;
   std::vector<Place> inputs_;
@@ -200,6 +208,10 @@ class PairOrders {
   NodePlaces places_;
   WriteOrder writes_;
   Offloadable offloadable_;
+  // For the copies of offloaded values; empty for flat training steps.
+  std::vector<std::uint8_t> can_offload_;  // by position
+  Lists<StorageUse> storage_uses_;         // by storage
+  Lists<Place> readers_;                   // by position
   std::unique_ptr<const FlatOrders> flat_;
 };
 

@@ -161,6 +161,7 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
   std::vector<Place> seen_at(graph.storage_count(), 0);
   first_slot_.push_back(0);
   copy_bytes_.assign(orders.size(), 0);
+  value_bytes_.reserve(orders.size());
   for (Place p = 0; p < orders.size(); ++p) {
     const Node& n = graph.node(orders.node(p));
     // For each storage, the first slot among the inputs.
@@ -194,6 +195,7 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
       see(storage, slot);
     }
     first_slot_.push_back(static_cast<std::uint32_t>(storages_.size()));
+    value_bytes_.push_back(allocated_bytes(graph.output_bytes(n), device_));
     if (collectives_ != CollectiveLibrary::none && graph.is_collective_start(n))
       copy_bytes_[p] = collective_copy_bytes(graph, n, device_);
   }
@@ -224,10 +226,7 @@ std::int64_t PlanMemory::added_bytes(const PairOrder& order, std::size_t slot) c
   if (value_index >= order.offloaded.size())
     return allocated_bytes(order.states[slot - storages_.size() - 2 * order.offloaded.size()].bytes,
                            device_);
-  // The copy contains only the value, not the rest of its storage.
-  const Graph& graph = orders_.graph();
-  const Node& value = graph.node(orders_.node(order.offloaded[value_index]));
-  return allocated_bytes(graph.output_bytes(value), device_);
+  return value_bytes_[order.offloaded[value_index]];
 }
 
 void PlanMemory::hold_inputs(Lives& lives) const {

@@ -112,6 +112,7 @@ class PlanMemory {
   std::int64_t held_bytes_ = 0;                 // of storages that every plan's forward has
   std::vector<std::uint32_t> results_;          // storages of the forward's results
   std::vector<std::int64_t> copy_bytes_;        // by position: scratch bytes of a collective (Gloo)
+  std::vector<std::int64_t> value_bytes_;       // by position: of a copy of the value
   std::vector<std::int64_t> optimizer_states_;  // by tensor of a parameter
 };
 
