@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the cost of recomputing values, including the calls that they are computed from. The top
-// of recompute_chains.cpp describes the algorithm.
+// Computes the cost of recomputing values, including all calls that must be recomputed for them.
+// The top of recompute_chains.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ struct RecomputeChain {
 };
 
 // Returns one chain for each of `values`, which must be calls. `is_there`: indexed by position,
-// true if the value is available and need not be recomputed. A chain always includes the value
+// true if the value is available and need not be recomputed. A chain always includes the call
 // itself.
 std::vector<RecomputeChain> recompute_chains(const PairOrders& orders, const PlanTime& time,
                                              std::span<const std::uint8_t> is_there,

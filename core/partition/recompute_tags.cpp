@@ -1,25 +1,26 @@
-// Settles the tags as torch._functorch.partitioners does before it decides: cleanup_recompute_tags,
-// force_save_collectives, force_save_effectful_ops, force_save_bw_mutation_src, in this order.
+// Settles the tags as torch._functorch.partitioners does before it chooses what to save, by
+// applying cleanup_recompute_tags, force_save_collectives, force_save_effectful_ops and
+// force_save_bw_mutation_src in this order.
 //
 //  0. Calls that would give a different result if recomputed (unrepeatable.cpp) are saved. Before
-//     that, for min_cut: if an element of a tuple is tagged for recomputation and the call that
-//     returns the tuple is not, the call gets the tag, since a tuple cannot be saved. If the call
-//     was tagged to be saved, its other elements are saved.
-//  1. Only if some node is tagged for recomputation: such a node is saved if another one that reads
-//     it belongs to a later region (ac_graph_id). For default_partition, a node that is outside all
-//     regions is saved too if a node tagged for recomputation reads it, unless it reads a region's
+//     that, for min_cut: if an element of a tuple is tagged for recomputation but the call that
+//     returns the tuple is not, the call gets the element's tag, since a tuple cannot be saved. If
+//     the call was tagged to be saved, its untagged elements get that tag instead.
+//  1. A node tagged for recomputation is saved if another such node that reads it belongs to a
+//     later region (a greater ac_graph_id). For default_partition, a node outside all regions is
+//     saved too if a node tagged for recomputation reads it, unless it is an element of a region's
 //     tuple.
 //  2. Functional collectives and their waits are saved unless they are tagged for recomputation;
 //     since torch 2.15, the elements of a collective's tuple are saved instead of the tuple.
-//  3. Results of with_effects in the forward are saved.
-//  4. Values that the forward copies into an input that the backward also copies into are saved.
-//     Such copies are at the end of the graph.
+//  3. The results of with_effects calls in the forward are saved.
+//  4. If the forward and the backward both copy into the same input, the value that the forward
+//     copies is saved. Such copies are at the end of the graph.
 //
-// The order of the nodes matters: later steps see changed tags. torch's rule for nodes with a
-// backward hook is omitted, since captures do not record hooks.
+// The order in which nodes are visited matters, since later checks see changed tags. torch's rule
+// for nodes with a backward hook is omitted, since captures do not record hooks.
 //
-// Deviation: if (0) moves a tag, torch's cut finds no solution if it may not recompute the call,
-// and the same solution as here if it may.
+// Deviation: if (0) moves a tag from an element to its call, torch's cut has no solution if it may
+// not recompute the call; otherwise it finds the same solution as here.
 //
 // Cost: linear in the edges.
 
@@ -110,7 +111,7 @@ class Settler {
            });
   }
 
-  // True for a getitem of a tuple that a checkpointed region computes.
+  // True if the node is an element of a tuple that a recomputed region returns.
   [[nodiscard]] bool is_of_regions_tuple(const Node& node) const {
     if (node.kind != NodeKind::call || !graph_.op(node).is_getitem || node.input_count == 0)
       return false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Settles the recompute tags that a partitioner follows: those in the graph, and those that the
-// partitioner adds. The top of recompute_tags.cpp states the rules.
+// Settles the tags that a partitioner follows: those in the graph, and those that the partitioner
+// adds. The top of recompute_tags.cpp states the rules.
 
 #include <cstdint>
 #include <vector>
@@ -11,31 +11,31 @@
 
 namespace jointer {
 
-// Both partitioners treat the two policies alike, as in torch.
+// As in torch, both partitioners treat MUST_RECOMPUTE and PREFER_RECOMPUTE alike.
 inline bool must_recompute(const Node& node) {
   return node.policy == MemoryPolicy::must_recompute ||
          node.policy == MemoryPolicy::prefer_recompute;
 }
 
-// True if the value is saved, on the device or on the host. (torch's partitioners ignore
-// MUST_CPU_OFFLOAD.)
+// True if the node is tagged to be saved, on the device or on the host. (torch's partitioners
+// ignore MUST_CPU_OFFLOAD.)
 inline bool is_kept(const Node& node) {
   return node.policy == MemoryPolicy::must_save || node.policy == MemoryPolicy::must_cpu_offload;
 }
 
-// The source of a node's tag.
+// Why a node has its tag.
 enum class TagSource : std::uint8_t {
-  graph,         // it came with the graph, or there is no tag
-  boundary,      // it is between regions that are recomputed separately
-  region_input,  // default: a recomputed region reads it from outside
-  collective,    // ranks must agree on the collectives they call
-  effect,        // it has an effect outside the graph
-  mutation,      // forward and backward write to the same input
-  written,       // if recomputed, it would read or write different values
+  graph,         // the tag is the graph's, or there is none
+  boundary,      // a later region, recomputed separately, reads the node
+  region_input,  // default_partition: the node is outside regions, and a recomputed one reads it
+  collective,    // all ranks must call the same collectives
+  effect,        // the node is a result of a call with effects
+  mutation,      // the forward and the backward write to the same input
+  written,       // if recomputed, the node would read or write different values
 };
 
-// Sets Node::policy to the tags that the partitioner follows. Returns their sources, indexed by
-// node id.
+// Sets the policy of each node to the tag that the partitioner follows. Returns the sources of the
+// tags, indexed by node id.
 std::vector<TagSource> settle_tags(Graph& graph, Partitioner partitioner);
 
 }  // namespace jointer

@@ -1,14 +1,15 @@
-// Reads the activation budgets of regions as torch 2.15's min_cut_rematerialization_partition does.
+// Reads the activation budgets of regions as min_cut_rematerialization_partition does in torch
+// 2.15.
 //
 // A call in such a region has the budget among its annotations (`custom`). A partitioner uses one
-// budget per graph, so all budgets must agree, including those of calls in the subgraphs of
-// higher-order operators. By default the regions must cover every call of a subgraph, and every
-// call that the forward's outputs need.
+// budget per graph, so all calls must have the same budget, including those in the subgraphs of
+// higher-order operators. By default, the regions must cover every call that the forward's outputs
+// depend on and every call in a subgraph.
 //
 // Cost: linear in the nodes; each annotation is parsed once.
 // Source: torch/_functorch/partitioners.py and torch/fx/traceback.py of 2.15; torch 2.11 has no
-// such regions. Deviation: the calls that the forward needs are determined before dead code is
-// removed, which makes no difference, since nothing needs dead calls.
+// such regions. Deviation: the calls that the outputs depend on are found before dead code is
+// removed; the result is the same, since no output depends on dead calls.
 
 #include "core/partition/region_budget.h"
 
@@ -57,17 +58,17 @@ class Reader {
     read_subgraphs(json::parse(graph_.part(PartId(0)).constants, nullptr, false));
     if (budgets_.empty()) return std::optional<double>();
     if (budgets_.size() > 1)
-      return fail(Error::Kind::usage,
-                  "regions of the model have activation budgets of {} and of {}, but a graph can "
-                  "have only one; separate them with a graph break, or set region_budget=ignore",
-                  *budgets_.begin(), *budgets_.rbegin());
-    if (coverage == BudgetCoverage::whole && uncovered_ > 0)
       return fail(
           Error::Kind::usage,
-          "the region with an activation budget of {} does not cover {} of the forward, the "
-          "first of them {}; wrap the whole forward, or set region_budget=part",
-          *budgets_.begin(), counted(static_cast<std::size_t>(uncovered_), "call"),
-          first_uncovered_);
+          "regions of the model have different activation budgets ({} and {}), but a graph "
+          "can have only one; separate them with a graph break, or set region_budget=ignore",
+          *budgets_.begin(), *budgets_.rbegin());
+    if (coverage == BudgetCoverage::whole && uncovered_ > 0)
+      return fail(Error::Kind::usage,
+                  "the regions with an activation budget of {} do not cover {} of the forward, the "
+                  "first of which is {}; wrap the whole forward, or set region_budget=part",
+                  *budgets_.begin(), counted(static_cast<std::size_t>(uncovered_), "call"),
+                  first_uncovered_);
     return std::optional(*budgets_.begin());
   }
 

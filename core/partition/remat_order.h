@@ -4,12 +4,12 @@
 // rules are the same for the pass that rewrites the graph (core/policy/remat.cpp, which states
 // them) and for plans that are only evaluated (flat_order.cpp).
 //
-// `Nodes` has
-//   Node                  the type that identifies a node
+// `Nodes` provides
+//   Node                  a type that identifies a node
 //   order()               all nodes in program order
 //   position(node)        the position of a node in that order
-//   index(node), count()  the number of the node, and the upper bound of numbers
-//   inputs(node)          the nodes that it reads
+//   index(node), count()  the index of a node, and the number of indices
+//   inputs(node)          the nodes that a node reads
 //   is_backward_call(node), is_recomputable(node), is_getitem(node), is_call(node)
 //   is_wall(node)         true for a placeholder or output
 
@@ -25,8 +25,8 @@
 
 namespace jointer {
 
-// The runs of backward calls with nothing but constants between them that may read recomputed
-// values, in order.
+// The runs of backward calls that may read recomputed values, in order. A run is a sequence of
+// backward calls with nothing but constants between them.
 std::vector<std::vector<NodeId>> backward_runs(const Graph& graph);
 
 template <class Nodes>
@@ -35,11 +35,11 @@ class RematOrder {
   using Node = typename Nodes::Node;
   static constexpr std::size_t kNever = SIZE_MAX;
 
-  // A node of the resulting graph: an original node or a copy.
+  // A node in the resulting order: an original or a copy.
   struct Standing {
     Node node;
     bool is_copy = false;
-    std::size_t constant = 0;  // for the copy of a constant: its number, from 1
+    std::size_t constant = 0;  // for a copy of a constant: its number, from 1; else 0
     friend bool operator==(const Standing&, const Standing&) = default;
   };
 
@@ -83,8 +83,8 @@ class RematOrder {
   // For a recomputed call, the position of the call before which its copy is inserted; else kNever.
   [[nodiscard]] std::size_t before(Node node) const { return before_[nodes_.index(node)]; }
 
-  // Moves the copy, and the copies that it reads, before the call at this position. Returns true if
-  // that changed anything.
+  // Moves the node's copy, and the copies that it reads, before the call at this position, unless
+  // they are already there. Returns true if any copy moved.
   bool bring_before(Node node, std::size_t place) {
     bool has_changed = false;
     std::vector<Node> open{node};
@@ -108,8 +108,8 @@ class RematOrder {
 
   // --- Step 3: copies ---
 
-  // Moves a value's copy from the host, and the backward calls that it depends on, before the call
-  // at this position. Returns the calls that it moves, in program order.
+  // Moves `back`, the wait for a value's copy from the host, and the backward calls that it depends
+  // on before the call at this position. Returns the moved calls, in program order.
   std::vector<Node> bring_back_before(Node back, std::size_t place) {
     std::vector<Node> chain;
     std::vector<Node> open{back};
@@ -146,7 +146,7 @@ class RematOrder {
 
   // --- Step 5: originals without readers ---
 
-  // `stays`: the originals to keep, indexed by number; may be empty.
+  // Finds the originals to remove. `stays`: true for originals to keep, by index; may be empty.
   void find_unread(const std::vector<std::uint8_t>& stays) {
     std::vector<std::uint8_t> is_read(nodes_.count(), 0);
     const auto order = nodes_.order();
@@ -179,15 +179,16 @@ class RematOrder {
 
   // --- Step 6: getitems ---
 
-  // Elements to move, by index in an order: those in `parts` go right before `next`, after `whole`
-  // and the elements that follow it already. Sorted from the last `whole` to the first.
+  // The elements of a tuple that must move. All members are indices in an order: `parts`, the
+  // elements, move right before `next`, which follows the tuple's call `whole` and the elements
+  // that are already in place. raises() sorts from the last `whole` to the first.
   struct Raise {
     std::size_t whole = 0, next = 0;
     std::vector<std::size_t> parts;
   };
   [[nodiscard]] std::vector<Raise> raises(std::span<const Standing> order) const {
     std::vector<std::size_t> places(nodes_.count()), copy_places(nodes_.count());
-    std::map<std::size_t, std::vector<std::size_t>> parts;  // by position of the whole
+    std::map<std::size_t, std::vector<std::size_t>> parts;  // by index of the tuple's call
     for (std::size_t i = 0; i < order.size(); ++i)
       if (order[i].constant == 0)
         (order[i].is_copy ? copy_places : places)[nodes_.index(order[i].node)] = i;
@@ -229,7 +230,7 @@ class RematOrder {
   };
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
-  // The position of a call after the moves so far, as a position in the original order.
+  // The position of a call or, if the call was moved, of the call that it was moved before.
   [[nodiscard]] std::size_t place_of(Node node) const {
     const std::size_t moved = moved_before_[nodes_.index(node)];
     return moved == kNever ? nodes_.position(node) : moved;
@@ -243,7 +244,7 @@ class RematOrder {
       return;
     }
   }
-  // The call whose element a getitem reads.
+  // The call whose result a getitem reads.
   [[nodiscard]] Standing whole_of(const Standing& getitem) const {
     const Node whole = *nodes_.inputs(getitem.node).begin();
     if (!is_gathered(whole)) return {whole};
@@ -252,11 +253,11 @@ class RematOrder {
 
   const Nodes& nodes_;
   std::vector<Node> gathered_;
-  std::vector<std::size_t> before_;        // by number
-  std::vector<std::size_t> moved_before_;  // by number: the position that a call was moved to
-  std::vector<std::uint8_t> is_erased_;    // by number
+  std::vector<std::size_t> before_;        // by index
+  std::vector<std::size_t> moved_before_;  // by index: the position that a call was moved before
+  std::vector<std::uint8_t> is_erased_;    // by index
   std::vector<Ahead> ahead_;
-  // Indexed by position: the nodes inserted before that call, linked by index.
+  // Indexed by position: the first and the last node inserted before that call, in the list ahead_.
   std::vector<std::uint32_t> first_ahead_, last_ahead_;
 };
 

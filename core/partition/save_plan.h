@@ -1,7 +1,6 @@
 #pragma once
 
-// A save plan: the values that the forward saves for the backward, and where they are kept in
-// between.
+// A save plan: the values that the forward saves for the backward, and where they are in between.
 
 #include <cstdint>
 #include <string_view>
@@ -13,23 +12,23 @@ namespace jointer {
 
 // How the backward obtains a forward value that it needs.
 enum class Keep : std::uint8_t {
-  recompute,  // it is freed, and recomputed in the backward
-  save,       // it stays on the device
-  offload,    // it is copied to the host between forward and backward
+  recompute,  // freed, and recomputed in the backward
+  save,       // stays on the device
+  offload,    // copied to the host between forward and backward
 };
 std::string_view to_string(Keep keep);
 
-// Ids refer to the joint graph.
+// All ids are those of the joint graph.
 struct SavePlan {
   // The values that the forward saves, including inputs of the graph, in the order of the forward's
-  // outputs. Everything else that the backward needs is recomputed from these values.
+  // outputs. Everything else that the backward needs is recomputed from them.
   std::vector<NodeId> saved;
-  // The sizes that the forward saves; its outputs list them after the values.
+  // The symbolic sizes that the forward saves; they follow the values in its outputs.
   std::vector<NodeId> saved_symbols;
   // The values among `saved` that are offloaded to the host, sorted by id.
   std::vector<NodeId> offloaded;
-  // Random calls to recompute as if tagged, sorted by id: if one runs in both halves, the backward
-  // draws the same numbers. Calls that the graph tags may be omitted.
+  // Random calls that count as tagged for recomputation, sorted by id: if such a call runs in both
+  // halves, both draw the same numbers. Calls that the graph already tags may be omitted.
   std::vector<NodeId> redrawn = {};
 
   friend bool operator==(const SavePlan&, const SavePlan&) = default;

@@ -1,14 +1,14 @@
 // Turns the values that a partitioner chose into a plan, as torch._functorch.partitioners does
 // before it extracts the halves:
-//  1. Extract a trial backward. Drop saved values that nothing in it reads, and those that are read
-//     only by waits whose results are unused. The backward's state is passed by other means.
-//  2. Add sizes. First the saved symbols that bind a symbol (a placeholder, or a call that creates
-//     an unbacked one). Then, for each other saved symbol, saved value and tangent, the binding
-//     nodes of the symbols in its sizes, strides and offset that are still missing, by name. Last,
-//     the saved symbols that are computed from others.
+//  1. Extract a trial backward. Drop saved values that it does not read, that only waits with
+//     unused results read, or that are states of the backward, which are passed separately.
+//  2. Add sizes. First come the saved symbols that bind a symbol (a placeholder, or a call that
+//     creates an unbacked symbol). Then, for each other saved symbol, each saved value and each
+//     tangent, come the nodes that bind the missing symbols in its expression, sizes, strides and
+//     offset, by name. Last come the saved symbols that are computed from others.
 //  3. Move opaque objects after tensors.
-//  4. Addition to torch: values tagged MUST_CPU_OFFLOAD go to the host if they can, unless their
-//     memory belongs to an input or a result.
+//  4. Not in torch: offload the values tagged MUST_CPU_OFFLOAD that can be offloaded, unless their
+//     memory is that of an input or an output of the forward.
 //
 // Cost: linear in the edges.
 
@@ -27,7 +27,7 @@
 namespace jointer {
 namespace {
 
-// Adds the symbols in an expression; a plain number has none.
+// Adds the symbols in an expression; a plain number has no expression.
 void add_symbols(const Graph& graph, ExpressionId expression, std::set<std::string>& symbols) {
   if (!expression) return;
   const auto& named = graph.expression(expression).symbols();

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = PlanReason::Kind;
 
-// Describes the decision and the quantities that it weighs.
+// Describes the decision about a value and the costs that it weighs.
 std::string weighed(const PlanWhatIf::State& state, const SaveCandidate& value,
                     const std::string& found_by) {
   const Place place = state.orders.place(value.node);
@@ -28,7 +28,7 @@ std::string weighed(const PlanWhatIf::State& state, const SaveCandidate& value,
     case Keep::recompute:
       break;
   }
-  if (value.bytes == 0) return fmt::format("{} recomputes it, from what it saves", found_by);
+  if (value.bytes == 0) return fmt::format("{} recomputes it from saved values", found_by);
   return fmt::format("{} recomputes it: that frees {} for {}", found_by, bytes, time);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Explains the decisions of a plan that a search within a limit found.
+// Explains the decisions in a plan that a search within a limit found.
 
 #include <span>
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace jointer {
 
-// The reasons, indexed by node id: the search decided about every value that `policies` leave to
-// it. `policies`: the user's, indexed by node id; may be empty. `found_by`: a phrase for what chose
-// the plan: "the search for a peak of at most 40GiB", "torch's budget 0.5". Error (usage): same as
-// emit_pair.
+// Returns the reasons, indexed by node id. A value whose tag agrees with the plan is explained by
+// the tag, every other value by the search. `policies`: the user's, indexed by node id; may be
+// empty. `found_by`: a phrase that names what chose the plan, such as "the search for a peak of at
+// most 40GiB" or "torch's budget 0.5". Error (usage): same as emit_pair.
 Result<std::vector<PlanReason>> search_reasons(const PlanWhatIf& what_if, const SavePlan& plan,
                                                std::span<const MemoryPolicy> policies,
                                                const std::string& found_by);

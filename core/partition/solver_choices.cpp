@@ -1,21 +1,23 @@
 // Compares a plan with the decisions of other solvers under the same limit.
 //
 // The limit
-//   A plan of a torch budget is compared at that budget, with each of torch's solvers. Any other
-//   plan is compared at its peak: torch's solvers get the largest budget whose plan stays within
-//   it. The relaxation (plan_relaxation.cpp) gets the lowest price of a byte whose plan stays
-//   within it. It is solved for each of the copy prices below or, if the plan offloads nothing,
-//   without copies. The fastest of its plans within the limit counts.
+//   A plan found for a torch budget is compared at that budget, with each of torch's solvers. Any
+//   other plan is compared at its peak: torch's solvers get the largest budget whose plan stays
+//   within that peak. The relaxation (plan_relaxation.cpp) always gets the lowest price per byte
+//   whose plan stays within the peak. It is solved without copies and, if the plan offloads
+//   anything, also for each of the copy prices below. The fastest of its plans within the peak
+//   counts.
 //
-// The peak that flips the relaxation's decision: the price of a byte is raised, or lowered if the
-// value is recomputed, until the decision flips; the interval is halved, and the peak of the last
-// plan that saves or offloads the value is the answer. The same is done for torch's budgets.
-// Decisions need not be monotone in a price or a budget; bisection finds one flip of possibly
-// several.
+// The peak at which the relaxation's decision flips is found by bisection over the price per byte,
+// between the current price and the maximum or, if the value is recomputed, the minimum. It is the
+// peak of the last plan that saves or offloads the value. The flip for torch's budgets is found the
+// same way. Decisions need not be monotone in a price or a budget, so there may be more flips than
+// the one that is found.
 //
-// A value counts as saved if its memory is: a plan may save a view of it instead.
+// A value counts as saved if its memory is saved, since a plan may save a view of the value
+// instead.
 //
-// Cost: at most 27 cuts for each torch solver, 19 for each price of a copy.
+// Cost: at most 27 cuts for each torch solver, and 19 for each copy price.
 
 #include "core/partition/solver_choices.h"
 
@@ -29,7 +31,7 @@ namespace jointer {
 namespace {
 
 constexpr std::array kCopyPrices{1.0, 0.5, 0.2};
-// Exponents of two of the price of a byte, relative to the mean.
+// The price per byte is the mean price times a power of two with one of these exponents.
 constexpr double kMinExponent = -10, kMaxExponent = 10, kExponentStep = 2;
 constexpr int kHalvings = 8;
 
@@ -116,7 +118,7 @@ std::optional<SolverComparison::Relaxed> SolverComparison::relaxed_within(
 
 Result<void> SolverComparison::relax() {
   auto made = PlanRelaxation::make(what_if_, request_.policies);
-  if (!made) return {};  // the tags leave it no plan
+  if (!made) return {};  // the tags leave no plan
   relaxation_ = *std::move(made);
   std::vector<std::optional<double>> copies{std::nullopt};
   if (!request_.plan.offloaded.empty())
@@ -181,7 +183,7 @@ std::optional<std::int64_t> SolverComparison::other_peak(std::size_t value) cons
       recomputed = middle;
     }
   }
-  // Where recomputation itself makes the peak, a higher price does not lower it.
+  // If the peak is caused by recomputation, a higher price does not lower it.
   const std::int64_t peak = last->figures.peak_bytes;
   const bool is_beyond = is_kept ? peak <= figures_.peak_bytes : peak > figures_.peak_bytes;
   return is_beyond ? std::optional(peak) : std::nullopt;

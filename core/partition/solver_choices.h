@@ -1,7 +1,7 @@
 #pragma once
 
 // Compares a plan with the decisions of other solvers under the same limit, value by value. The top
-// of solver_choices.cpp describes how.
+// of solver_choices.cpp describes the method.
 
 #include <array>
 #include <cstdint>
@@ -19,28 +19,29 @@
 
 namespace jointer {
 
-// The decisions of the solvers about one value.
+// The solvers' decisions about one value.
 struct SolverChoices {
   struct Torch {
     Keep keep = Keep::recompute;
     double budget = 1;  // torch's activation budget
   };
-  std::optional<Torch> dp, greedy;  // nullopt: no budget stays within the limit
-  std::optional<Keep> relaxation;   // nullopt: it has no plan within the limit
-  // The relaxation's decision flips below this peak if it saves or offloads the value, and from
-  // this peak on if it recomputes it. nullopt: it decides the same at every lower, or higher, peak.
+  std::optional<Torch> dp, greedy;  // nullopt: no budget's plan stays within the limit
+  std::optional<Keep> relaxation;   // nullopt: no plan within the limit was found
+  // If the relaxation saves or offloads the value, its decision flips for peaks below this one. If
+  // it recomputes the value, its decision flips for peaks from this one on. nullopt if no flip was
+  // found.
   std::optional<std::int64_t> relaxation_peak_bytes;
-  // For a plan of a torch budget: the nearest budget found at which its solver's decision flips,
-  // lower if the value is saved, higher if it is recomputed.
+  // For a plan found for a torch budget: the nearest budget found at which that solver's decision
+  // flips. It is lower if the value is saved, and higher if the value is recomputed.
   std::optional<double> other_budget;
 };
 
-// The solvers' plans under one limit. Only one thread may use it at a time.
+// The solvers' plans under one limit. Only one thread may use an object at a time.
 class SolverComparison {
  public:
   struct Request {
     SavePlan plan;
-    PartitionOptions partition;          // of the plan, if a budget gave it: solver and rounding
+    PartitionOptions partition;          // if a budget gave the plan: its solver and rounding
     std::optional<double> budget;        // the torch budget that gave the plan
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
     std::function<bool()> is_cancelled;  // polled within each solve; may be empty
@@ -48,7 +49,7 @@ class SolverComparison {
 
   // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`, with its
   // tags. Error (usage): same as emit_pair. Error (cancelled): `is_cancelled` returned true. Cost:
-  // up to 60 cuts, and as many plans.
+  // up to 60 cuts, and an evaluation of as many plans.
   static Result<std::unique_ptr<SolverComparison>> make(const Graph& joint,
                                                         const PlanWhatIf& what_if, Request request);
 
@@ -64,7 +65,7 @@ class SolverComparison {
   // A solution of the relaxation, and the peak of its plan.
   struct Relaxed {
     PlanPrices prices;
-    std::vector<Keep> keep;  // by value of the relaxation
+    std::vector<Keep> keep;  // indexed like the relaxation's values
     Figures figures;
   };
 
@@ -86,7 +87,7 @@ class SolverComparison {
   const Graph& joint_;
   const PlanWhatIf& what_if_;
   Request request_;
-  Figures figures_;  // of the plan
+  Figures figures_;  // of the compared plan
   TorchPlan dp_, greedy_;
   std::optional<PlanRelaxation> relaxation_;
   std::optional<Relaxed> within_;  // at the plan's peak

@@ -1,21 +1,22 @@
-// Chooses the values to save of a flat training step under an activation budget.
+// Chooses the values that a flat training step saves under an activation budget.
 //
 // Terms
-//   whole   the values of the forward that the backward reads in the step as traced: budget 1.
-//   least   the values that cannot be recomputed, and those that tags save: budget 0. Everything
-//           else is recomputed.
-//   item    a storage of the whole that the least does not save.
+//   whole   the forward values that the backward reads in the step as traced; saved at budget 1.
+//   least   the values that cannot be recomputed or are tagged to be saved. At budget 0, these are
+//           saved and everything else is recomputed.
+//   item    a storage that the whole saves and the least does not.
 //
-// A budget is the part of the items' bytes that may be saved. As for a joint graph, torch's
-// knapsack chooses the items to save: the weight of an item is its part of the bytes, its value the
-// cost of recomputing the call that allocates it. An item that a tag recomputes is never saved.
+// A budget is the fraction of the items' bytes that may be saved. As for a joint graph, torch's
+// knapsack chooses the items to save: the weight of an item is its fraction of these bytes, and its
+// value is the cost of recomputing the call that allocates it. An item that is tagged for
+// recomputation is never saved.
 //
 // Source: choose_saved_values_set (activation_budget.cpp). Deviations: a flat training step has no
 // minimum cut, so the items are the values that the backward reads, not the points at which saving
-// is cheapest; PlanFrontier finds those.
+// is cheapest; PlanFrontier finds those points.
 //
-// Cost: linear in the graph and a knapsack table once; a walk through the table and over the graph
-// per budget.
+// Cost: linear in the graph and one knapsack table; then, for each budget, a walk through the table
+// and over the graph.
 
 #include "core/partition/step_budget.h"
 

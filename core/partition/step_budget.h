@@ -1,7 +1,8 @@
 #pragma once
 
-// Plans of a flat training step under torch's activation budgets, 0 to 1. No partitioner splits a
-// flat training step, so upstream has no budget for it; step_budget.cpp defines its meaning here.
+// Plans of a flat training step under torch's activation budgets, from 0 to 1. No partitioner
+// splits a flat training step, so upstream has no budgets for it; step_budget.cpp defines what they
+// mean here.
 
 #include <vector>
 
@@ -15,13 +16,13 @@ namespace jointer {
 
 class StepBudget {
  public:
-  // `step`: the graph of `what_if`; both must outlive this object. The MUST_SAVE, MUST_RECOMPUTE,
-  // PREFER_RECOMPUTE and MUST_CPU_OFFLOAD tags of `step` are honored. Error (usage): no plan is
+  // `step`: the graph of `what_if`, which must outlive this object. The tags MUST_SAVE,
+  // MUST_RECOMPUTE, PREFER_RECOMPUTE and MUST_CPU_OFFLOAD are respected. Error (usage): no plan is
   // legal.
   static Result<StepBudget> make(const Graph& step, const PlanWhatIf& what_if,
                                  const PartitionOptions& options);
 
-  // Error (usage): `budget` is not in 0..1, or the knapsack cannot be solved.
+  // Error (usage): `budget` is not in [0, 1], or the knapsack cannot be solved.
   [[nodiscard]] Result<SavePlan> plan(double budget);
 
  private:
@@ -29,7 +30,7 @@ class StepBudget {
       : what_if_(&what_if), knapsack_(std::move(knapsack)) {}
 
   const PlanWhatIf* what_if_;
-  std::vector<NodeId> always_, offloaded_;  // saved under every budget; those of them offloaded
+  std::vector<NodeId> always_, offloaded_;  // saved under every budget; the offloaded ones of these
   std::vector<std::vector<NodeId>> items_;  // the values of each item, which share a storage
   BudgetKnapsack knapsack_;
 };

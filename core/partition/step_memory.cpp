@@ -1,9 +1,9 @@
-// Computes the lifetimes of a flat training step under a plan: the rules of lifetimes.cpp, applied
-// to the calls that flat_order.cpp lists.
+// Computes the lifetimes in a flat training step under a plan, by applying the rules of
+// lifetimes.cpp to the calls that flat_order.cpp lists.
 //
-// A node's tensors may be in three places: the memory of the node itself, of its copy, and of the
-// view that is repeated after a reload. A slot that is an alias (plan_memory.cpp) is in the storage
-// of an input of its call; the others get a storage for each place.
+// A node's tensors may exist up to three times: as results of the node itself, of its copy, and of
+// the view that is repeated after a reload. A slot that is an alias (plan_memory.cpp) shares the
+// storage of one of its call's inputs; every other slot gets a storage for each of the three.
 //
 // Cost: linear in calls, inputs and tensors.
 
@@ -16,7 +16,7 @@
 
 namespace jointer {
 
-// The `Uses` of MemoryWalk for a plan's step.
+// The `Uses` of MemoryWalk for a flat training step under a plan.
 class PlanMemory::StepUses {
  public:
   using Call = StepCall;
@@ -68,7 +68,7 @@ class PlanMemory::StepUses {
     if (const std::uint32_t copy = copy_of_[index(start)]; copy != kNone)
       lives_.copies[copy].last = step;
   }
-  // Visits a copy to the host or back, or its wait.
+  // Visits a copy to or from the host, or its wait.
   void transfer(const Call& call, std::int32_t step) {
     using Kind = StepCall::Kind;
     const std::uint32_t value = order_.value_of[call.place];
@@ -122,9 +122,9 @@ class PlanMemory::StepUses {
   const FlatOrders& flat_;
   const PairOrder& order_;
   Lives& lives_;
-  // Indexed by slot: in the memory of the node itself, of its copy, and of the repeated view.
+  // The storage of each slot, for the node itself, for its copy, and for the repeated view.
   std::array<std::vector<std::uint32_t>, 3> storage_of_;
-  std::vector<std::uint32_t> copy_of_;  // by start; empty if the library copies nothing
+  std::vector<std::uint32_t> copy_of_;  // by start; empty if the collective library makes no copies
 };
 
 PlanMemory::Lives PlanMemory::live_in_step(const PairOrder& order) const {

@@ -83,8 +83,8 @@ bool StepOffloads::is_tensor(NodeId id) const {
   return n.kind == NodeKind::call && graph_.single_tensor(n) != nullptr;
 }
 
-// A wait reads only one tensor. If a call returns several, returns the first of its users that
-// returns a single tensor.
+// The node itself if it returns a single tensor; otherwise, its first user that does. A wait reads
+// only one tensor.
 NodeId StepOffloads::tensor_of(NodeId id) const {
   if (is_tensor(id)) return id;
   const auto users = users_.of(id);
@@ -228,7 +228,7 @@ void OffloadOrder::prefetch(const std::vector<Copies>& all, std::int64_t layers)
   if (layers == 0) return;
   std::vector<Item> starts;                      // first call of each run of the backward
   std::map<std::int32_t, std::size_t> first_of;  // by layer: index of its first run
-  std::vector<std::int32_t> met;  // layers in the order in which the backward visits them
+  std::vector<std::int32_t> met;  // layers, in the order in which the backward visits them
   std::vector<std::size_t> places(nodes_.size());
   std::optional<std::int32_t> layer;
   std::size_t count = 0;

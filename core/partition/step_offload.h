@@ -1,9 +1,9 @@
 #pragma once
 
-// The rules by which values of a flat training step are copied to the host and back: which values
-// can be copied, and where the copies run. They are the same for the pass that inserts the copies
-// (core/policy/cpu_offload.h) and for plans that are only evaluated (flat_order.h). The rules are
-// at the top of core/policy/cpu_offload.cpp.
+// Decides which values of a flat training step can be copied to the host and back, and where these
+// copies run. The rules are the same for the pass that inserts the copies
+// (core/policy/cpu_offload.h) and for plans that are only evaluated (flat_order.h). They are at the
+// top of core/policy/cpu_offload.cpp.
 
 #include <cstdint>
 #include <optional>
@@ -17,25 +17,26 @@
 namespace jointer {
 
 struct CpuOffloadOptions {
-  // `defer_layers`: number of forward layers between a value's last use and the end of its copy to
-  // the host. `prefetch_layers`: number of backward layers between the start of the copy back and
-  // the first use there. Neither may be negative.
+  // `defer_layers`: how many layers after the one that computes a value the forward waits for the
+  // value's copy to the host. `prefetch_layers`: how many layers before it reaches that layer the
+  // backward starts the copy back. Neither may be negative.
   std::int64_t defer_layers = 1;
   std::int64_t prefetch_layers = 1;
 };
 
-// True for a view according to upstream's list of operators: a node whose memory belongs to another
-// node.
+// True if the node's operator is in upstream's list of views, whose results are in the memory of
+// another node.
 bool is_offload_view(const Graph& graph, NodeId node);
 
-// True if the copying operators have the arguments that torch added in 2.15.
+// True if the graph's `ao` operators have the arguments that torch added in 2.15.
 bool has_long_copy_forms(const Graph& graph);
 
-// Indexed by node id: the value copied back from the host that replaces the node's value, by F ->
-// ao.offload -> ao.wait_tensor -> ao.reload -> ao.wait_tensor; none for other nodes.
+// Indexed by node id: the last node of the chain node -> ao.offload -> ao.wait_tensor -> ao.reload
+// -> ao.wait_tensor, which returns the node's value copied back from the host; none for nodes
+// without such a chain.
 std::vector<NodeId> values_copied_back(const Graph& graph);
 
-// A forward value, and the calls that read it or views of it.
+// A forward value, and the calls that read it or its views.
 struct StepOffload {
   NodeId node;
   NodeId last;   // last reader in the forward, or a call that reads one of its tensors
@@ -51,7 +52,7 @@ class StepOffloads {
   enum class Stays : std::uint8_t { written, returned, read_late };
   static constexpr std::size_t kReasons = 3;
 
-  // Both must outlive this object, and the graph's order must not change.
+  // Both arguments must outlive this object, and the graph's order must not change.
   StepOffloads(const Graph& graph, const Users& users);
 
   [[nodiscard]] StepOffload readers_of(NodeId id) const;
@@ -68,8 +69,8 @@ class StepOffloads {
   std::vector<std::size_t> last_write_;  // indexed by storage: position of its last writer
 };
 
-// The order of a step with copies to the host and back. Items are numbers: first the nodes of the
-// graph by position, then the inserted calls in the order in which they are inserted.
+// The order of a flat training step with copies to the host and back. Items are numbers: the
+// positions of the graph's nodes, then one number per inserted call, in order of insertion.
 class OffloadOrder {
  public:
   using Item = std::uint32_t;
@@ -77,7 +78,7 @@ class OffloadOrder {
     std::int32_t layer = -1;
     bool is_call = false, is_backward = false, is_transfer = false;
   };
-  // The nodes of a value, and the calls that offload it.
+  // A value, its last and first readers, and the calls that offload it.
   struct Copies {
     Item node = 0, last = 0, first = 0;
     Item to_host = 0, done = 0, to_device = 0, back = 0;
@@ -86,9 +87,9 @@ class OffloadOrder {
 
   explicit OffloadOrder(std::vector<Node> nodes);
 
-  // Inserts the copies of a value and `views` repeated views: steps 1 to 3.
+  // Steps 1 to 3: inserts a value's copies and `views` repeated views.
   [[nodiscard]] Copies insert(Item node, Item last, Item first, std::size_t views);
-  // Moves the waits and the copies back: steps 4 and 5.
+  // Steps 4 and 5: move the waits for the copies to the host, and the copies back.
   void defer(const std::vector<Copies>& all, std::int64_t layers);
   void prefetch(const std::vector<Copies>& all, std::int64_t layers);
   [[nodiscard]] std::vector<Item> items() const;
@@ -102,11 +103,11 @@ class OffloadOrder {
   void unlink(Item item);
   void link_before(Item next, Item item);
   std::vector<Node> nodes_;
-  std::vector<Item> next_, previous_;  // a circle through end_
-  Item end_ = 0;                       // the number between the nodes and the inserted calls
+  std::vector<Item> next_, previous_;  // a circular list through end_
+  Item end_ = 0;                       // the number after the last node
 };
 
-// Indexed by position: the nodes of a graph, for OffloadOrder.
+// The nodes of a graph for OffloadOrder, indexed by position.
 std::vector<OffloadOrder::Node> offload_nodes(const Graph& graph);
 
 }  // namespace jointer

@@ -1,11 +1,11 @@
-// Finds the calls of the forward that must not be recomputed because of writes: a call that writes,
-// and a call that reads or returns memory that a later call writes to. In the backward, such a call
-// would see the result of that write, or lack it. Views and getitem are exempt, as they neither
-// read nor compute.
+// Finds the calls of the forward that must not be recomputed because of writes: a call that writes
+// to memory, and a call that reads or returns memory that a later call writes to. Recomputed in the
+// backward, the latter would read what was written, or return memory without the write. Views and
+// getitem are exempt, as they neither read memory nor compute.
 //
-// A functional joint graph writes only to its inputs, by copies at its end, so the rule concerns
-// readers of those inputs. torch has no such rule. Graphs with other writes are not cut at all:
-// with a view of the written memory, nearly every cut is wrong.
+// A functional joint graph writes only to its inputs, with copies at its end, so the rule concerns
+// readers of those inputs. torch has no such rule. Graphs with other writes are not partitioned at
+// all: if the written memory has views, nearly every cut is wrong.
 //
 // Cost: linear in the edges.
 

@@ -11,8 +11,8 @@ namespace jointer {
 // the backward (see unrepeatable.cpp). Empty if nothing in the graph writes.
 std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places);
 
-// The first call that writes to anything other than an input of the graph; none in a functional
-// graph.
+// The first call that writes to anything but an input of the graph, or that writes to an input with
+// an operator other than a copy. None in a functional graph.
 NodeId find_write_in_between(const Graph& graph);
 
 }  // namespace jointer

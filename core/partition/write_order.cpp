@@ -1,19 +1,20 @@
-// Checks that every call of a pair finds and leaves memory as it does in the joint graph.
+// Checks that every call of a pair reads and writes the same memory contents as in the joint graph.
 //
 // Terms: an access is a call that reads or writes a storage that some call writes to. A call that
-// only creates views is not an access, as it neither reads nor computes. The rank of an access is
-// the number of calls before it, in the joint graph, that write to that storage.
+// only creates views is not an access, as it does not read the memory. The rank of an access is the
+// number of calls before it, in the joint graph, that write to that storage.
 //
 // The pair is correct if each access runs after as many writes as its rank, and all writes run.
-// Since writes are accesses, they are then in order as well. An access that runs twice counts in
-// each half. The call that allocates such a storage must run once, or there would be two storages.
+// Since writes are accesses, they then run in the right order as well. An access that runs in both
+// halves is checked in each. The call that allocates such a storage must run only once, or there
+// would be two storages.
 //
-// A typical failure: the backward reads an input, and a later call of the forward writes to it, as
-// the copies at the end of a traced graph do. No plan avoids this, since the reader belongs to the
-// backward and the writer to the forward. torch's partitioners emit such a pair, whose backward
-// reads the new values.
+// A typical failure: the backward reads an input that a later call of the forward writes to, such
+// as a copy at the end of a traced graph. No plan avoids this, since the reader belongs to the
+// backward and the writer to the forward. torch's partitioners emit such a pair nevertheless, and
+// its backward reads the new values.
 //
-// Cost: linear in nodes and edges, once per graph; then linear in the calls.
+// Cost: linear in nodes and edges once per graph; each check is linear in the calls.
 
 #include "core/partition/write_order.h"
 
@@ -36,7 +37,7 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
     for (const Tensor& t : joint.tensors(id))
       if (t.storage) visit(dense[joint.real_storage(t.storage).index()]);
   };
-  // Most graphs write nothing, so check each operator only once.
+  // Most graphs write nothing, so examine each operator only once.
   std::vector<std::int8_t> may(joint.operator_count(), -1);
   for (const NodeId id : joint.order()) {
     const Node& node = joint.node(id);
@@ -114,7 +115,7 @@ bool WriteOrder::any_before(NodeId id, const std::function<bool(NodeId)>& counts
 
 std::string overtaken(const Graph& joint, NodeId call, NodeId write) {
   return fmt::format(
-      "{0} must use its inputs before {1} writes to one of them, but in the pair {1} runs "
+      "{0} must run before {1} writes to one of its inputs, but in the pair {1} runs "
       "first; let {0} work on a clone",
       joint.name(call), joint.name(write));
 }
@@ -139,7 +140,7 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
               name(writes_[access.storage][count]), name(id));
         if (access.makes && is_made[access.storage])
           return fail(Error::Kind::usage,
-                      "{} allocates the memory that {} writes to, and would run in both forward "
+                      "{} allocates the memory that {} writes to, but would run in both forward "
                       "and backward",
                       name(id), name(writes_[access.storage].front()));
         if (access.makes) is_made[access.storage] = true;

@@ -12,7 +12,7 @@
 namespace jointer {
 
 // Records which in-place writes of a joint graph precede each call, and checks whether the halves
-// of a pair keep that order. See write_order.cpp.
+// of a pair keep that order. The top of write_order.cpp states the rules.
 class WriteOrder {
  public:
   // `joint` must outlive this object.
@@ -23,20 +23,21 @@ class WriteOrder {
   // Among the calls for which `counts` is true, the first after `id` that writes to memory that
   // `id` uses; none if there is no such call.
   [[nodiscard]] NodeId next_write(NodeId id, const std::function<bool(NodeId)>& counts) const;
-  // True if such a call comes before `id`.
+  // True if a call for which `counts` is true writes to memory that `id` uses before `id` runs.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
-  // Checks the calls of each half, in the order in which they run. Error (usage): a call would find
-  // other contents in memory than in the joint graph; the message names the call and the write.
+  // Checks the calls of each half, given in the order in which they run. Error (usage): a call
+  // would read or write memory with other contents than in the joint graph; the message names the
+  // call and the write.
   [[nodiscard]] Result<void> check(std::span<const NodeId> forward,
                                    std::span<const NodeId> backward) const;
 
  private:
-  // A call that reads or writes a storage after the call `after` wrote to it.
+  // A call's use of a storage that some call writes to, after the first `after` writes to it.
   struct Access {
     std::uint32_t storage = 0;  // index among the storages that are written to
     std::uint32_t after = 0;
     bool writes = false;
-    bool makes = false;  // it allocates the storage: none of its inputs is in that storage
+    bool makes = false;  // the call allocates the storage: none of its inputs is in it
   };
   [[nodiscard]] std::span<const Access> accesses(NodeId id) const {
     return std::span(accesses_).subspan(first_[id.index()],
@@ -44,12 +45,12 @@ class WriteOrder {
   }
 
   const Graph& joint_;
-  std::vector<std::vector<NodeId>> writes_;  // by storage that is written to, in order
+  std::vector<std::vector<NodeId>> writes_;  // the writes to each storage, in program order
   std::vector<Access> accesses_;             // by node id
   std::vector<std::uint32_t> first_;         // by node id
 };
 
-// One sentence that says that a call would run after a write that it must precede.
+// A sentence that says that a call would run after a write that must follow it.
 std::string overtaken(const Graph& joint, NodeId call, NodeId write);
 
 }  // namespace jointer

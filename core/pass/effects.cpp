@@ -50,7 +50,8 @@ class EffectsOfEdit {
   }
 
  private:
-  // If two adjacent nodes swapped places, either may have moved; the pass's decision says which.
+  // If two adjacent nodes swapped places, either may count as moved; the pass's decision says
+  // which.
   [[nodiscard]] std::string of(NodeId was, NodeId is, bool is_said_to_move) const {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
@@ -65,7 +66,7 @@ class EffectsOfEdit {
         return graph.target(graph.node(node));
       };
       add(target(before_.graph, was) == target(after_.graph, is)
-              ? std::string("other arguments")
+              ? std::string("arguments changed")
               : fmt::format("calls {}", target(after_.graph, is)));
     }
     if (retagged_.contains(is)) {
@@ -88,7 +89,7 @@ class EffectsOfEdit {
 
   const JudgedGraph &before_, &after_;
   Nodes moved_, changed_, retagged_;
-  std::unordered_map<std::string, NodeId> replaced_by_;  // by the name of a removed node
+  std::unordered_map<std::string, NodeId> replaced_by_;  // by name of the removed node
 };
 
 }  // namespace

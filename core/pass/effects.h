@@ -1,7 +1,7 @@
 #pragma once
 
-// Describes how a pass changed the nodes that it decided about, so that its decisions can be
-// checked.
+// Describes how a pass changed the nodes that it decided about, so that users can check its
+// decisions.
 
 #include <vector>
 
@@ -16,9 +16,9 @@ struct JudgedGraph {
   const Simulation& simulation;
 };
 
-// Sets `effect` of each decision that names a node: "412 positions earlier; exposed 3.40 ms -> 1.21
-// ms", "removed", "policy MUST_SAVE"; empty if the node is unchanged. `difference`: the difference
-// between the two graphs.
+// Sets the `effect` of each decision that names a node, such as "412 positions earlier; exposed
+// 3.40 ms -> 1.21 ms", "removed" or "policy MUST_SAVE". It is empty if the node is unchanged.
+// `difference`: the difference between the two graphs.
 void note_effects(const JudgedGraph& before, const JudgedGraph& after,
                   const GraphDifference& difference, std::vector<Decision>& decisions);
 

@@ -32,20 +32,20 @@ std::string_view name_of(Shape shape) {
     case Shape::step:
       return "a flat training step";
     case Shape::other:
-      return "a part of a training step";
+      return "part of a training step";
     case Shape::unknown:
       break;
   }
   return "";
 }
 
-// The graphs that a pass accepts, and the kind of graph that it returns.
+// The kind of graph that a pass requires, and the kind that it returns.
 struct ShapeRule {
   std::string_view pass;
-  bool needs_joint = false;      // refuses everything but a joint graph
-  bool needs_whole = false;      // refuses a pair
-  bool needs_pair = false;       // refuses everything but a pair
-  Shape makes = Shape::unknown;  // unknown: the same shape
+  bool needs_joint = false;      // accepts only a joint graph
+  bool needs_whole = false;      // accepts anything but a pair
+  bool needs_pair = false;       // accepts only a pair
+  Shape makes = Shape::unknown;  // unknown: the shape of the input
 };
 constexpr std::array kShapeRules{
     ShapeRule{.pass = "min_cut_partition", .needs_joint = true, .makes = Shape::pair},
@@ -65,7 +65,7 @@ const ShapeRule* rule_of(std::string_view pass) {
   return found == kShapeRules.end() ? nullptr : found;
 }
 
-// The kind of graph that a pass needs, if it differs from the shape; otherwise empty.
+// The kind of graph that a pass requires, if `shape` is not of that kind; otherwise empty.
 std::string_view need_of(const ShapeRule& rule, Shape shape) {
   if (rule.needs_joint && shape != Shape::joint) return name_of(Shape::joint);
   if (rule.needs_whole && shape == Shape::pair) return "an unpartitioned graph";
@@ -73,7 +73,7 @@ std::string_view need_of(const ShapeRule& rule, Shape shape) {
   return {};
 }
 
-// True if a pass without a rule may return a graph of a different shape.
+// True if a pass that has no rule may return a graph of another shape.
 bool may_reshape(const PassRegistry& registry, std::string_view name) {
   const Pass* pass = registry.find(name);
   if (pass == nullptr) return true;
@@ -88,8 +88,8 @@ bool exchanges_tokens(const Graph& graph) {
   });
 }
 
-// True if the pass works only on modules that exchange tokens, which is the default. A pattern
-// without `*` names one module, for which the pass itself reports a better error.
+// True if the pass requires modules that exchange tokens, as it does by default. False if its
+// pattern has no `*`: it then names one module, and the pass itself reports a better error.
 bool needs_experts(const PipelineStep& step) {
   if (step.pass != "ep_overlap_chunk") return false;
   return std::ranges::none_of(step.given, [](const auto& argument) {
@@ -108,7 +108,7 @@ std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline
                                               const PassRegistry& registry) {
   std::vector<GraphMistake> found;
   Shape shape = shape_of(graph);
-  std::string made_by;  // the step that produced the shape; empty: it is the graph's own
+  std::string made_by;  // the step that produced the shape; empty if none did
   for (std::size_t i = 0; i < pipeline.size(); ++i) {
     const PipelineStep& step = pipeline[i];
     if (!step.is_enabled) continue;
@@ -125,8 +125,8 @@ std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline
                           made_by.empty() ? "the graph is" : made_by + " makes", name_of(shape))});
     else if (shape != Shape::unknown && needs_experts(step) && !exchanges_tokens(graph))
       found.push_back(
-          {i, fmt::format("{} splits modules that exchange tokens, but the graph has no "
-                          "all_to_all_single: it has no expert parallelism",
+          {i, fmt::format("{} splits modules that exchange tokens, but the graph uses no "
+                          "expert parallelism: it has no all_to_all_single",
                           step.pass)});
     if (rule->makes != Shape::unknown) {
       shape = rule->makes;

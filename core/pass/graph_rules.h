@@ -11,14 +11,14 @@ namespace jointer {
 
 // A pipeline step that cannot be applied to a graph.
 struct GraphMistake {
-  std::size_t step = 0;  // its index in the pipeline
+  std::size_t step = 0;  // index in the pipeline
   std::string message;   // one sentence
 };
 
-// Returns the enabled pipeline steps that must fail on this graph, whatever the other passes do: a
-// partitioner whose input is not, or no longer, a joint graph; a pass that splits experts in a
-// model without experts. Runs no pass. The cost is linear in nodes. Passes that are not built in
-// may return any kind of graph, so steps after them are not checked for the kind of graph.
+// Returns the enabled pipeline steps that are certain to fail on this graph: a partitioner whose
+// input is not, or no longer, a joint graph, or a pass that splits experts in a model without
+// experts. Runs no pass. A pass that is not built in may return any kind of graph, so the steps
+// after it are not checked. Cost: linear in the nodes.
 std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline& pipeline,
                                               const PassRegistry& registry);
 // Error (usage): the message of the first mistake.

@@ -17,7 +17,7 @@ std::string listed(const std::vector<std::string>& choices) {
   return fmt::format("{}", fmt::join(choices, ", "));
 }
 
-// The allowed values: "one of dp, greedy", "an integer of at least 1".
+// Describes the allowed values: "one of dp, greedy", "an integer of at least 1".
 std::string expected(const Parameter& p) {
   std::string text;
   switch (p.type) {
@@ -37,8 +37,7 @@ std::string expected(const Parameter& p) {
       text = p.choices.empty() ? "text" : "one of " + listed(p.choices);
       break;
     case Parameter::Type::list:
-      text =
-          p.choices.empty() ? "a list such as [a,b]" : "a list, each one of " + listed(p.choices);
+      text = p.choices.empty() ? "a list such as [a,b]" : "a list of any of " + listed(p.choices);
       break;
   }
   if (p.min && p.max)
@@ -56,7 +55,7 @@ tl::unexpected<Error> no_such_parameter(const std::string& name,
   std::vector<std::string_view> names;
   for (const Parameter& each : declared) names.emplace_back(each.name);
   if (names.empty())
-    return fail(Error::Kind::usage, "there is no parameter {}; the pass has none", name);
+    return fail(Error::Kind::usage, "there is no parameter {}; the pass has no parameters", name);
   return fail(Error::Kind::usage, "there is no parameter {}{} the parameters are {}", name,
               nearest_name_question(name, names), fmt::join(names, ", "));
 }
@@ -68,7 +67,7 @@ std::optional<double> number_of(const PassValue& value) {
   return std::nullopt;
 }
 
-// Converts the value to the type; nullopt if that is not possible.
+// Converts the value to the type; nullopt if it cannot be converted.
 std::optional<PassValue> converted(Parameter::Type type, const PassValue& value) {
   switch (type) {
     case Parameter::Type::boolean:
@@ -84,7 +83,7 @@ std::optional<PassValue> converted(Parameter::Type type, const PassValue& value)
         if (const auto bytes = parse_byte_count(*text)) return PassValue(*bytes);
       return std::nullopt;
     case Parameter::Type::text:
-      // Text that the user wrote without quotes may look like a number.
+      // A text without quotes that looks like a number was parsed as a number.
       if (value.as<std::string>()) return value;
       if (number_of(value)) return PassValue(to_text(value));
       return std::nullopt;

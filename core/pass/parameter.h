@@ -1,7 +1,7 @@
 #pragma once
 
-// The parameters of a pass, and the arguments of one run. The form in the window, the help on the
-// command line, and textual pipelines all use the same declaration.
+// The parameters of a pass, and its arguments in one run. The form in the window, the help of the
+// command line and textual pipelines all use the same declarations.
 
 #include <cstdint>
 #include <optional>
@@ -27,17 +27,18 @@ struct Parameter {
   };
   std::string name;
   Type type = Type::text;
-  PassValue default_value;           // if this is none, none is also an allowed value
-  bool may_be_none = false;          // none is allowed although the default is something else
-  bool is_of_texts = false;          // for a list: all elements are strings
-  std::optional<double> min, max;    // inclusive limits of numbers and bytes
-  std::vector<std::string> choices;  // allowed strings, or elements of a list; empty: any
+  PassValue default_value;           // if this is none, none is also allowed
+  bool may_be_none = false;          // none is allowed although it is not the default
+  bool is_of_texts = false;          // for a list: all elements must be strings
+  std::optional<double> min, max;    // of a number or bytes; inclusive
+  std::vector<std::string> choices;  // allowed strings or list elements; empty: any
   std::string doc;                   // one sentence, with the unit
 
   [[nodiscard]] bool takes_none() const { return may_be_none || default_value.is_none(); }
 };
 std::string_view to_string(Parameter::Type type);
-// "0 .. 1", "one of dp, greedy", "at least 1, or none"; empty if any value is allowed.
+// Describes the range: "0 .. 1", "one of dp, greedy", "at least 1, or none"; empty if any value is
+// allowed.
 std::string range_text(const Parameter& parameter);
 
 // The values of all parameters of a pass in one run.
@@ -49,8 +50,7 @@ class Arguments {
 
   [[nodiscard]] const PassValue& value(std::string_view name) const;
   [[nodiscard]] bool is_given(std::string_view name) const { return !value(name).is_none(); }
-  // These functions require that the value has that type and is not none. An integer is also a
-  // number.
+  // These functions require a value that has the type and is not none. An integer is also a number.
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;  // also for bytes
   [[nodiscard]] double number(std::string_view name) const;

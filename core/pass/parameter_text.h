@@ -1,6 +1,6 @@
 #pragma once
 
-// Formats a parameter's default for display.
+// Formats the default of a parameter for display.
 
 #include <string>
 

@@ -24,10 +24,10 @@ namespace jointer {
 
 // The stage at which upstream runs a pass.
 enum class PassStage : std::uint8_t {
-  joint,       // tags on a joint graph, before it is partitioned
+  joint,       // sets tags on a joint graph, before it is partitioned
   partition,   // turns a joint graph into a pair
-  clean_up,    // leaves fewer nodes that compute the same values
-  fsdp,        // works on gathered parameters
+  clean_up,    // reduces the nodes without changing the values
+  fsdp,        // changes how parameters are gathered
   bucketing,   // merges several collectives into one
   reordering,  // changes the order of nodes
   check,       // changes nothing
@@ -47,9 +47,9 @@ struct PassInfo {
   std::string source;   // of the semantics: "torch/_inductor/comms.py", "ours", a plugin's path
   PassStage stage = PassStage::reordering;
   std::vector<Parameter> parameters;
-  bool keeps_numerics = true;  // outputs stay bitwise equal
+  bool keeps_numerics = true;  // the outputs stay bitwise equal
   bool is_idempotent = false;  // a second run changes nothing
-  bool saves_memory = false;   // meant to lower the peak: a higher peak is a warning
+  bool saves_memory = false;   // meant to lower the peak: raising it causes a warning
 };
 
 // A call of a Python function on a graph, in a separate process.
@@ -58,33 +58,33 @@ struct PythonCall {
   std::vector<std::pair<std::string, PassValue>> arguments;
   std::function<bool()> is_cancelled;  // may be empty
 };
-// Returns the graph that the function returns. Error (run): Python is not available, or the
-// function failed. Error (cancelled): the call was cancelled.
+// Calls the function and returns its graph. Error (run): Python is not available, or the function
+// failed. Error (cancelled): the call was cancelled.
 using PythonRunner = std::function<Result<Graph>(const Graph& graph, const PythonCall& call)>;
 
 // The pipeline steps that a pass ran, if it runs other passes.
 struct RanSteps {
   Pipeline steps;
-  std::optional<std::int64_t> peak_limit;  // bytes; the limit under which they ran
+  std::optional<std::int64_t> peak_limit;  // bytes; the limit under which the steps ran
 };
 
 // The context of a running pass: the options of the run, and the report of the pass.
 class PassContext {
  public:
   struct Options {
-    AnalysisOptions analysis;                 // the estimator and memory rules to decide by
-    std::optional<std::int64_t> peak_limit;   // bytes; the maximum peak that a pass may leave
+    AnalysisOptions analysis;                 // the estimator and memory rules for decisions
+    std::optional<std::int64_t> peak_limit;   // bytes; the maximum peak after a pass
     std::function<void(double done)> report;  // 0 .. 1
     std::function<bool()> is_cancelled;
-    PythonRunner python;  // for passes that exist only in Python; empty: there is no Python
+    PythonRunner python;  // for passes that exist only in Python; empty if there is no Python
   };
   // `options` must outlive the context.
   explicit PassContext(const Options& options) : options_(options) {}
 
   [[nodiscard]] const AnalysisOptions& analysis() const { return options_.analysis; }
   [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return options_.peak_limit; }
-  // Reports progress, 0 .. 1. Error (cancelled): the user cancelled; the pass must return this
-  // error.
+  // Reports progress, from 0 to 1. Error (cancelled): the user cancelled the run; the pass must
+  // return this error.
   Result<void> report(double done) const;
   // Runs a Python function. Errors: same as PythonRunner.
   [[nodiscard]] Result<Graph> run_python(
@@ -94,13 +94,13 @@ class PassContext {
   void decide(std::string action, std::string reason);
 
   void add_decision(Decision decision) { decisions_.push_back(std::move(decision)); }
-  // Adds the decisions and tables of a pass that this one ran.
+  // Adds the decisions and tables of another pass that this one ran.
   void add(const PassContext& part);
   void add_table(PassTable table) { tables_.push_back(std::move(table)); }
-  // For a pass that runs other passes: sets the steps that it ran, with their arguments.
+  // For a pass that runs other passes: sets the pipeline steps that it ran, with their arguments.
   void set_ran(RanSteps ran) { ran_ = std::move(ran); }
-  // For a pass whose work is clearer as several edits than as one: adds the next of its edits.
-  // Together, the edits must lead to the graph that the pass leaves.
+  // For a pass whose changes are easier to follow as several edits than as one: adds the next edit.
+  // Together, the edits must lead to the resulting graph.
   void add_edit(Edit edit) { edits_.push_back(std::move(edit)); }
 
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
@@ -119,8 +119,8 @@ class PassContext {
 struct Pass {
   PassInfo info;
   // Changes the graph, which is valid before the call and must be valid afterwards. The same graph
-  // and arguments must give the same result on every rank and in every run. After an error, the
-  // caller discards this graph and continues with the original.
+  // and arguments must give the same result on every rank and in every run. If this returns an
+  // error, the caller discards the graph and continues with the original.
   std::function<Result<void>(Graph& graph, const Arguments& arguments, PassContext& context)> run;
 };
 

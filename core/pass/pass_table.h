@@ -1,7 +1,7 @@
 #pragma once
 
-// A table that a pass reports along with its decisions: one row per item that it examined, with the
-// same columns, for users to sort and programs to read.
+// A table that a pass reports along with its decisions, with one row per item that it examined.
+// Users can sort it, and programs can read it.
 
 #include <cstdint>
 #include <string>
@@ -27,7 +27,7 @@ struct PassTable {
   // Counts, bytes and nanoseconds are integers; an empty cell is monostate.
   using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
   struct Row {
-    std::string node;  // as edits name it; empty: the row is about the whole graph
+    std::string node;  // its name in edits; empty if the row is about the whole graph
     std::vector<Cell> cells;
     friend bool operator==(const Row&, const Row&) = default;
   };
@@ -38,7 +38,7 @@ struct PassTable {
 };
 std::string_view to_string(PassTable::Unit unit);  // "", "", "B", "ns", ""
 
-// The cell formatted for display: 1.21 GiB, 3.40 ms; an empty text for an empty cell.
+// The cell formatted for display: 1.21 GiB, 3.40 ms; empty for an empty cell.
 std::string cell_text(const PassTable::Cell& cell, PassTable::Unit unit);
 
 }  // namespace jointer

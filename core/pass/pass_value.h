@@ -12,7 +12,7 @@ namespace jointer {
 
 struct PassValue {
   using List = std::vector<PassValue>;
-  // For example none, true, 3, 0.05, layers.0, [a,[b,c]].
+  // For example: none, true, 3, 0.05, layers.0, [a,[b,c]].
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List> held;
 
   PassValue() = default;
@@ -32,11 +32,12 @@ struct PassValue {
   friend bool operator==(const PassValue&, const PassValue&) = default;
 };
 
-// The value as a pipeline writes it, so that parse_pipeline reads the same value. Quotes texts, as
-// in JSON, if they are not words or would be read as another value.
+// The value as text that parse_pipeline reads as the same value. A string is quoted as in JSON if
+// it is not a word or would be read as another value.
 std::string to_text(const PassValue& value);
 
-// True for a text of letters, digits, `_`, `.` and `-`, which a pipeline writes without quotes.
+// True for a nonempty text of letters, digits, `_`, `.` and `-`, which needs no quotes in a
+// pipeline.
 bool is_word(std::string_view text);
 
 }  // namespace jointer

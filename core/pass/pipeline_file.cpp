@@ -28,8 +28,8 @@ class Cutter {
  public:
   struct Piece {
     std::string text;
-    std::vector<std::size_t> places = {};  // of each of its characters in the whole text
-    std::size_t line = 0;                  // where the piece begins, from 1
+    std::vector<std::size_t> places = {};  // positions of its characters in the whole text
+    std::size_t line = 0;                  // the line in which it begins, from 1
   };
 
   std::vector<Piece> cut(std::string_view text) {
@@ -130,21 +130,21 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
   if (json.is_string()) {
     JOINTER_TRY(const Pipeline steps, parse_pipeline(json.get<std::string>()));
     if (steps.size() != 1)
-      return fail(Error::Kind::input, "`{}` is not a single step", json.get<std::string>());
+      return fail(Error::Kind::input, "expected one step, got `{}`", json.get<std::string>());
     return steps.front();
   }
   if (!json.is_object()) return fail(Error::Kind::input, "expected an object or a string");
   PipelineStep step;
   JsonMembers members(json);
   read_fields(members, step, kStep);
-  if (!is_word(step.pass)) members.refuse("`pass` is not the name of a pass");
+  if (!is_word(step.pass)) members.refuse("`pass` is not a valid pass name");
   const OrderedJson* parameters = members.find("parameters");
   if (parameters != nullptr && !parameters->is_object()) members.expect("parameters", "an object");
   if (!members.problem().empty()) return input_error("{}", members.problem());
   if (parameters == nullptr) return step;
   for (const auto& each : parameters->items()) {
     if (!is_word(each.key()))
-      return fail(Error::Kind::input, "`{}`: expected the name of a parameter", each.key());
+      return fail(Error::Kind::input, "`{}` is not a valid parameter name", each.key());
     JOINTER_TRY(PassValue value, value_of(each.value()));
     step.given.emplace_back(each.key(), std::move(value));
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads and writes pipelines as files: text (one step per line, `#` starts a comment) or JSON
-// (resources/schema/pipeline.schema.json).
+// Reads and writes pipelines as files, either text (one pipeline step per line, `#` starts a
+// comment) or JSON (resources/schema/pipeline.schema.json).
 
 #include <string>
 #include <string_view>
@@ -17,21 +17,22 @@ struct PipelineFile {
   friend bool operator==(const PipelineFile&, const PipelineFile&) = default;
 };
 
-// Parses the steps in a text file, which are separated by commas or line breaks; `#` starts a
-// comment. Error (usage): same as parse_pipeline, with the line number. On an error, `*wrong_at` is
-// set to its byte offset.
+// Parses the pipeline steps in a text file, which are separated by commas or line breaks; `#`
+// starts a comment. Error (usage): same as parse_pipeline; the message includes the line number. On
+// an error, sets `*wrong_at` to its byte offset.
 Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at = nullptr);
 
 // True if the file at `path` is a pipeline, judging by its name (`.jointer-passes`) or the
 // beginning of its JSON.
 bool is_pipeline_file(const std::string& path);
 
-// Reads either form; the first character shows which one it is. `path` is only for messages. Error
-// (input): the file is damaged (the message says what is wrong and where) or has a newer version.
+// Reads either form, which the first character determines. `path` is only for messages. Error
+// (input): the file is damaged (the message says what is wrong and where), or its version is newer
+// than this program supports.
 Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path);
 
-// Writes one step per line, with the name and the summary in comments above. Reading the text
-// yields the same steps.
+// Writes one pipeline step per line, with the name and the summary in comments at the top. Reading
+// the text yields the same steps.
 std::string write_pipeline_text(const PipelineFile& file);
 // Writes the JSON form. Reading it yields an equal file.
 std::string write_pipeline_json(const PipelineFile& file);

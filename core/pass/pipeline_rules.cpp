@@ -9,7 +9,7 @@ namespace jointer {
 std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline) {
   std::vector<OrderMistake> found;
   std::vector<std::string_view> names;
-  std::vector<std::size_t> steps;  // indices of the steps with a name
+  std::vector<std::size_t> steps;  // their indices in the pipeline
   for (std::size_t i = 0; i < pipeline.size(); ++i) {
     if (!pipeline[i].is_enabled) continue;
     names.emplace_back(pipeline[i].pass);

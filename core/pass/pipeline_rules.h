@@ -8,15 +8,16 @@
 
 namespace jointer {
 
-// A step that breaks a rule about the order of passes.
+// A pipeline step that breaks a rule about the order of passes.
 struct OrderMistake {
-  std::size_t step = 0;  // its index in the pipeline
+  std::size_t step = 0;  // index in the pipeline
   std::string message;   // one sentence
 };
 
-// Checks upstream's rules about the order of the enabled steps: cudagraph must be last; the two
-// bucketing passes are mutually exclusive; inductor_decomposition must precede full Inductor.
-// Returns one mistake per broken rule. Source: torchtitan's validate_pass_names.
+// Checks upstream's rules about the order of the enabled pipeline steps: cudagraph must be last,
+// automatic and block bucketing are mutually exclusive, and inductor_decomposition must precede
+// full_inductor_compilation. Returns one mistake per broken rule. Source: torchtitan's
+// validate_pass_names.
 std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline);
 // Error (usage): the message of the first mistake.
 Result<void> check_order(const Pipeline& pipeline);

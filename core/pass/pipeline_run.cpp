@@ -26,7 +26,7 @@ constexpr auto kSettings =
                json_field("python_passes", &RunSettings::python_passes).if_set().lenient(),
                json_field("options", &RunSettings::options).if_set().lenient());
 
-// The number of collectives that a step removed, or 0 if it added none.
+// The number of collectives that a pass removed; 0 if it added no collectives.
 std::size_t merged_collectives(const Graph& before, const Graph& after,
                                const GraphDifference& difference) {
   const auto starts = [](const Graph& graph, std::span<const NodeId> nodes) {
@@ -37,7 +37,7 @@ std::size_t merged_collectives(const Graph& before, const Graph& after,
   return starts(after, difference.added) > 0 ? starts(before, difference.removed) : 0;
 }
 
-// A graph's estimates, and the simulation that they come from.
+// A graph's estimates, and the simulation on which they are based.
 struct Judgment {
   StepFigures figures;
   Simulation simulation;
@@ -88,8 +88,8 @@ void note_difference(const JudgedGraph& judged_before, const JudgedGraph& judged
   }
 }
 
-// Warns if a pass that is meant to lower the peak raises it: either the captured values are wrong,
-// or the copies that the pass adds live longer than the values that they replace.
+// Warns if a pass that is meant to lower the peak raised it: either the captured values are wrong,
+// or the copies that the pass added live longer than the values that they replace.
 void warn_of_peak(const StepFigures& before, const StepFigures& after,
                   std::vector<Decision>& decisions) {
   const std::int64_t was = before.figures.peak_bytes, is = after.figures.peak_bytes;
@@ -102,7 +102,7 @@ void warn_of_peak(const StepFigures& before, const StepFigures& after,
                                              format_bytes(was), format_bytes(is))});
 }
 
-// `now`: on entry, the judgment of `before`; on success, that of the resulting graph.
+// `now`: on entry, the judgment of `before`; after success, that of the resulting graph.
 Result<StepResult> run_pass(const Graph& before, Judgment& now, const PipelineStep& step,
                             const Pass& pass, const PassContext::Options& options) {
   StepResult result;

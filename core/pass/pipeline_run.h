@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// The metrics of a graph by which a step is judged.
+// The metrics by which a pipeline step is judged, for one graph.
 struct StepFigures {
   Figures figures;
   std::int64_t communication_ns = 0;  // collectives, summed
@@ -23,27 +23,28 @@ struct StepFigures {
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options);
-// As above, with this estimator instead of the one that `options` names.
+// The same, with this estimator instead of the one that `options` names.
 StepFigures step_figures(const Graph& graph, const Estimator& estimator,
                          const AnalysisOptions& options);
 
-// Runs a pass that may throw, such as a plugin's. Turns an exception into an error (run).
+// Runs a pass that may throw, such as a plugin's. Error (run): the pass threw an exception. Other
+// errors: same as the pass.
 Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& arguments,
                          PassContext& context);
 
 struct StepResult {
-  std::string step;  // as the pipeline writes it
+  std::string step;  // as written in a pipeline
   std::int64_t ns = 0;
   std::size_t moved = 0, added = 0, removed = 0, changed = 0, retagged = 0;
-  std::size_t merged = 0;  // collectives that were removed while others were added
+  std::size_t merged = 0;  // removed collectives, if others were added
   std::vector<Decision> decisions;
   std::vector<PassTable> tables;
   StepFigures before, after;
-  // The step as one edit, titled after the step. It has no changes if no edit leads to the graph
-  // that the step returned (such as a pair from a joint graph); `edit_refusal` then says why.
+  // The step's changes as one edit, titled after the step. If no edit leads to the resulting graph,
+  // such as from a joint graph to a pair, it has no changes, and `edit_refusal` says why.
   Edit edit;
-  // The parts of this edit that the pass reported with PassContext::add_edit. If it reported none,
-  // contains only `edit`, or nothing if `edit` has no changes.
+  // The edits that the pass reported with PassContext::add_edit. If there are none: only `edit`, or
+  // nothing if `edit` has no changes.
   std::vector<Edit> edits;
   std::string edit_refusal;
   RanSteps ran;
@@ -52,24 +53,26 @@ struct StepResult {
 
 struct PipelineRun {
   std::vector<StepResult> steps;  // the successful ones
-  // The reason that `failed_step` failed. The resulting graph is the graph before that step.
+  // Why `failed_step` failed. The result is then the graph before that step.
   std::optional<Error> error;
   std::string failed_step;
 };
 
-// Runs one step on a copy of `before`, even if the step is disabled. Error (usage): there is no
-// such pass, or its arguments are invalid. Error (run): the pass failed. Error (cancelled): the run
-// was cancelled. Messages begin with the pass's name.
+// Runs one pipeline step on a copy of `before`, even if the step is disabled. Error (usage): there
+// is no such pass, or its arguments are invalid. Error (run): the pass failed. Error (cancelled):
+// the run was cancelled. Messages begin with the pass's name.
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options);
 
-// Runs the enabled steps. `done` is called after each step. Error (usage): the pipeline does not
-// fit the registry, or its order breaks upstream's rules (pipeline_rules.h); then no step was run.
+// Runs the enabled pipeline steps. `done` is called after each successful step. Error (usage): a
+// pass or an argument is invalid, the order breaks upstream's rules (pipeline_rules.h), or a step
+// cannot be applied to its graph (graph_rules.h); no step was run. If a step fails, this is not an
+// error: PipelineRun::error says why.
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});
-// The same, for callers that need the result of the whole pipeline. A step that fails is also an
-// error.
+// The same for callers that need the result of the whole pipeline: if a step fails, this function
+// fails.
 Result<PipelineRun> run_whole_pipeline(const Graph& graph, const Pipeline& pipeline,
                                        const PassRegistry& registry,
                                        const PassContext::Options& options);
@@ -82,17 +85,17 @@ std::string unused_reproducer_path(const std::string& folder, const std::string&
 struct RunSettings {
   std::optional<std::int64_t> peak_limit;           // bytes
   std::vector<std::string> plugins, python_passes;  // absolute paths of third-party code
-  std::vector<std::string> options;                 // of a command line: "--device", "h100"
+  std::vector<std::string> options;                 // of the command line: "--device", "h100"
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
 
-// Writes a file that reproduces a failure: a capture of the graph that also contains the pipeline,
-// the error and the settings. Error (run): the file cannot be written.
+// Writes a file that reproduces a failure: a capture of the graph that also contains the failed
+// step, the error and the settings. Error (run): the file cannot be written.
 Result<void> write_reproducer(const std::string& path, const Graph& graph,
                               const PipelineStep& failed, const Error& error,
                               const RunSettings& settings = {});
-// The contents of a reproducer other than its graph. The paths in `settings` name third-party code.
-// Reading a reproducer never runs this code.
+// The contents of a reproducer other than its graph. The paths in `settings` name third-party code,
+// which is never run when a reproducer is read.
 struct Reproduced {
   std::string pipeline, error;
   RunSettings settings;

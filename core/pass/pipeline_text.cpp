@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-constexpr int kMaxDepth = 16;  // lists in lists
+constexpr int kMaxDepth = 16;  // of nested lists
 
 class Parser {
  public:
@@ -50,8 +50,8 @@ class Parser {
     constexpr std::size_t kContext = 40;
     const std::size_t from = at_ > kContext ? at_ - kContext : 0;
     const std::string what = fmt::format(format, std::forward<Args>(args)...);
-    if (at_ == 0) return fail(Error::Kind::usage, "the pipeline, at its start: {}", what);
-    return fail(Error::Kind::usage, "the pipeline, after `{}{}`, at character {}: {}",
+    if (at_ == 0) return fail(Error::Kind::usage, "at the start of the pipeline: {}", what);
+    return fail(Error::Kind::usage, "in the pipeline after `{}{}`, at character {}: {}",
                 from > 0 ? "…" : "", text_.substr(from, at_ - from), at_ + 1, what);
   }
 
@@ -67,11 +67,11 @@ class Parser {
     PipelineStep step;
     step.is_enabled = !take('~');
     step.pass = take_word();
-    if (step.pass.empty()) return wrong("expected the name of a pass");
+    if (step.pass.empty()) return wrong("expected a pass name");
     if (!take('{') || take('}')) return step;
     while (true) {
       std::string name(take_word());
-      if (name.empty()) return wrong("expected the name of a parameter");
+      if (name.empty()) return wrong("expected a parameter name");
       if (!take('=')) return wrong("expected `=` and a value");
       if (std::any_of(step.given.begin(), step.given.end(),
                       [&](const auto& each) { return each.first == name; }))
@@ -104,7 +104,7 @@ class Parser {
   Result<PassValue> parse_quoted() {
     std::size_t end = at_ + 1;
     while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
-    if (end >= text_.size()) return wrong("a quote is not closed");
+    if (end >= text_.size()) return wrong("missing closing quote");
     const auto json = parse_json(text_.substr(at_, end + 1 - at_), "text");
     if (!json || !json->is_string()) return wrong("expected a string quoted as in JSON");
     at_ = end + 1;
@@ -123,7 +123,7 @@ PassValue value_of_word(std::string_view word) {
   if (word == "true") return true;
   if (word == "false") return false;
   if (const auto whole = number_of<std::int64_t>(word)) return *whole;
-  // Treat `inf`, `nan` and hexadecimal numbers as texts.
+  // Treat `inf`, `nan` and hexadecimal numbers as text.
   const bool may_be_number = word.find_first_of("0123456789") != std::string_view::npos;
   if (const auto number = may_be_number ? number_of<double>(word) : std::nullopt;
       number && std::isfinite(*number))

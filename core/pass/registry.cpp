@@ -9,18 +9,19 @@ namespace jointer {
 Result<void> PassRegistry::add(Pass pass) {
   const PassInfo& info = pass.info;
   if (!is_word(info.name))
-    return fail(Error::Kind::usage,
-                "a pass cannot be called `{}`; use letters, digits, `_`, `.` and `-`", info.name);
+    return fail(Error::Kind::usage, "invalid pass name `{}`; use letters, digits, `_`, `.` and `-`",
+                info.name);
   if (find(info.name) != nullptr)
     return fail(Error::Kind::usage, "there is already a pass {}", info.name);
   for (const Parameter& parameter : info.parameters) {
     const auto count = std::count_if(info.parameters.begin(), info.parameters.end(),
                                      [&](const Parameter& p) { return p.name == parameter.name; });
     if (!is_word(parameter.name) || count > 1)
-      return fail(Error::Kind::usage,
-                  "{}: parameter `{}` is declared twice, or its name has characters other than "
-                  "letters, digits, `_`, `.` and `-`",
-                  info.name, parameter.name);
+      return fail(
+          Error::Kind::usage,
+          "{}: parameter `{}` is declared twice, or its name contains characters other than "
+          "letters, digits, `_`, `.` and `-`",
+          info.name, parameter.name);
     if (parameter.default_value.is_none()) continue;
     const auto fits =
         Arguments::check(std::span(&parameter, 1), {{parameter.name, parameter.default_value}});

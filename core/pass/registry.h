@@ -10,12 +10,12 @@
 
 namespace jointer {
 
-// The available passes. A program that runs pipelines has one registry: built_in_passes(), then
-// plugins and Python passes.
+// The available passes. A program that runs pipelines has one registry, with built_in_passes() and
+// then plugins and Python passes.
 class PassRegistry {
  public:
-  // Error (usage): the name is not a word or is in use, or a parameter is declared twice or has an
-  // invalid default.
+  // Error (usage): the pass's name is not a word or is already in use, or a parameter is declared
+  // twice, has a name that is not a word, or has an invalid default.
   Result<void> add(Pass pass);
 
   // All passes, ordered by name.
@@ -23,8 +23,8 @@ class PassRegistry {
   // Returns null if there is no such pass.
   [[nodiscard]] const Pass* find(std::string_view name) const;
 
-  // Checks all steps, including disabled ones. Error (usage): a pass is unknown (the message
-  // suggests the most similar name), or its arguments are invalid.
+  // Checks all pipeline steps, including disabled ones. Error (usage): a pass is unknown (the
+  // message suggests the most similar name), or its arguments are invalid.
   [[nodiscard]] Result<void> check(const Pipeline& pipeline) const;
 
  private:

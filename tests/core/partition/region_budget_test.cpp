@@ -42,7 +42,7 @@ TEST(RegionBudget, IsRefusedForAPartUnlessAllowed) {
   const auto refused = region_budget(graph);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
-              HasSubstr("does not cover 1 call of the forward, the first of them b"));
+              HasSubstr("do not cover 1 call of the forward, the first of which is b"));
   const auto budget = region_budget(graph, BudgetCoverage::part);
   ASSERT_TRUE(budget) << budget.error().message;
   EXPECT_EQ(*budget, std::optional(0.25));

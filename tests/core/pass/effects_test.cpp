@@ -74,7 +74,7 @@ TEST_F(Effects, AChangedCallReportsItsOperator) {
                                               .args = test::args_of(R"([{"n": "w0"}, {"n": "x"}])"),
                                               .kwargs = {}}),
                           {"a"});
-  EXPECT_EQ(effects[0], "other arguments");
+  EXPECT_EQ(effects[0], "arguments changed");
 }
 
 TEST_F(Effects, ARemovedCallReportsItsReplacement) {

@@ -42,14 +42,15 @@ TEST(PipelineText, ContainsStepsAndTheirParameters) {
 }
 
 TEST(PipelineText, ErrorsNameTheLocation) {
-  EXPECT_EQ(message("{a=1}"), "the pipeline, at its start: expected the name of a pass");
-  EXPECT_EQ(message("a{b}"), "the pipeline, after `a{b`, at character 4: expected `=` and a value");
+  EXPECT_EQ(message("{a=1}"), "at the start of the pipeline: expected a pass name");
+  EXPECT_EQ(message("a{b}"),
+            "in the pipeline after `a{b`, at character 4: expected `=` and a value");
   EXPECT_EQ(message("a{b=[1,2}"),
-            "the pipeline, after `a{b=[1,2`, at character 9: expected `,` or `]`");
+            "in the pipeline after `a{b=[1,2`, at character 9: expected `,` or `]`");
   EXPECT_EQ(message("a{b=1,b=2}"),
-            "the pipeline, after `a{b=1,b=`, at character 9: b is given twice");
+            "in the pipeline after `a{b=1,b=`, at character 9: b is given twice");
   EXPECT_EQ(message("a{b=\"x}"),
-            "the pipeline, after `a{b=`, at character 5: a quote is not closed");
+            "in the pipeline after `a{b=`, at character 5: missing closing quote");
   EXPECT_NE(message("a b"), "");
   EXPECT_NE(message("a,"), "");
   EXPECT_NE(message("a{b=" + std::string(1000, '[')), "");
