@@ -1,29 +1,29 @@
-// apply_sac: decides which results of the forward are saved, by the operator that computes them.
+// apply_sac: decides by operator which results of the forward are saved.
 //
-// Steps, over the calls of the graph in program order:
-//   1. getitem is skipped, because it belongs to the call that it reads.
-//   2. A call that an every-nth rule matches is counted; every nth one is PREFER_RECOMPUTE, the
-//      others MUST_SAVE. If two rules match a call, the first one counts.
-//   3. A call that the list names is MUST_SAVE.
+// Steps, for the calls of the graph in program order:
+//   1. getitem is skipped, because it belongs to the call whose result it reads.
+//   2. A call that matches an every-nth rule is counted; every nth such call is PREFER_RECOMPUTE,
+//      the others are MUST_SAVE. If several rules match a call, the first one applies.
+//   3. A call of an operator in the list is MUST_SAVE.
 //   4. Every other call is PREFER_RECOMPUTE.
 //   5. The walk ends after the call that computes the first value of the output: everything after
 //      it is the backward.
 // Each tag has ac_graph_id 0, so that the forward is one region. Existing tags are replaced;
 // fsdp_reshard_after_fwd runs later, as in upstream.
 //
-// A counter runs over the whole graph or per layer (layers.h). In the second case, it restarts when
-// a counted call is in a different layer from the previous counted call. Calls in no layer do not
+// A counter runs over the whole graph or per layer (layers.h). A per-layer counter restarts when a
+// counted call is in a different layer than the previous counted call. Calls in no layer do not
 // restart it.
 //
 // Cost: linear in the nodes and selectors.
 //
-// Source: apply_sac of torchtitan's compiler toolkit (pull request 2377); the counter by layer is
+// Source: apply_sac of torchtitan's compiler toolkit (pull request 2377); the per-layer counter is
 // that of the graph trainer's memory policy `eager` (pull request 3397). Deviations: n may be any
 // positive number, the rule may apply to any operator (upstream: 2 and aten.mm), and selectors may
-// name modules. One of upstream's defects is reproduced, because upstream's numbers depend on it:
+// name modules. One of upstream's defects is reproduced, because upstream's results depend on it:
 // values that are written back to inputs come first among the outputs. In a mixture of experts, the
-// first is a count of tokens in the first such layer, so the walk ends there, and most of the
-// forward is left to the partitioner (DeepSeek-V3 debug: the walk visits 385 of 1,937 calls).
+// first output is the token count of the first MoE layer, so the walk ends there, and most of the
+// forward is left to the partitioner (in DeepSeek-V3 debug, the walk visits 385 of 1,937 calls).
 // `whole_forward` fixes this.
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ namespace {
 constexpr std::int64_t kForwardRegion = 0;  // ac_graph_id
 constexpr std::string_view kPerLayer = "layer";
 
-// A rule with its counter.
+// A rule and its counter.
 struct Count {
   EveryNth rule;
   std::vector<bool> counted;  // indexed by node id
@@ -69,9 +69,9 @@ struct Count {
 Result<std::vector<Count>> make_counts(const Graph& graph, const SacOptions& options) {
   std::vector<Count> counts;
   for (const EveryNth& rule : options.every_nth) {
-    if (rule.n < 1) return refuse("every_nth of {}: {} is not a positive number", rule.op, rule.n);
+    if (rule.n < 1) return refuse("every_nth, {}: {} is not a positive number", rule.op, rule.n);
     Count count{.rule = rule, .counted = std::vector<bool>(graph.node_count(), false)};
-    // If no call of the graph matches, there is nothing to count.
+    // An error means that no call of the graph matches, so there is nothing to count.
     if (const auto nodes = select(graph, rule.op))
       for (const NodeId id : *nodes) count.counted[id.index()] = true;
     counts.push_back(std::move(count));
@@ -178,12 +178,11 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
         fmt::format("The forward ends with {}, which computes the first value of the output.",
                     graph.name(walk.last)));
   if (walk.writes_back)
-    edit.notes.push_back(
-        fmt::format("That value is written back to an input: {} no tag, as in upstream; "
-                    "whole_forward tags {} too.",
-                    counted(walk.missed, "call of the forward after it gets",
-                            "calls of the forward after it get"),
-                    walk.missed == 1 ? "it" : "them"));
+    edit.notes.push_back(fmt::format(
+        "That value is written back to an input, so {} no tag, as in upstream; "
+        "whole_forward tags {} too.",
+        counted(walk.missed, "later call of the forward gets", "later calls of the forward get"),
+        walk.missed == 1 ? "it" : "them"));
   for (const Count& count : counts)
     edit.notes.push_back(fmt::format("{} of {} counted.",
                                      counted(static_cast<std::size_t>(count.calls), "call"),

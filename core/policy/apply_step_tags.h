@@ -1,6 +1,7 @@
 #pragma once
 
-// Applies the tags of a flat training step. In a joint graph, the partitioner applies them.
+// Applies the tags of a flat training step. The tags of a joint graph are applied by the
+// partitioner.
 
 #include <vector>
 
@@ -11,21 +12,21 @@
 
 namespace jointer {
 
-// Applies all tags to `step`: upstream's apply_cpu_offload if a value is tagged for offload, then
-// selective_activation_remat. In this order, recomputed calls can read values that were copied back
-// from the host. Returns the edits. Error (usage): same as these passes.
+// Applies all tags of `step`: runs upstream's apply_cpu_offload if a value is tagged for offload,
+// then selective_activation_remat. The order lets recomputed calls read values that were copied
+// back from the host. Returns the edits. Error (usage): same as these passes.
 Result<std::vector<Edit>> apply_step_tags(Graph& step);
 
 // Returns the same changes as one edit, without changing the graph; the edit has no changes if no
-// tags are left to apply. Values that are already recomputed or offloaded remain so, and are
-// processed a second time only if a new tag requires it. Error (usage): same as these passes.
+// tags are left to apply. Values that are already recomputed or offloaded remain so; they are
+// processed again only if a new tag requires it. Error (usage): same as these passes.
 Result<Edit> step_tags_edit(const Graph& tagged);
 
-// The flat training step with the tags of this plan applied. Error (usage): same as these passes.
+// Returns the flat training step with this plan applied. Error (usage): same as these passes.
 Result<Graph> step_of_plan(Graph step, const SavePlan& plan);
 
-// The values that the step saves for backward, as a plan for `before`, the graph whose tags are not
-// yet applied. Error (usage): same as kept_values.
+// Returns the values that `step` saves for backward, as a plan for `before`, the graph before its
+// tags were applied. Error (usage): same as kept_values.
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step);
 
 }  // namespace jointer

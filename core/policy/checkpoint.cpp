@@ -1,16 +1,16 @@
 // Checkpoints groups of calls: recomputes what they compute and saves what they read.
 //
 // Steps
-//   1. Recompute every value that a call of a group returns, unless it is computed only from
-//      parameters: a gathered parameter is resharded by its own rule.
-//   2. Save the inputs of each group: results of forward calls outside the group that calls of the
-//      group read, again except those computed only from parameters. An input may be computed by
-//      another group, as with consecutive layers.
+//   1. Recompute every value that a call in a group returns, except values computed only from
+//      parameters: FSDP's rule decides about gathered parameters.
+//   2. Save the inputs of each group, which are the results of forward calls outside the group that
+//      calls in the group read, again except values computed only from parameters. An input may be
+//      computed in another group, as with consecutive layers.
 //
-// The second step follows the first, since the backward needs an input only once the values in
-// between are recomputed (PlanWhatIf::change_all drops values that it does not need).
+// The order of these steps matters: PlanWhatIf::change_all drops values that the backward does not
+// need, and it needs an input only if values computed from it are recomputed.
 //
-// Cost: two changes of a plan, and linear in the graph.
+// Cost: two changes of a plan, plus a time linear in the graph.
 // Source: torch.utils.checkpoint, and torchtitan's activation checkpointing of each layer.
 
 #include "core/policy/checkpoint.h"
@@ -27,7 +27,7 @@ namespace jointer {
 Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, const SavePlan& plan,
                               std::span<const std::vector<NodeId>> groups) {
   const std::vector<bool> of_parameters = derived_from_parameters(graph);
-  std::vector<std::size_t> group_of(graph.node_count(), 0);  // from 1
+  std::vector<std::size_t> group_of(graph.node_count(), 0);  // from 1; 0: no group
   std::vector<bool> is_input(graph.node_count(), false);
   const auto is_activation = [&](NodeId id) {
     const Node& n = graph.node(id);
@@ -45,7 +45,8 @@ Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, con
       if (is_tensor(id)) inside.push_back(id);
     }
   if (inside.empty())
-    return fail(Error::Kind::usage, "the checkpointed calls compute no activations in the forward");
+    return fail(Error::Kind::usage,
+                "the calls to checkpoint compute no activations in the forward");
   for (const NodeId id : graph.order()) {
     if (group_of[id.index()] == 0) continue;
     for (const NodeId input : graph.inputs(id)) {
@@ -75,9 +76,10 @@ Result<std::vector<std::vector<NodeId>>> calls_of_modules(const Graph& graph,
         calls.push_back(id);
     }
     if (calls.empty())
-      return fail(Error::Kind::usage,
-                  "no call of the graph is in a module {}; give its full path, such as layers.3",
-                  path);
+      return fail(
+          Error::Kind::usage,
+          "no call in the graph is in module {}; give the module's full path, such as layers.3",
+          path);
   }
   return groups;
 }

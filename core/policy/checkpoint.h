@@ -10,19 +10,19 @@
 
 namespace jointer {
 
-// The plan after checkpointing groups of calls, such as layers, as torch.utils.checkpoint does:
-// everything that a group computes in the forward is recomputed, and the activations that it reads
-// from elsewhere are saved. Gathered parameters keep their decisions. `graph`: that of `what_if`.
-// PlanChange::refused lists the values whose decisions stay the same. Error (usage): the groups
-// compute no activation, or none that can be recomputed.
+// Checkpoints groups of calls, such as layers, as torch.utils.checkpoint does: everything that a
+// group computes in the forward is recomputed, and the activations that it reads from outside are
+// saved. Decisions about gathered parameters do not change. `graph`: the graph of `what_if`.
+// Returns the plan; PlanChange::refused lists the values for which the decision could not be
+// changed. Error (usage): the groups compute no activations, or none that can be recomputed.
 Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, const SavePlan& plan,
                               std::span<const std::vector<NodeId>> groups);
 
-// The calls of each module and its submodules. Modules are given by paths such as `layers.3`. Error
-// (usage): a module has no call in the graph.
+// Returns the calls in each module, including its submodules. Modules are given by paths such as
+// `layers.3`. Error (usage): a module has no call in the graph.
 Result<std::vector<std::vector<NodeId>>> calls_of_modules(const Graph& graph,
                                                           std::span<const std::string> paths);
-// The calls of each layer that contains one of these nodes.
+// Returns the calls in each layer that contains one of these nodes.
 std::vector<std::vector<NodeId>> calls_of_layers(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace jointer

@@ -1,39 +1,38 @@
 // apply_cpu_offload: copies values to the host between forward and backward.
 //
-// Terms: a view of F is a forward call that reads F and either is in upstream's list of views or
-// returns F's memory; views of views count, and so do parts (getitem) of views. The readers of F
-// are its own and those of its views. A run is a maximal sequence of calls of one layer, or of no
-// layer.
+// Terms: a view of F is a forward call that reads F and either calls an operator in upstream's list
+// of views or returns F's memory. Views of views count as views, and so do elements (getitem) of
+// views. The readers of F include the readers of its views. A run is a maximal sequence of calls in
+// one layer, or in no layer.
 //
-// For each forward call F that is tagged MUST_CPU_OFFLOAD, returns one tensor and has a reader in
-// the backward:
+// Steps, for each forward call F that is tagged MUST_CPU_OFFLOAD, returns a single tensor and has a
+// reader in the backward:
 //   1. Insert right after F: cpu = ao.offload(F), which starts the copy, and done =
 //      ao.wait_tensor(cpu, F, last), after which F's memory is free. `last` is the last reader in
 //      the forward.
 //   2. Insert before the first reader in the backward: gpu = ao.reload(done, device, size, stride),
 //      and back = ao.wait_tensor(gpu, done). The backward reads `back` instead of F.
-//   3. After `back`, repeat the views of F that the backward reads; the backward reads the repeated
-//      views instead.
-//   4. Move the waits for copies to the host: after the last call of the run that is `defer_layers`
-//      after F's, or of the run of `last` if that is later.
-//   5. Move the reloads: before the first backward call of the layer that is `prefetch_layers`
-//      above F's, in the order in which the backward visits layers; if there is no such layer,
-//      before the first call of the backward. Their waits stay.
+//   3. After `back`, repeat the views of F if the backward reads any of them; the backward reads
+//      the repeated views instead.
+//   4. Move each wait for a copy to the host after the last call of the run that is `defer_layers`
+//      runs after F's, or of the run of `last` if that is later.
+//   5. Move each reload before the first backward call of the layer that the backward visits
+//      `prefetch_layers` layers before F's or, if there is no such layer, before the first call of
+//      the backward. The waits for reloads stay.
 //
 // Cost: linear in the nodes, plus the readers of offloaded values.
 //
-// Source: apply_cpu_offload_pass of torchtitan 0.3.0's graph trainer (cpu_offload.py). For a graph
-// captured with torch before 2.15, whose operators have fewer arguments, wait_tensor has no third
-// argument and reload no size and stride, as in torchtitan 0.2. Deviations:
+// Source: apply_cpu_offload_pass of torchtitan 0.3.0's graph trainer (cpu_offload.py). In a graph
+// captured with torch before 2.15, wait_tensor has no third argument, and reload has no size and
+// stride, as in torchtitan 0.2. Deviations:
 //   - F stays on the device, with a note, if its memory is written to after F (upstream restores
-//     the old value), if it is returned, or if the forward still reads it when the backward first
+//     the old value), if F is returned, or if the forward still reads F after the backward first
 //     does (upstream frees memory that is in use).
-//   - Calls missing from upstream's list of views, and parts of a split, count as views too
+//   - Views that are missing from upstream's list, and elements of a split, count as views too
 //     (upstream lets the backward read them after their memory is freed).
-//   - With `defer_layers` 0, a wait follows `last` (upstream leaves the wait before `last`, which
-//     the wait reads).
-//   - A copy from the host that would start before the copy to the host is done stays at its first
-//     reader.
+//   - If `defer_layers` is 0, a wait follows `last` (upstream leaves the wait before `last`,
+//     although it reads `last`).
+//   - A reload that would start before the copy to the host is done stays before the first reader.
 
 #include "core/policy/cpu_offload.h"
 
@@ -54,7 +53,7 @@
 namespace jointer {
 namespace {
 
-// Maps storages of values to the new nodes whose first tensors replace them.
+// Maps storages to the new nodes whose first tensors replace them.
 class Moves {
  public:
   void add(StorageId storage, const std::string& to) { to_[storage] = to; }
@@ -64,7 +63,7 @@ class Moves {
       return t.storage && to_.contains(t.storage) && owners.of(t.storage).node != id;
     });
   }
-  // The node's value, with its tensors in the new storages.
+  // The node's value with its tensors moved to the new storages.
   [[nodiscard]] ValueRecord value_of(const Graph& graph, const StorageOwners& owners,
                                      NodeId id) const {
     ValueRecord value = record_value(graph, owners, id);
@@ -81,7 +80,7 @@ class Moves {
   std::unordered_map<StorageId, std::string> to_;
 };
 
-// The edit without its changes.
+// Returns the edit without its changes.
 Edit edit_of(const CpuOffloadOptions& options, std::size_t results, std::int64_t bytes) {
   return {.title = fmt::format("Offload {}, {}", counted(results, "result"), format_bytes(bytes)),
           .by = fmt::format("apply_cpu_offload{{defer_layers={},prefetch_layers={}}}",
@@ -141,14 +140,15 @@ class Offloader {
   static constexpr std::array<Reason, StepOffloads::kReasons> kReasons{
       {{"its memory is written to later.", "their memory is written to later."},
        {"it is returned.", "they are returned."},
-       {"the forward still reads it after the backward starts reading it.",
-        "the forward still reads them after the backward starts reading them."}}};
+       {"the forward still reads it after the backward first does.",
+        "the forward still reads them after the backward first does."}}};
 
   [[nodiscard]] std::string name(NodeId id) const { return std::string(graph_.name(id)); }
 
   // --- Steps 1 to 3: insert calls ---
 
-  // Adds an inserted call, in the order in which `order_` numbers them. Returns its name.
+  // Adds a call to `inserted_`, in the order in which `order_` numbers inserted calls. Returns the
+  // call's name.
   std::string add(std::string_view target, ArgumentRecords args, TensorRecord val, NodeId like,
                   bool in_backward) {
     return add(target,
@@ -158,8 +158,7 @@ class Offloader {
                 .val = ValueRecord::of_tensor(std::move(val))},
                like, in_backward);
   }
-  // Repeats a call in the backward. `now`: maps the names of its old inputs to those of the new
-  // ones.
+  // Repeats a call in the backward. `now`: maps names of old inputs to names of new ones.
   std::string add_repeated(NodeId copied, const std::map<std::string, std::string>& now,
                            ValueRecord val) {
     NodeRecord record{.copy = name(copied), .inputs = InputNames{}, .val = std::move(val)};
@@ -180,7 +179,7 @@ class Offloader {
     value.storage = {.of = owner};
     return value;
   }
-  // Sizes as an argument.
+  // Converts sizes to an argument.
   static ArgumentRecord list_of(const std::vector<SizeRecord>& sizes) {
     using Kind = ArgumentRecord::Kind;
     ArgumentRecord list{.kind = Kind::list};
@@ -264,8 +263,8 @@ class Offloader {
       changes_.emplace_back(std::move(inserted_[numbers[i]]));
   }
 
-  // Makes the backward read the values that were copied back, and moves their views to the same
-  // storages.
+  // Makes the backward read the values that were copied back, and moves its views of them to the
+  // same storages.
   void redirect() {
     std::vector<bool> is_redirected(graph_.node_count(), false);
     for (const NodeId reader : graph_.order()) {
@@ -296,7 +295,8 @@ class Offloader {
   FxNames names_;
   bool has_long_forms_;
   std::vector<InsertNode> inserted_;
-  // For each reader in the backward: the nodes that it reads, and those that it will read instead.
+  // For each reader in the backward: maps the nodes that it reads to those that it will read
+  // instead.
   std::unordered_map<NodeId, std::map<std::string, std::string>> reads_;
   Shared<NodeMarks> in_backward_{NodeMarks{.autograd_backward = true}};
   Moves lies_in_;  // of all offloaded values, for the backward

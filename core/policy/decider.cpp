@@ -1,7 +1,8 @@
-// An edit says who made it: nothing if the user did, otherwise passes with their parameters. The
-// first pass sets the tags; passes after it add FSDP's tags or solve the graph. Upstream's policies
-// count as presets if unmodified, and as lists if the user added operators or selectors. The passes
-// that follow a search are the order that was found for its plan.
+// Edit::by says who made an edit: it is empty if the user did, and otherwise names passes with
+// their parameters. The first pass sets the tags; later passes add FSDP's tags or solve the graph.
+// One of upstream's policies counts as a preset if it is unmodified, and as a list if the user
+// added operators or selectors. The passes after a search are the order that was found for its
+// plan.
 
 #include "core/policy/decider.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who decided what is saved, recomputed or offloaded.
+// Determines who decided what is saved, recomputed or offloaded.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,13 +10,13 @@
 namespace jointer {
 
 enum class Decider : std::uint8_t {
-  partitioner,  // it solved the graph, possibly under an activation budget
+  partitioner,  // solved the graph, possibly under an activation budget
   search,       // a search for the best plan within a limit
   preset,       // one of upstream's policies
-  list,         // a list of operators or selectors, or another imported policy
-  person,       // one decision at a time
+  list,         // operators or selectors from the user, or another imported policy
+  person,       // the user, one value at a time
   capture,      // a tag in the capture, or an already partitioned capture
-  nobody,       // a flat training step as captured
+  nobody,       // a flat training step as captured, without tags
 };
 inline constexpr std::size_t kDeciders = 7;
 
@@ -25,17 +25,17 @@ std::string_view to_string(Decider decider);
 // "solved", "searched", "preset", "list", "person", "tag", "nobody".
 std::string_view decided_by(Decider decider);
 
-// The name by which edits of a search are marked (Edit::by).
+// Edit::by of a searched plan.
 inline constexpr std::string_view kSearch = "search";
-// The same for a plan that was found together with an order: the passes that reorder its graph, as
-// a pipeline. `kSearch` if there are none.
+// The same for a plan that was found together with an order. `order`: the passes that reorder the
+// graph, as a pipeline; may be empty.
 std::string searched_with(std::string_view order);
-// The order's passes in `by`; empty if it has none.
+// The passes of the order in such a `by`; empty if there are none.
 std::string_view order_of(std::string_view by);
-// The name by which edits of an imported plan are marked.
+// Edit::by of an imported plan.
 inline constexpr std::string_view kImport = "import_policy";
 
-// Who decided about the nodes that an edit tags. `by`: Edit::by, the passes that made the edit.
+// Returns who decided about the nodes that an edit tags. `by`: its Edit::by.
 Decider decider_of(std::string_view by);
 
 }  // namespace jointer

@@ -1,10 +1,11 @@
-// Exports a save plan as a text, and checks the text by reading it back.
+// Exports a save plan as text, and checks the text by reading it back.
 //
-// The lists are found and written, then applied to the graph and compared with the plan, which
-// shows what they cannot express. Finally the text is imported into the graph as opened, the graph
-// is partitioned, and the resulting plan and its peak are compared as well. In a flat training
-// step, the tags are applied instead. A list of operators that cannot express the plan is chosen
-// among several by the same comparison (nearest_list.h).
+// A list of operators or selectors is found and written, then applied to the graph. The resulting
+// tags are compared with the plan, which shows what the list cannot express. Then the text is
+// imported into the graph as opened, the graph is partitioned, and the resulting plan and peak are
+// compared with the exported ones. The tags of a flat training step are applied instead. If no list
+// of operators expresses the plan, the same comparison chooses among several lists
+// (nearest_list.h).
 
 #include "core/policy/export.h"
 
@@ -74,7 +75,7 @@ std::string write_python(const Graph& joint, const SacOptions& options) {
   return text;
 }
 
-// Sentences about the differences between the plan and the tags that the list sets.
+// Describes the differences between the plan and the tags that the list sets, one sentence each.
 std::vector<std::string> differences_of(const Graph& tagged, const SavePlan& plan) {
   auto sentences = find_tag_differences(tagged, plan).sentences(tagged);
   if (!plan.offloaded.empty())
@@ -84,7 +85,7 @@ std::vector<std::string> differences_of(const Graph& tagged, const SavePlan& pla
   return sentences;
 }
 
-// The graph `joint` with the tags of `opened`. Both have the same ids.
+// Returns `joint` with the tags of `opened`. Both have the same ids.
 Graph with_tags_of(const Graph& opened, const Graph& joint) {
   Graph graph = joint;
   for (const NodeId id : graph.order()) {
@@ -100,7 +101,7 @@ Graph with_tags_of(const Graph& opened, const Graph& joint) {
 // The effect of a plan on the graph, and the values that it saves.
 struct Outcome {
   PlanEffect effect;
-  std::vector<NodeId> makers;  // the calls whose memory the plan saves, by id
+  std::vector<NodeId> makers;  // the calls whose memory the plan saves, sorted
 };
 
 Result<Outcome> outcome_of(const Graph& joint, const SavePlan& plan, const ReadBack& options) {
@@ -134,8 +135,8 @@ Result<Graph> tagged_with(const Graph& opened, const std::string& text) {
   return tagged;
 }
 
-// Applies the tags of a flat training step. Here, Outcome::makers holds the saved values
-// themselves.
+// The outcome of applying the tags of a flat training step. Outcome::makers contains the saved
+// values themselves.
 Result<Outcome> outcome_of_step(const Graph& tagged, const MemoryOptions& memory) {
   Graph step = tagged;
   JOINTER_CHECK(apply_step_tags(step));
@@ -147,7 +148,7 @@ Result<Outcome> outcome_of_step(const Graph& tagged, const MemoryOptions& memory
       .makers = std::move(plan.saved)};
 }
 
-// Compares a plan with the plans that texts produce for the graph as opened.
+// Compares the exported plan with the plans that texts produce for the graph as opened.
 class Judge {
  public:
   // `opened` must outlive this object.
@@ -163,11 +164,11 @@ class Judge {
     }
   }
 
-  // False if the graph is not solved again, or if the plan cannot be applied.
+  // False if the plan cannot be evaluated, or if the peak of the flat training step is not given.
   [[nodiscard]] bool can_compare() const { return planned_.has_value(); }
 
-  // The effects of the plan and of the text, unless they are the same. Error (usage): the text
-  // produces no plan.
+  // Returns the effects of the plan and of the text; nullopt if they are the same. Error (usage):
+  // the text produces no plan.
   [[nodiscard]] Result<std::optional<TextEffect>> compare(const std::string& text) const {
     JOINTER_TRY(const Outcome found, outcome_with(text));
     if (found.makers == planned_->makers && found.effect.peak_bytes == planned_->effect.peak_bytes)
@@ -197,7 +198,7 @@ class Judge {
 
  private:
   [[nodiscard]] bool is_joint() const { return opened_.part(PartId(0)).kind == CaptureKind::joint; }
-  // Bytes of the nodes that are not also in `without`.
+  // The total bytes of the nodes that are not in `without`.
   [[nodiscard]] std::int64_t bytes_of_others(const std::vector<NodeId>& nodes,
                                              const std::vector<NodeId>& without) const {
     std::int64_t sum = 0;
@@ -228,12 +229,12 @@ std::string sentence(std::string_view noun, const TextEffect& effect) {
       peak == of_plan ? "the same peak" : fmt::format("a peak of {} instead of {}", peak, of_plan),
       activations == effect.of_plan.activations
           ? fmt::format("{}{}", counted(activations, "activation"),
-                        effect.saves_others ? ", some of them different" : "")
+                        effect.saves_others ? ", some of which are different" : "")
           : fmt::format("{} instead of {}", counted(activations, "activation"),
                         count(effect.of_plan.activations)));
 }
 
-// Each try solves the graph once, so large graphs get fewer tries.
+// Each try solves the graph once, so fewer lists are tried for large graphs.
 std::size_t tries_for(const Graph& joint) {
   constexpr std::size_t kNodes = 400'000, kMin = 8, kMax = 40;
   return std::clamp(kNodes / std::max<std::size_t>(joint.order().size(), 1), kMin, kMax);
@@ -304,7 +305,7 @@ Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, Polic
   JOINTER_CHECK(check_taggable(joint));
   const Judge judge(joint, plan, opened, read_back);
   JOINTER_TRY(PolicyExport made, export_as(joint, plan, format, opened, judge));
-  // The tags of a flat training step have exactly the effects that they state.
+  // In a flat training step, tags that match the plan always produce it.
   const bool is_step = opened.part(PartId(0)).kind != CaptureKind::joint;
   if (judge.can_compare() && !(is_step && made.differences.empty())) {
     const auto compared = judge.compare(made.text);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Exports a save plan for other programs: as torchtitan's set of operators, as its selectors, or as
-// a recipe. A list of operators cannot express every plan, so each export reports the differences.
-// The algorithms are at the top of operator_list.cpp and selector_list.cpp.
+// Exports a save plan for other programs: as a set of operators or as selectors for torchtitan, or
+// as a recipe. Operators and selectors cannot express every plan, so each export reports the
+// differences. The algorithms are at the top of operator_list.cpp and selector_list.cpp.
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ namespace jointer {
 enum class PolicyFormat : std::uint8_t {
   torchtitan,  // Python: a set of operators to paste into _get_default_save_ops
   selectors,   // `FQN_PATTERN::operator | ...`: full_recompute_save_ops of the policy `full`
-  recipe,      // the tags of single nodes (docs/recipe.md)
+  recipe,      // the tags of individual nodes (docs/recipe.md)
 };
 std::string_view to_string(PolicyFormat format);
 // Returns nullopt if no format has that name.
@@ -35,50 +35,51 @@ std::optional<PolicyFormat> parse_policy_format(std::string_view name);
 struct PlanEffect {
   std::size_t activations = 0;  // saved
   std::int64_t peak_bytes = 0;
-  std::int64_t step_ns = 0;  // 0: not known
+  std::int64_t step_ns = 0;  // 0: unknown
 };
 
 // The difference between a plan and the plan that a text produces.
 struct TextEffect {
   PlanEffect of_plan, of_text;
-  bool saves_others = false;  // the two save different values
+  bool saves_others = false;  // the text saves other values than the plan
 };
 
 struct PolicyExport {
   std::string text;  // ends with a newline
-  // False if the text produces a plan other than the exported one, or none. True if that was not
+  // False if the text produces no plan, or another plan than the exported one. True if this was not
   // checked.
   bool gives_plan = true;
   std::optional<TextEffect> effect = std::nullopt;  // set if the text produces a different plan
-  // Sentences about the differences between the plan and the text. If empty, the imported text
-  // (import.h) tags the graph so that the partitioner saves what the plan saves, with the same
-  // peak. Otherwise the first sentence describes the result of partitioning with the text, or of
-  // applying it to a flat training step. In Python, they are also comments at the end of the text.
+  // The differences between the plan and the text, one sentence each. If there are none, importing
+  // the text (import.h) tags the graph so that the partitioner saves what the plan saves, with the
+  // same peak. If the results were compared and differ, the first sentence says how. Python text
+  // also has the differences as comments at the end.
   std::vector<std::string> differences;
 };
 
 // Options for checking the text by reading it back.
 struct ReadBack {
-  Partitioner partitioner = Partitioner::min_cut;  // partitions the graph again with the text
+  Partitioner partitioner = Partitioner::min_cut;  // partitions the graph that the text tags
   MemoryOptions memory = {};
-  // The peak of a flat training step under the plan. If it is not set, the step is not compared.
+  // The peak of a flat training step under the plan. If not set, the results for a flat training
+  // step are not compared.
   std::optional<std::int64_t> step_peak = std::nullopt;
-  // Costs of the joint graph's nodes, by id; must outlive the call. With them, step times are
-  // compared too.
+  // The costs of the joint graph's nodes, indexed by id; must outlive the call. If given, step
+  // times are compared too.
   std::span<const NodeCost> costs = {};
   SimulationOptions simulation = {};
   TransferCosts transfers = {};
 };
 
-// `joint`: the graph of the plan (Partition::joint). `opened`: the graph as opened, with its
-// original tags, to which the text will be applied. Both have the same ids. Error (usage): the
-// graph is a pair.
+// Exports a plan. `joint`: the graph of the plan (Partition::joint). `opened`: the graph as opened,
+// with its original tags, to which the text will be applied. Both have the same ids. Error (usage):
+// the graph is a pair.
 Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format,
                                  const Graph& opened, const ReadBack& read_back = {});
 
 // Tags the graph according to the plan: MUST_SAVE for saved values and the values that they are
-// views of; MUST_CPU_OFFLOAD for offloaded values; MUST_RECOMPUTE for every other recomputed call.
-// Removes all other tags. Puts all tags in one region, so that torch changes none of them.
+// views of, MUST_CPU_OFFLOAD for offloaded values, and MUST_RECOMPUTE for every other recomputed
+// call. Removes all other tags. All tags are in one region, so that torch changes none of them.
 Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan);
 
 }  // namespace jointer

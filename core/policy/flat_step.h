@@ -1,7 +1,6 @@
 #pragma once
 
-// Shared by the passes that transform flat training steps, whose graphs contain forward, loss and
-// backward in this order.
+// Helpers for the passes that transform flat training steps.
 
 #include <string>
 
@@ -10,10 +9,10 @@
 
 namespace jointer {
 
-// Error (usage): the graph is a pair or half of a pair.
+// Error (usage): the graph is neither a flat training step nor a joint graph.
 Result<void> check_flat(const Graph& graph);
 
-// A name that no node of the graph has: `base`, with a number appended if necessary.
+// A name that no node in the graph has: `base`, with a number appended if necessary.
 std::string unused_name(const Graph& graph, const std::string& base);
 
 }  // namespace jointer

@@ -1,14 +1,14 @@
 // fsdp_reshard_after_fwd: decides whether gathered parameters live from the forward to the backward
 // or are gathered again there.
 //
-// Every part of a gathered parameter (fsdp_gathers.h) becomes MUST_RECOMPUTE (resharded) or
-// MUST_SAVE. Its ac_graph_id is 100000, greater than that of any region: torch saves the inputs of
-// a recomputed call in a region with a greater number, and a gather must not be saved for that
+// Every node of a gather (fsdp_gathers.h) is tagged MUST_RECOMPUTE (resharded) or MUST_SAVE. Its
+// ac_graph_id is 100000, greater than that of any region: torch saves a recomputed call that a
+// recomputed call in a region with a greater number reads, and a gather must not be saved for that
 // reason.
 //
 // Cost: linear in the nodes and their readers.
-// Source: SimpleFSDP's reshard_after_forward.py in torchtitan. Deviations: none. Casts are
-// `_to_copy` before Inductor's decompositions, so they are not tagged there, as in upstream.
+// Source: SimpleFSDP's reshard_after_forward.py in torchtitan. Deviations: none. As in upstream,
+// casts are not tagged before Inductor's decompositions, because they are then `_to_copy` calls.
 
 #include "core/base/counted.h"
 #include "core/base/units.h"

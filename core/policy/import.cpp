@@ -1,4 +1,4 @@
-// Reads a policy from another program's text and converts it to tags on a graph.
+// Reads a policy that another program wrote and converts it to tags on a graph.
 
 #include "core/policy/import.h"
 
@@ -21,7 +21,7 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kTorchsOwn =
-    11;  // torch's own compute-intensive operators, the first of titan_save_ops
+    11;  // torch's own compute-intensive operators, which come first in titan_save_ops
 
 std::string counted(std::size_t count) {
   return format_count(static_cast<std::int64_t>(count));
@@ -32,7 +32,7 @@ std::vector<std::string> selecting(const Graph& graph, std::vector<std::string> 
                                    std::vector<std::string>& notes) {
   std::erase_if(selectors, [&](const std::string& selector) {
     if (select(graph, selector)) return false;
-    notes.push_back(fmt::format("No call of this graph matches {}.", selector));
+    notes.push_back(fmt::format("No call in this graph matches {}.", selector));
     return true;
   });
   return selectors;
@@ -66,17 +66,17 @@ Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view tex
   options.save = selecting(graph, std::move(options.save), notes);
   if (list.names_torchs_list) {
     notes.emplace_back(
-        "torch's own compute-intensive operators are saved too; the list is that of torch 2.11.");
+        "torch's own compute-intensive operators are saved too, as listed in torch 2.11.");
     for (const std::string_view op : titan_save_ops().first(kTorchsOwn))
       if (select(graph, op)) options.save.emplace_back(op);
   }
   std::erase_if(options.every_nth, [&](const EveryNth& rule) {
     if (select(graph, rule.op)) return false;
-    notes.push_back(fmt::format("No call of this graph matches {}.", rule.op));
+    notes.push_back(fmt::format("No call in this graph matches {}.", rule.op));
     return true;
   });
   if (names_any && options.save.empty() && options.every_nth.empty())
-    return refuse("no call in this graph matches an operator in the list");
+    return refuse("no call in this graph matches any operator in the list");
   return imported(PolicySource::operator_list, what, apply_sac_with_fsdp(graph, options, fsdp),
                   std::move(notes));
 }
@@ -87,7 +87,8 @@ Result<ImportedPolicy> import_selectors(const Graph& graph, std::string_view tex
   std::vector<std::string> notes;
   const std::size_t named = selectors.size();
   selectors = selecting(graph, std::move(selectors), notes);
-  if (selectors.empty() && named > 0) return refuse("the selectors select nothing in this graph");
+  if (selectors.empty() && named > 0)
+    return refuse("no call in this graph matches any of the selectors");
   return imported(PolicySource::selectors,
                   what_is_read(PolicySource::selectors, named, "selectors"),
                   memory_policy_with_fsdp(graph, "full", selectors, fsdp), std::move(notes));
@@ -103,14 +104,15 @@ Result<ImportedPolicy> import_recipe(const Graph& graph, std::string_view text) 
                         .notes = {}};
 }
 
-// The number of saved values in the log that are nodes of the graph.
+// The number of the log's saved values that are nodes of the graph.
 std::size_t found_in(const Graph& graph, const PartitionerLog& log) {
   return static_cast<std::size_t>(
       std::count_if(log.saved.begin(), log.saved.end(),
                     [&](const PartitionerLog::Value& value) { return graph.find(value.node); }));
 }
 
-// The plan that the log describes. Adds notes about values that differ from the graph's.
+// The plan that the log describes. Adds notes about saved values that are missing from the graph or
+// have a different size there.
 SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std::string>& notes) {
   SavePlan plan;
   std::unordered_set<NodeId> seen;
@@ -134,7 +136,7 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
     notes.push_back(fmt::format(
         "{} of the {} values that the log saves {}.", counted(missing), counted(log.saved.size()),
         missing == 1 ? "is not in this graph: " + first_missing
-                     : fmt::format("are not in this graph, {} first", first_missing)));
+                     : "are not in this graph, the first of them " + first_missing));
   if (other_size > 0)
     notes.push_back(fmt::format(
         "{} of a different size in the log: {}.",
@@ -145,14 +147,14 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
 
 Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
   JOINTER_TRY(const std::vector<PartitionerLog> logs, read_partitioner_log(text));
-  // If the log covers several graphs, use the partitioning that has most of its values in this
-  // graph; among equals, use the last.
+  // If the log covers several graphs, use the partitioning with the largest share of its values in
+  // this graph and, among equals, the last.
   const auto best = std::max_element(
       logs.rbegin(), logs.rend(), [&](const PartitionerLog& a, const PartitionerLog& b) {
         return found_in(graph, a) * b.saved.size() < found_in(graph, b) * a.saved.size();
       });
   if (found_in(graph, *best) == 0)
-    return refuse("the log belongs to another graph: none of its saved values is in this graph");
+    return refuse("the log is for another graph: none of its saved values is in this graph");
   ImportedPolicy read{
       .source = PolicySource::partitioner_log,
       .what = what_is_read(PolicySource::partitioner_log, best->saved.size(), "saved values"),

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads policies written by other programs and converts them to tags on a graph. The text is
+// Reads policies that other programs wrote and converts them to tags on a graph. The text is
 // untrusted: it is parsed, never run.
 
 #include <cstdint>
@@ -24,35 +24,36 @@ enum class PolicySource : std::uint8_t {
 std::string_view to_string(PolicySource source);
 
 // Detects the kind of policy in a text. Error (input): the text is not a policy; the message says
-// what the text is, if known.
+// what it is, if known.
 Result<PolicySource> policy_source(std::string_view text);
 
 struct ImportedPolicy {
   PolicySource source = PolicySource::operator_list;
   std::string what;                // description of the text: "operator list, 14 operators"
   std::vector<Edit> edits;         // to apply in this order
-  std::vector<std::string> notes;  // a sentence for each part left out, with the reason
+  std::vector<std::string> notes;  // sentences about skipped parts and differences
 };
 
-// An operator that matches no call of the graph causes a note, not an error. `fsdp`: the
-// fsdp_policy of the graph as opened; by default, that of `graph`. Error (input): the text is not a
-// policy, or is damaged. Error (usage): nothing in it matches this graph.
+// Reads a policy. An operator that matches no call in the graph causes a note, not an error.
+// `fsdp`: the fsdp_policy of the graph as opened; by default, that of `graph`. Error (input): the
+// text is not a policy, or is damaged. Error (usage): nothing in the policy matches this graph.
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text);
 
-// --- Readers of single formats ---
+// --- Readers of the individual formats ---
 
-// The text that is exported if there are no selectors.
+// The text that is exported if no selectors are needed. Exported files contain it, so it must not
+// change.
 inline constexpr std::string_view kNoSelectors =
     "# No selector is needed: the policy `full` saves this by itself.";
 
-// The operators that a Python text names: `torch.ops.aten.mm.default`,
-// `torch.ops.higher_order.flex_attention`, `(torch.ops, "deepep.dispatch.default")`, or plain
-// `aten.mm`; and the rules written by export.h. Comments and multi-line strings are ignored. Error
-// (input): the text names no operator.
+// The operators that a Python text names, such as `torch.ops.aten.mm.default`,
+// `torch.ops.higher_order.flex_attention`, `(torch.ops, "deepep.dispatch.default")` or plain
+// `aten.mm`, and the every-nth rules written by export.h. Comments and multi-line strings are
+// ignored. Error (input): the text names no operator.
 struct OperatorListText {
-  SacOptions options;  // every_nth: only rules in the text; applies to the whole forward
-  bool names_torchs_list = false;  // the text adds torch's own compute-intensive operators
+  SacOptions options;              // every_nth: only the text's rules; for the whole forward
+  bool names_torchs_list = false;  // the text includes torch's own compute-intensive operators
 };
 Result<OperatorListText> read_operator_list(std::string_view text);
 
@@ -67,17 +68,18 @@ struct PartitionerLog {
     std::int64_t bytes = -1;  // -1 if not in the log
   };
   std::vector<Value> saved;
-  // Operators that the partitioner must not recompute, such as "aten.mm". Only printed logs contain
-  // them.
+  // Operators that the partitioner was not allowed to recompute, such as "aten.mm". Only logger
+  // output contains them.
   std::vector<std::string> banned_operators;
-  // The values that the knapsack decided about, as listed in the payload.
+  // The values that the knapsack decided about, in the order of the payload.
   std::vector<std::string> candidates;
-  std::vector<std::size_t> knapsack_saved, knapsack_recomputed;  // indices of candidates
+  std::vector<std::size_t> knapsack_saved, knapsack_recomputed;  // indices into `candidates`
   std::vector<std::int64_t> candidate_bytes;
   std::vector<double> candidate_runtimes;
 };
-// Reads the partitionings in a log or in a `min_cut_information` payload, in text order. Error
-// (input): the text contains none, or its JSON is invalid (the message gives the byte offset).
+// Reads the partitionings in a log or in a `min_cut_information` payload, in the order of the text.
+// Error (input): the text contains no partitioning, or its JSON is invalid (the message gives the
+// byte offset).
 Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text);
 
 }  // namespace jointer

@@ -1,28 +1,28 @@
-// Tags a graph by the memory policies of torchtitan's graph trainer.
+// Tags a graph according to a memory policy of torchtitan's graph trainer.
 //
-// All policies visit the forward's calls twice (upstream's tag_sac_policy):
-//   1. Calls of modules whose path begins with lm_head or loss get no tag. For the others: FSDP's
-//      gathered parameters are MUST_SAVE unless they are resharded; getitem and wait_tensor inherit
-//      the tag of their input, if it has one; a call that returns a symbolic integer, such as a
-//      size, is MUST_SAVE (a symbolic float is not, as in torch's partitioner); the policy's rule
-//      decides the rest.
-//   2. A recomputed call that a recomputed call of a later layer reads is MUST_SAVE. Otherwise a
-//      whole layer would have to be recomputed for it.
+// Every policy visits the forward's calls twice (upstream's tag_sac_policy):
+//   1. Calls in modules whose path begins with lm_head or loss get no tag. Of the others, calls
+//      that gather FSDP's parameters are MUST_SAVE unless the parameters are resharded; getitem and
+//      wait_tensor inherit the tag of their input, if it has one; a call that returns a symbolic
+//      integer, such as a size, is MUST_SAVE (as in torch's partitioner, one that returns a
+//      symbolic float is not). The policy's rule decides about the rest.
+//   2. A recomputed call that a recomputed call in a later layer reads becomes MUST_SAVE.
+//      Otherwise, the whole layer would have to be recomputed for that call.
 // The rules:
 //   default           saves the results of the operators in titan_save_ops
-//   full              saves calls that draw random numbers and calls that `save_ops` selects; the
-//                     rest is MUST_RECOMPUTE
-//   eager             as default, but recomputes every second call of aten.mm and aten.linear,
-//                     counted together and separately in each layer
-//   sac_and_offload   default; then offloads the largest saved activations to the host
+//   full              saves the results of calls that draw random numbers or that `save_ops`
+//                     selects; the rest is MUST_RECOMPUTE
+//   eager             like default, but recomputes every second call of aten.mm and aten.linear,
+//                     counted together in each layer
+//   sac_and_offload   like default, and offloads the largest saved activations to the host
 //                     (offload_choice.h)
 //
 // Cost: linear in the nodes and their readers, and n log n for offloading.
 //
-// Source: torchtitan/experiments/graph_trainer/memory_policy.py, 2026. Deviations: a backward call
-// is one of the backward phase (upstream: one marked autograd_backward), so that the presets also
-// work on joint graphs; every tag is in region 0, as torch's partitioner requires (upstream's pass
-// for flat graphs does not).
+// Source: torchtitan/experiments/graph_trainer/memory_policy.py, 2026. Deviations: the phase
+// determines which calls belong to the backward (upstream: the mark autograd_backward), so that the
+// presets also work on joint graphs; every tag is in region 0, which torch's partitioner requires
+// and upstream's pass for flat graphs does not.
 
 #include <fmt/format.h>
 
@@ -178,8 +178,8 @@ const std::vector<MemoryPolicyPreset>& memory_policy_presets() {
   static const std::vector<MemoryPolicyPreset> kPresets{
       {"default", "saves matmuls, attention and other expensive results; recomputes the rest"},
       {"full", "recomputes every layer from its input, except selected results"},
-      {"eager", "as default, but recomputes every second matmul of a layer"},
-      {"sac_and_offload", "as default, and offloads the largest saved results to the host"},
+      {"eager", "like default, but recomputes every second matmul in a layer"},
+      {"sac_and_offload", "like default, and offloads the largest saved results to the host"},
   };
   return kPresets;
 }
@@ -194,7 +194,7 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
     return refuse("there is no memory policy `{}`; use default, full, eager or sac_and_offload",
                   preset);
   if (!save_ops.empty() && preset != "full")
-    return refuse("selectors of values to save apply only to the policy `full`, not to `{}`",
+    return refuse("selectors of values to save work only with the policy `full`, not with `{}`",
                   preset);
   JOINTER_TRY(std::vector<bool> selected, selected_by(graph, save_ops));
   const Rule rule = preset == "full"    ? Rule::full

@@ -1,16 +1,16 @@
-// Finds the list of operators whose solved plan is nearest to a given plan.
+// Finds the list of operators for which the partitioner's plan is nearest to a given plan.
 //
 // Tags do not determine a plan: the partitioner drops saved values that nothing reads, and the
 // values saved for one operator affect those that must be recomputed for another. Lists are
 // therefore compared by their plans.
 //
 // Steps
-//   1. Start with the nearer of two lists: the first rule of each operator, which saves about as
-//      many of its bytes as the plan; and for each operator the rule that is right for the most
-//      bytes.
-//   2. Replace the rule of one operator, operators with most at stake first, and keep the change if
-//      the plan comes nearer. Repeat until no change helps or the tries are used up.
-// A list that produces the plan itself ends the search.
+//   1. Start with the nearer of two lists. One has the first rule of each operator, which saves
+//      about as many bytes as the plan; the other has, for each operator, the rule that is right
+//      for the most bytes.
+//   2. Replace the rule of one operator, and keep the change if it makes the plan nearer. Begin
+//      with the operator whose first rule is wrong for the most bytes. Repeat until no change
+//      helps, the tries are used up, or a list produces the plan itself.
 //
 // Cost: `max_tries` solutions.
 
@@ -36,7 +36,7 @@ SacOptions nearest_list(const std::vector<OperatorRules>& rules,
                            [&](std::size_t i) { return rules[i].rules.front().wrong_bytes; });
   std::size_t tries = 0;
   std::optional<ListDistance> best;
-  // True if this is the nearest so far.
+  // True if this list is the nearest so far.
   const auto is_nearer = [&](const std::vector<std::size_t>& list) {
     ++tries;
     const Result<ListDistance> found = distance(list_of(rules, list));

@@ -1,17 +1,17 @@
 // Chooses the activations that are worth offloading.
 //
-// A forward call is a candidate if it is in a layer other than the last one (the backward reads the
-// last layer's results immediately; a single layer qualifies), and its result
+// A forward call is a candidate if it is in a layer, but not in the last of several (whose results
+// the backward reads immediately), and its result
 //   - is one dense tensor of at least 4,096 bytes in its own memory: not a view, a collective or a
 //     wait;
-//   - is tagged MUST_SAVE; or is untagged, is read by the backward directly or through views, and
-//     is not read by a recomputed call.
-// The largest candidates are chosen first, equal ones in program order. A candidate larger than the
-// remaining budget is skipped; a smaller one may still fit.
+//   - is tagged MUST_SAVE; or it is untagged, the backward reads it directly or through views, and
+//     no recomputed call reads it.
+// The largest candidates are chosen first, and candidates of the same size in program order. A
+// candidate that is larger than the remaining budget is skipped, since a smaller one may still fit.
 //
 // Cost: n log n, plus the readers of untagged values.
 // Source: tag_all_offloadable_activations of torchtitan's graph trainer (cpu_offload.py).
-// Deviations: none; symbolic sizes count with their assumed value (upstream: 4,096).
+// Deviation: symbolic sizes count with their assumed values (upstream: 4,096).
 
 #include "core/policy/offload_choice.h"
 

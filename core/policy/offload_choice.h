@@ -11,16 +11,16 @@
 
 namespace jointer {
 
-// Chooses the saved activations to offload: the largest first, until `budget_bytes` are used, or
-// all candidates if `budget_bytes` is 0 or negative. `plan`: the tags before offloading. Returns
-// the activations in program order. The algorithm is at the top of offload_choice.cpp.
+// Chooses the saved activations to offload, largest first, within `budget_bytes`. If `budget_bytes`
+// is 0 or negative, chooses all candidates. `plan`: the tags before offloading. Returns the
+// activations in program order. The algorithm is at the top of offload_choice.cpp.
 std::vector<NodeId> choose_offloads(const Graph& graph, const Users& users, const Layers& layers,
                                     const TagPlan& plan, std::int64_t budget_bytes);
 
-// The readers of a node's memory: the readers of the node and those of its views.
+// The calls that read a node or its views.
 struct StorageReaders {
   std::vector<NodeId> forward;  // calls of the forward
-  bool in_backward = false;     // true if a call of the backward reads it too
+  bool in_backward = false;     // true if a call of the backward is among them
 };
 StorageReaders storage_readers(const Graph& graph, const Users& users, NodeId node);
 

@@ -1,22 +1,21 @@
 // Finds the operator list that expresses a save plan.
 //
-// Terms: a call counts if its result is saved or recomputed (plan_makers.h). An unneeded result may
-// be tagged either way. Calls that FSDP's tags decide do not count: the tagged ones, and their
-// inputs, which are saved because they belong to a region with a lower number.
+// Terms: a call counts if its result is saved or recomputed (plan_makers.h), since an unneeded
+// result may be tagged either way. Calls with FSDP's tags do not count, nor do the inputs of the
+// recomputed ones, which are saved because they belong to a region with a lower number.
 //
-// Steps, for every operator with a saved call that counts:
-//   1. The rules are: list the operator, leave it out, or "every nth is recomputed" over all calls
-//      of the operator in apply_sac's order, with n from 2 on, over the whole graph and then by
-//      layer.
-//   2. The first rule that is right for every call that counts comes first.
-//   3. The others are the nearest few: those that save about as many bytes of the operator as the
-//      plan, and of these, those that are right for the most bytes; and the first two, which list
-//      the operator or leave it out. nearest_list.h chooses among them by the plans that they
-//      produce. The wrongly tagged calls are differences to report.
-// If every operator has a rule of step 2 and the partitioner follows the tags, the list is the only
-// one for its operators, and therefore the shortest.
+// Steps, for each operator with a saved call that counts:
+//   1. The possible rules are: list the operator; leave it out; or recompute every nth of its calls
+//      in apply_sac's order, for each n from 2 to kMaxN, counted over the whole graph or per layer.
+//   2. A rule that is right for every call that counts comes first.
+//   3. The nearest rules are kept: those that come closest to the bytes that the plan saves and,
+//      among equals, those that are wrong for the fewest bytes. The rules that list the operator or
+//      leave it out are always kept. nearest_list.h chooses among the rules by the plans that they
+//      produce. Wrongly tagged calls are reported as differences.
+// If every operator has a rule as in step 2 and the partitioner follows the tags, the list
+// expresses the plan, and no list with fewer operators does.
 //
-// Cost: linear in the calls for each n tried, up to kMaxN.
+// Cost: linear in the calls, for each n up to kMaxN.
 
 #include "core/policy/operator_list.h"
 
@@ -33,7 +32,7 @@ namespace jointer {
 namespace {
 
 constexpr std::int64_t kMaxN = 16;
-constexpr std::size_t kNearest = 3;  // rules to try for each operator
+constexpr std::size_t kNearest = 3;  // maximum number of nearest rules per operator
 
 enum class Fate : std::uint8_t { free, saved, rerun };
 
@@ -122,7 +121,8 @@ class Lister {
       return std::tuple(rule.wrong_bytes > 0, std::abs(rule.more_bytes), rule.wrong_bytes,
                         rule.more_bytes);
     });
-    // Equal amounts usually mean equal rules: an n beyond the number of calls saves every call.
+    // Rules with equal amounts usually have the same effect; for example, an n beyond the number of
+    // calls saves every call.
     rules.erase(std::unique(rules.begin(), rules.end(), is_same), rules.end());
     rules.resize(std::min(rules.size(), kNearest));
     for (const OperatorRule& rule : whole)

@@ -4,29 +4,29 @@
 // Terms
 //   own order       the order in which the partitioner, or the passes that apply tags to a flat
 //                   training step, place the calls of a plan.
-//   order           passes that move or bucket collectives afterwards (FindOrder).
+//   order           the passes that then move or bucket collectives (FindOrder).
 //   hidden share    the share of the collectives' time that an order is expected to hide.
 //
 // A search for plans judges each plan in its own order, in which most communication is exposed. It
-// therefore saves values whose recomputation needs communication. Once an order hides the
-// communication, other values are worth more of that memory. Finding an order takes far longer than
-// judging a plan, so the search cannot do it for every plan.
+// therefore saves values whose recomputation requires communication. If an order hides this
+// communication, the memory is better spent on other values. Finding an order takes far longer than
+// judging a plan, so the search cannot find one for every plan.
 //
 // Steps
 //   1. Search with a hidden share of 80 %, and find an order for the plan.
 //   2. If that order hides less than half of the communication, the plan was chosen under a wrong
-//      assumption: search again with the full cost, and find an order for that plan, too.
-//   3. Choose the better of the two within the limit.
+//      assumption. Search again without a hidden share, and find an order for that plan, too.
+//   3. Choose the better of the two plans within the limit.
 // For a limit on the step time, the smallest plan with the hidden share gives the lowest peak to
-// expect. If the fastest plan with that peak misses the limit in its order, bisection finds a peak
-// between this one and that of the smallest plan at full cost.
-// Plans that earlier searches found are used with the estimates found then.
-// The curve has the plans of both curves in the orders found. Budgets, presets and the current
-// plan keep their own order: they show what torch does.
+// expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
+// bisection searches between this peak and that of the smallest plan without a hidden share. Plans
+// from earlier searches keep the estimates that those searches found.
+// A curve consists of the plans from both searches in the orders found for them. Budgets, presets
+// and the current plan keep their own order, since they show what torch does.
 //
-// The lower bound holds for any order: it counts compute and copies, but no communication.
+// The lower bound holds for any order, since it counts compute and copies but no communication.
 //
-// Cost: one search or two (trade_off.cpp), and an order for each of their plans.
+// Cost: one or two searches (trade_off.cpp), and finding an order for each of their plans.
 //
 // Source: Jointer's own.
 
@@ -42,7 +42,7 @@ namespace jointer {
 namespace {
 
 constexpr double kHidden = 0.8, kMinHidden = 0.5;
-constexpr int kPeakRounds = 3;  // halvings of the range of peaks, for a limit on the step time
+constexpr int kPeakRounds = 3;  // bisection steps, for a limit on the step time
 
 class OrderedSearch {
  public:
@@ -63,7 +63,7 @@ class OrderedSearch {
   Result<Fit> smallest(double percent) {
     const std::int64_t longest = trade_off_.longest_step(percent);
     const auto fits = [&](const ParetoPoint& point) { return step_ns(point) <= longest; };
-    // No plan found has a lower peak.
+    // No plan with a lower peak is expected to fit.
     JOINTER_TRY(const Fit lowest, trade_off_.smallest_within_step(longest, kHidden));
     std::int64_t low = bytes(lowest.point);
     JOINTER_TRY(Fit best, fastest_plan(low));
@@ -112,7 +112,7 @@ class OrderedSearch {
   }
 
  private:
-  // Leaves the result's lower bound unset.
+  // Does not set the lower bound of the result.
   Result<Fit> fastest_plan(std::int64_t peak_bytes) {
     const auto search = [&](double hidden) -> Result<Fit> {
       JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden));
@@ -135,7 +135,7 @@ class OrderedSearch {
     point.bound_ns = std::min(bound.bound_ns(point.figures.figures.peak_bytes), step_ns(point));
   }
 
-  // Finds an order for a plan; pairs of other partitioners keep theirs.
+  // Finds an order for a plan; pairs from other partitioners keep their own order.
   Result<void> reorder(ParetoPoint& point, std::int64_t limit_bytes) {
     if (point.partitioner != Partitioner::min_cut) return {};
     JOINTER_TRY(const Graph graph, trade_off_.graph_of(point.plan));
@@ -153,7 +153,7 @@ class OrderedSearch {
   const TradeOff& trade_off_;
   const FindOrder& find_order_;
   LimitedMemory memory_;
-  bool is_hidden_ = true;  // the orders found hide enough of the communication
+  bool is_hidden_ = true;  // all orders found so far hide enough of the communication
 };
 
 }  // namespace

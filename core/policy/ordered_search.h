@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds plans together with the order in which their graphs run. The top of ordered_search.cpp
-// describes the search.
+// Finds plans together with orders for their graphs. The top of ordered_search.cpp describes the
+// search.
 
 #include <cstdint>
 #include <functional>
@@ -15,32 +15,32 @@
 
 namespace jointer {
 
-// An order of a graph: the passes that lead to it, and the estimates after them.
+// An order of a graph: the passes that produce it, and the estimates after them.
 struct PlanOrder {
-  std::string passes;  // as a pipeline; empty: the order of the graph
+  std::string passes;  // as a pipeline; empty: the graph's own order
   Figures figures;
   std::int64_t communication_ns = 0;  // collectives, summed
-  std::int64_t reserved_bytes = 0;    // by torch's caching allocator
+  std::int64_t reserved_bytes = 0;    // peak, by torch's caching allocator
 };
 
 struct OrderLimit {
   LimitedMemory memory = LimitedMemory::allocated;
-  std::int64_t bytes = 0;  // at the peak
+  std::int64_t bytes = 0;  // maximum at the peak
 };
 
-// Finds the order of a graph with the shortest step within the limit. Returns the graph's own order
-// if no other is shorter. Error (cancelled): the search was cancelled.
+// Finds an order of a graph with the shortest step within the limit. Returns the graph's own order
+// if no other order is faster. Error (cancelled): the search was cancelled.
 using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const OrderLimit& limit)>;
 
-// TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be reordered. The
-// points have the estimates after reordering; ParetoPoint::order has the passes. The estimates of
-// TradeOff::known must be such estimates, too. Deterministic.
+// These are TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be
+// reordered. The points have the estimates after reordering; ParetoPoint::order has the passes.
+// TradeOff::known must have such estimates, too. Deterministic.
 // Errors: same as those functions.
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order);
 Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
                              const FindOrder& find_order);
-// `found`: called with each searched plan once it has its order; may be empty.
+// `found`: called with each searched plan once its order is known; may be empty.
 Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order,
                                   const std::function<void(const ParetoPoint&)>& found = {});
 

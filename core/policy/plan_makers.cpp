@@ -1,8 +1,8 @@
-// Converts a save plan from values to the calls that allocate their memory.
+// Describes a save plan by the calls that allocate the memory of its values.
 //
-// Recomputed calls are found from the backward: calls that read a tangent directly or indirectly
-// (in a flat training step: calls of the backward phase). Their inputs that the plan does not save
-// are recomputed, and the inputs of those, up to saved values and inputs of the graph.
+// Recomputed calls are found by starting from the calls of the backward, which depend on a tangent
+// (in a flat training step: calls of the backward phase). The inputs of these calls are recomputed
+// unless they are saved or inputs of the graph, and so are the inputs of recomputed calls.
 
 #include "core/policy/plan_makers.h"
 
@@ -14,7 +14,7 @@
 namespace jointer {
 namespace {
 
-// Indexed by node id: true for calls that can run only in the backward.
+// Indexed by node id: true for tangents and for calls that can run only in the backward.
 std::vector<bool> backward_side(const Graph& graph) {
   std::vector<bool> side(graph.node_count(), false);
   const bool has_tangents = std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Describes a save plan in terms of the calls that allocate memory, because lists of operators
-// refer to these. A view, a part of a tuple or a wait counts as the call that allocated its memory.
+// Describes a save plan by the calls that allocate memory, because lists of operators refer to
+// these. A view, an element of a tuple or a wait counts as the call that allocated its memory.
 
 #include <vector>
 
@@ -11,8 +11,8 @@
 namespace jointer {
 
 struct PlanMakers {
-  // In program order. A call with several results is in both lists if only some of them are saved.
-  std::vector<NodeId> saved;  // calls whose memory the plan saves, without inputs of the graph
+  // In program order. If only some results of a call are saved, the call is in both lists.
+  std::vector<NodeId> saved;  // calls that allocate memory that the plan saves
   std::vector<NodeId> rerun;  // calls that allocate memory and are recomputed in the backward
   // Indexed by node id: true for every recomputed call, including views.
   std::vector<bool> runs_again;
@@ -20,16 +20,16 @@ struct PlanMakers {
 // Cost: linear.
 PlanMakers plan_makers(const Graph& joint, const SavePlan& plan);
 
-// Indexed by node id: the node that allocated the node's memory; the node itself if it returns no
-// tensor.
+// Indexed by node id: the node that allocated the node's memory, or the node itself if it returns
+// no tensor.
 std::vector<NodeId> memory_makers(const Graph& graph);
 
-// The calls whose memory the graph's tags save, indexed by node id, for the nodes of
-// `memory_makers`. Follows torch's partitioner, including its rule for regions: a recomputed call
-// is saved if a recomputed call of a region with a greater number reads it.
+// What the graph's tags mean for the nodes that allocate memory (memory_makers), indexed by node
+// id. Follows torch's partitioner, including its rule for regions: a recomputed call is saved if a
+// recomputed call in a region with a greater number reads it.
 struct TaggedMakers {
-  std::vector<bool> saved;     // it or a view of it is saved
-  std::vector<bool> untagged;  // neither it nor a view of it is tagged
+  std::vector<bool> saved;     // the node or a view of it is saved
+  std::vector<bool> untagged;  // neither the node nor a view of it is tagged
 };
 TaggedMakers tagged_makers(const Graph& graph);
 

@@ -1,15 +1,15 @@
-// Tags a graph so that torch's partitioner finds a given save plan.
+// Tags a graph so that torch's partitioner arrives at a given save plan.
 //
-// A saved view is tagged together with all values that it is a view of: torch's partitioner always
-// allows a view to be recomputed, whatever its tag, so the view is saved only if the viewed values
-// are not recomputed either. It then saves one of them, which is the same memory.
+// A saved view is tagged together with all values that it is a view of. torch's partitioner always
+// allows a view to be recomputed, whatever its tag, so tagging the view alone has no effect. The
+// partitioner then saves one of these values, which have the same memory.
 //
-// Before it decides, torch's cut merges calls that compute the same result, and the tag of the
-// first one counts. So recomputed calls are found after merging, too: a call that has no readers in
-// the given graph, but into which others are merged, is tagged like them.
+// Before torch's partitioner cuts the graph, it merges calls that compute the same result and keeps
+// the tag of the first. Recomputed calls are therefore also found in the merged graph, so that a
+// call without readers is tagged if calls with readers are merged into it.
 //
-// In a flat training step, the tags are applied as they stand (apply_step_tags.h): the calls that
-// the plan recomputes are tagged.
+// In a flat training step, tags apply exactly to the calls that have them (apply_step_tags.h), so
+// the calls that the plan recomputes are tagged.
 
 #include <algorithm>
 
@@ -33,7 +33,7 @@ RegionChange set_region() {
   return {.kind = RegionChange::Kind::set, .id = kRegion};
 }
 
-// The value that a call's result is a view of; none if it has its own memory.
+// The input that a call's result is a view of; none if the result has its own memory.
 NodeId viewed_by(const Graph& graph, NodeId id) {
   if (graph.node(id).kind != NodeKind::call || graph.tensors(id).empty()) return {};
   const StorageId storage = graph.real_storage(graph.tensors(id).front().storage);
@@ -43,7 +43,7 @@ NodeId viewed_by(const Graph& graph, NodeId id) {
   return {};
 }
 
-// Indexed by node id: true for calls that a flat training step recomputes. A plan of tags may
+// Indexed by node id: true for calls that a flat training step recomputes. A plan from tags may
 // recompute more than a searched plan can, but never a size.
 Result<std::vector<bool>> runs_again_in_step(const Graph& step, const SavePlan& plan) {
   std::vector<bool> again = plan_makers(step, plan).runs_again;
@@ -64,7 +64,8 @@ std::vector<bool> runs_again(const Graph& joint, const SavePlan& plan) {
   Graph merged = joint;
   eliminate_dead_code(merged);
   merge_common_subexpressions(merged);
-  // A plan that saves calls that merging would erase comes from default_partition.
+  // If the plan saves calls that merging erases, it is from default_partition, which does not
+  // merge.
   const bool is_of_merged = std::all_of(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
     return bool(merged.find(joint.name(id)));
   });

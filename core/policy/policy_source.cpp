@@ -1,7 +1,7 @@
-// Detects the kind of a policy text by features that only one kind has: a recipe's `format`, the
-// partitioner's own messages, `::` before an operator. Anything else is Python that names
-// operators. Almost any text about a graph names operators, so other known formats are refused
-// first.
+// Detects the kind of a policy text by features that only one kind has: the `format` of a recipe,
+// messages of the partitioner, or `::` before an operator. Any other text is read as Python that
+// names operators. Almost any text about a graph names operators, so other known formats are
+// refused first.
 
 #include <algorithm>
 #include <cctype>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// True if the text starts with `{"key":` or with a list of such objects.
+// True if the text starts with `{"key":` or with `[{"key":`.
 bool is_json_of_objects(std::string_view text) {
   const auto skip = [&](std::string_view what) {
     text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
@@ -34,7 +34,7 @@ bool is_json_of_objects(std::string_view text) {
   return text.starts_with(':');
 }
 
-// True if the line starts like a line of torch's loggers: `V1122 12:50:01.000 ...`.
+// True if the line starts like the output of torch's loggers: `V1122 12:50:01.000 ...`.
 bool is_log_line(std::string_view line) {
   return line.size() > 5 && std::string_view("VDIWEC").find(line[0]) != std::string_view::npos &&
          line[5] == ' ' && std::all_of(line.begin() + 1, line.begin() + 5, [](char c) {
@@ -44,8 +44,8 @@ bool is_log_line(std::string_view line) {
 
 Error no_policy(std::string_view what) {
   return input_error(
-             "expected a policy, got {}; give a list of operators, selectors, a recipe, or a log "
-             "of torch's partitioner",
+             "expected a policy, got {}; use a list of operators, selectors, a recipe, or a log "
+             "from torch's partitioner",
              what)
       .value();
 }
@@ -70,10 +70,10 @@ Result<PolicySource> policy_source(std::string_view text) {
       has("Ops banned from re-materialization"))
     return PolicySource::partitioner_log;
   if (is_torch_trace(text))
-    return tl::unexpected(no_policy("a TORCH_TRACE log without messages of torch's partitioner"));
+    return tl::unexpected(no_policy("a TORCH_TRACE log without messages from torch's partitioner"));
   if (is_fx_text(text)) return tl::unexpected(no_policy("the text of a graph"));
   if (is_log_line(text.substr(text.find_first_not_of(kBlanks))))
-    return tl::unexpected(no_policy("a log without messages of torch's partitioner"));
+    return tl::unexpected(no_policy("a log without messages from torch's partitioner"));
   if (has(kNoSelectors)) return PolicySource::selectors;
   const bool is_python = has("torch.ops") || has("torch._higher_order_ops");
   if (has("::") && (!is_python || read_selectors(text))) return PolicySource::selectors;

@@ -1,18 +1,19 @@
 #pragma once
 
-// Converts operator names between Python and captures: `torch.ops.aten.mm.default` in Python is
-// `aten.mm.default` in a capture, and `torch.ops.higher_order.flex_attention` is `flex_attention`.
+// Converts operator names between their forms in Python and in captures:
+// `torch.ops.aten.mm.default` in Python is `aten.mm.default` in a capture, and
+// `torch.ops.higher_order.flex_attention` is `flex_attention`.
 
 #include <string>
 #include <string_view>
 
 namespace jointer {
 
-// Converts a name in a capture to Python. A name without a dot is that of a higher-order operator.
+// Converts a name in a capture to Python. A name without a dot belongs to a higher-order operator.
 std::string python_operator(std::string_view name);
 
-// Removes Python's prefix from an operator or operator pattern; if the text contains `::`, from the
-// part after it. Any other text is returned unchanged.
+// Removes Python's prefix from an operator or an operator pattern, which is the part after `::` if
+// the text contains `::`. Text without such a prefix is returned unchanged.
 std::string captured_operator(std::string_view python);
 
 }  // namespace jointer

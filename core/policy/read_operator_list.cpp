@@ -1,17 +1,17 @@
 // Finds the operators that a Python text names, without running it.
 //
-// The text is split into words: names with their dots, strings, numbers and signs. Comments and
-// multi-line strings are ignored. An operator is
-//   - torch.ops.SPACE.NAME or torch.ops.SPACE.NAME.OVERLOAD, with `torch.ops` or `torch.ops.SPACE`
-//     or a short name for it: one that the text assigns (`aten = torch.ops.aten`) or one that torch
+// The text is split into words: dotted names, strings, numbers and signs. Comments and multi-line
+// strings are ignored. An operator is
+//   - torch.ops.SPACE.NAME or torch.ops.SPACE.NAME.OVERLOAD, where `torch.ops` or `torch.ops.SPACE`
+//     may be replaced by a short name that the text assigns (`aten = torch.ops.aten`) or that torch
 //     itself uses (aten, prims, _c10d_functional);
 //   - torch.ops.higher_order.NAME or torch._higher_order_ops.NAME;
-//   - (torch.ops, "SPACE.NAME.OVERLOAD") and (torch._higher_order_ops, "NAME"), as torchtitan
-//     writes operators that a build of torch may lack;
-//   - a string that is the name of an operator known to torch.
-// A module before the operator (`layers.*::torch.ops.aten.mm.default`) is not Python and is an
-// error. RECOMPUTE_EVERY_NTH = {OPERATOR: (N, "layer"), ...} contains rules, as export.h writes
-// them.
+//   - (torch.ops, "SPACE.NAME.OVERLOAD") or (torch._higher_order_ops, "NAME"), as torchtitan writes
+//     operators that some builds of torch lack;
+//   - a string with the name of an operator that torch knows.
+// A module pattern before an operator (`layers.*::torch.ops.aten.mm.default`) is not Python and is
+// an error. RECOMPUTE_EVERY_NTH = {OPERATOR: (N, "layer"), ...} contains every-nth rules, as
+// export.h writes them.
 //
 // Cost: linear.
 
@@ -90,7 +90,7 @@ class Words {
   std::size_t at_ = 0;
 };
 
-// True for a name with at least two segments, none of which is empty.
+// True for a dotted name without empty segments.
 bool has_space(std::string_view name) {
   const std::size_t dot = name.find('.');
   return dot != std::string_view::npos && dot > 0 && !name.ends_with('.') &&
@@ -126,7 +126,7 @@ class Reader {
       const std::string op = operator_at(i);
       if (!op.empty() && is_sign(i - 1, ':') && is_sign(i - 2, ':'))
         return input_error(
-            "`::` before {} names modules, as in selectors; write selectors one per line or "
+            "`::` before {} is allowed only in selectors, which must be one per line or "
             "separated by |",
             op);
       if (!op.empty() && seen_.insert(op).second) list_.options.save.push_back(op);
@@ -146,7 +146,7 @@ class Reader {
            words_[i].value.front() == sign;
   }
 
-  // The operator that a word names; empty if the word names no operator.
+  // The operator that a word names; empty if it names none.
   [[nodiscard]] std::string operator_at(std::size_t i) const {
     const Word& word = words_[i];
     if (word.kind == Word::Kind::name) return of_name(word.value);
@@ -161,7 +161,7 @@ class Reader {
     return known ? std::string(word.value) : std::string();
   }
 
-  // The name, with its first part expanded if that is a short name.
+  // The name with its short name, if it begins with one, expanded.
   [[nodiscard]] std::string in_full(std::string_view name) const {
     const std::size_t dot = std::min(name.find('.'), name.size());
     const auto known = short_names_.find(std::string(name.substr(0, dot)));
@@ -213,11 +213,11 @@ class Reader {
         rule.op = std::move(op);
       }
     }
-    return input_error("RECOMPUTE_EVERY_NTH: the closing brace is missing");
+    return input_error("RECOMPUTE_EVERY_NTH: missing closing brace");
   }
 
   std::vector<Word> words_;
-  std::map<std::string, std::string> short_names_;  // short names and their expansions
+  std::map<std::string, std::string> short_names_;  // maps short names to full names
   std::set<std::string> seen_;
   OperatorListText list_{
       .options = {.save = {}, .every_nth = {}, .default_list = false, .whole_forward = true}};

@@ -1,13 +1,13 @@
 // Reads the debug output of torch 2.11's partitioner under AOT_PARTITIONER_DEBUG=1.
 //
-// It has two parts, in one text or in separate ones:
-//   - Lines of its logger, after any prefix. "Ops banned from re-materialization:
-//     OrderedSet([...])" occurs once per solved cut. "Theoretical Per Activation Storage Sizes:
-//     [(bytes, 'name'), ...]" occurs last, once per partitioning, and names all saved values,
-//     including inputs. A list may continue on the next lines, for example if a terminal broke it.
-//   - The artifact `min_cut_information` of the structured trace (TORCH_TRACE, tlparse), if a
-//     memory budget was given: a JSON object on one line, on several lines that begin with a tab,
-//     or alone in a file. A trace over several budgets has one for each; torch uses the last.
+// It consists of two parts, in one text or in two:
+//   - Logger output, after any prefix. "Ops banned from re-materialization: OrderedSet([...])"
+//     occurs once per solved cut. "Theoretical Per Activation Storage Sizes: [(bytes, 'name'),
+//     ...]" comes last, once per partitioning, and names all saved values, including inputs. A list
+//     may continue on the next lines, for example if a terminal wrapped it.
+//   - If a memory budget was given, the artifact `min_cut_information` of the structured trace
+//     (TORCH_TRACE, tlparse): a JSON object on one line, on several lines that begin with a tab, or
+//     alone in a file. If several budgets were tried, there is one for each; torch uses the last.
 //
 // Source: torch/_functorch/partitioners.py, _activation_checkpointing/ac_logging_utils.py.
 // Cost: linear.
@@ -27,7 +27,7 @@ constexpr std::string_view kSizes = "Theoretical Per Activation Storage Sizes: "
 constexpr std::string_view kSaved = "Min Cut Solution Saved Values";
 constexpr int kMaxDepth = 32;
 
-// The strings in quotation marks.
+// Returns the texts in quotation marks.
 std::vector<std::string> quoted_texts(std::string_view text) {
   std::vector<std::string> texts;
   while (true) {
@@ -82,7 +82,7 @@ class SizeList {
   }
   [[nodiscard]] tl::unexpected<Error> damaged() const {
     return input_error(
-        "the sizes of saved values are truncated or damaged at `{}`: expected [(bytes, 'name'), "
+        "the list of saved values is truncated or damaged at `{}`: expected [(bytes, 'name'), "
         "...]",
         trimmed(rest_.empty() ? begin_ : rest_.substr(0, 40)));
   }
@@ -124,7 +124,7 @@ Result<PartitionerLog> read_payload(std::string_view text) {
     for (const auto& indices : {log.knapsack_saved, log.knapsack_recomputed})
       for (const std::size_t i : indices)
         if (i >= log.candidates.size())
-          return input_error("the knapsack refers to candidate {}, but has only {}", i,
+          return input_error("the knapsack refers to candidate {}, but there are only {}", i,
                              log.candidates.size());
     for (std::string& name : texts_of(payload, std::string(kSaved).c_str())) {
       PartitionerLog::Value value{.node = std::move(name)};
@@ -175,7 +175,7 @@ Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) 
     }
   }
   JOINTER_CHECK(take_block());
-  // The text may be a payload that spans several lines.
+  // The whole text may be a payload that spans several lines.
   if (logs.empty() && text.find(kSaved) != std::string_view::npos &&
       text.find_first_not_of(" \t\r\n") == text.find('{')) {
     JOINTER_TRY(PartitionerLog log, read_payload(text));
@@ -184,7 +184,7 @@ Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) 
   if (logs.empty())
     return input_error(
         "the log does not list the saved values of a partitioning; run with "
-        "AOT_PARTITIONER_DEBUG=1 and keep what torch._functorch.partitioners logs at level INFO");
+        "AOT_PARTITIONER_DEBUG=1, and log torch._functorch.partitioners at level INFO");
   return logs;
 }
 

@@ -1,5 +1,6 @@
-// Reads selectors of torchtitan's full_recompute_save_ops: separated by `|`, or one per line. Lines
-// that begin with `#` are comments. An operator may be written as in Python, after `torch.ops.`.
+// Reads selectors in the form of torchtitan's full_recompute_save_ops, separated by `|` or one per
+// line. Lines that begin with `#` are comments. As in Python, operators may begin with
+// `torch.ops.`.
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
-// Joins the lines of the text: a line break becomes a bar unless there is one already.
+// Joins the lines of the text with bars, without doubling bars at line ends.
 std::string on_one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
@@ -37,7 +38,7 @@ Result<std::vector<std::string>> read_selectors(std::string_view text) {
   const std::string line = on_one_line(text);
   if (line.empty() && text.find(kNoSelectors) != std::string_view::npos) return selectors;
   std::string_view rest = line;
-  // The selectors may be quoted, as on a shell's command line.
+  // The selectors may be quoted as for a shell.
   if (rest.size() >= 2 && (rest.front() == '\'' || rest.front() == '"') &&
       rest.back() == rest.front())
     rest = trimmed(rest.substr(1, rest.size() - 2));

@@ -1,43 +1,45 @@
 // selective_activation_remat: applies the tags of a flat training step.
 //
-// Terms: a call is recomputable if it is of the forward and tagged PREFER_RECOMPUTE or
+// Terms: a call is recomputable if it is a forward call that is tagged PREFER_RECOMPUTE or
 // MUST_RECOMPUTE. A region is a run of backward calls with nothing but constants between them. The
-// loss and the head (modules named `loss` and `lm_head`) have their own backward before that of the
-// layers. Only regions after the last loss or head node that precedes the layers' backward count.
+// loss and the head (the modules `loss` and `lm_head`) have their own backward before that of the
+// layers. Only regions after the last loss or head node before the layers' backward count.
 //
 // Steps:
 //   1. At most one region may read recomputable values.
-//   2. For every call of that region, in order, the recomputable calls that it reads, directly or
-//      indirectly, are recomputed, each before the first call that needs it. If one of them writes
-//      to the memory of another, both are recomputed before the first call that needs either.
-//   3. A copy of each, named NAME_recomputed, is inserted there, in the order of the originals.
-//      Copies read other copies where they exist. If one reads an offloaded value (cpu_offload.h),
-//      it reads the value copied back, and the copy back moves before it if necessary. Subgraphs
-//      that a call runs (score_mod of attention) are constants; each copy has its own.
+//   2. All recomputable calls that a call in that region reads, directly or through other
+//      recomputable calls, are recomputed, each before the first call that needs it. If one of them
+//      writes to the memory of another, both are recomputed before the first call that needs
+//      either.
+//   3. A copy of each, named NAME_recomputed, is inserted there, in the order of the originals. If
+//      an input has a copy, the copy reads that. If an input is offloaded (cpu_offload.h), the copy
+//      reads the value copied back from the host, which moves before the copy if necessary.
+//      Subgraphs that a call runs (such as score_mod in attention) are constants; each copy has its
+//      own.
 //   4. Backward calls after a copy read the copy instead of the original; views of the original
 //      then use the copy's memory.
 //   5. Originals without readers are removed, last first, except those that write to memory that
-//      stays.
-//   6. Every getitem is placed right after the call whose result it reads, so that the rest of the
+//      other nodes keep.
+//   6. Every getitem is moved right after the call whose result it reads, so that the rest of the
 //      tuple is freed.
 //
 // Cost: linear in the nodes and their readers; the edit has one change per copy, redirected reader
 // and removed original.
 //
-// Source: the pass of the same name in torchtitan's graph trainer (2026); like torch's
-// remat_using_tags_for_fwd_loss_bwd_graph, but in place. Attention whose dropout is 0 may be
+// Source: the pass of the same name in torchtitan's graph trainer (2026); it resembles torch's
+// remat_using_tags_for_fwd_loss_bwd_graph, but works in place. Attention with a dropout of 0 may be
 // recomputed, as in torch since 2.15.
 //
 // Deviations:
-//   - A copy has no tag, so that the pass may run twice.
-//   - A backward call before the copy keeps reading the original (upstream's would read a value
+//   - A copy has no tag, so that the pass can run twice.
+//   - A backward call before the copy still reads the original (with upstream, it reads a value
 //     that does not exist yet).
-//   - A recomputable call that writes to memory that is not recomputed is an error (upstream writes
-//     twice), and so is a call that writes to recomputed memory and runs once. Both are judged by
-//     whole storages. A write between a call and its copy is an error if it changes bytes that the
-//     call reads.
-//   - Nodes of the loss within or after the layers' backward do not count (sums of gradients have
-//     the name of the module that ran last, and upstream then finds nothing to do).
+//   - Writes may be errors (upstream writes twice): a recomputed call that writes to memory that is
+//     not recomputed, and a call that writes to recomputed memory but is not recomputed itself.
+//     Both checks consider whole storages. A write between a call and its copy is an error if it
+//     changes bytes that the call reads.
+//   - Nodes of the loss within or after the layers' backward do not count. Sums of gradients belong
+//     to the module that ran last, so upstream may find nothing to recompute.
 
 #include "core/policy/remat.h"
 
@@ -63,7 +65,7 @@
 namespace jointer {
 namespace {
 
-// The nodes of a tagged step, for RematOrder.
+// The nodes of a tagged flat training step, for RematOrder.
 class TaggedNodes {
  public:
   using Node = NodeId;
@@ -135,7 +137,7 @@ class Rematerializer {
   }
 
  private:
-  // The reason that a graph has no region to recompute.
+  // Explains why the graph has no region that reads recomputable values.
   [[nodiscard]] std::string why_nothing() const {
     const auto order = graph_.order();
     const auto tagged = static_cast<std::size_t>(
@@ -146,9 +148,10 @@ class Rematerializer {
     if (std::ranges::any_of(order, [&](NodeId id) {
           return is_backward_call(id) && graph_.node(id).has(Node::recomputed);
         }))
-      return "The tagged values that the backward needs are recomputed already.";
+      return "The tagged values that the backward needs are already recomputed.";
     if (tagged == 1)
-      return "The backward of the layers does not read the one value that is tagged for recompute.";
+      return "The backward of the layers does not read the only value that is tagged for "
+             "recompute.";
     return fmt::format(
         "The backward of the layers reads none of the {} that are tagged for recompute.",
         counted(tagged, "value"));
@@ -176,8 +179,8 @@ class Rematerializer {
     for (const NodeId id : graph_.order())
       if (is_recomputable(id) && draws(graph_.node(id)))
         return refuse(
-            "{} ({}) draws random numbers and is tagged for recompute, which would draw different "
-            "ones; save it",
+            "{} ({}) is tagged for recompute but draws random numbers, which would be different "
+            "the second time; save it",
             graph_.name(id), graph_.target(graph_.node(id)));
     return {};
   }
@@ -193,18 +196,18 @@ class Rematerializer {
       if (needs && !region_.empty())
         return refuse(
             "two parts of the backward, starting at {} and at {}, read values that are tagged for "
-            "recompute, with other calls between them: only one part can do so",
+            "recompute; only one run of backward calls can read such values",
             graph_.name(region_.front()), graph_.name(run.front()));
       if (needs) region_ = std::move(run);
     }
     return {};
   }
 
-  // If recomputed calls share memory that one of them writes to, places all of them before the
-  // first call that needs any of them, in their original order, so that readers see the writer's
-  // result.
+  // If recomputed calls share memory that one of them writes to, recomputes all of them before the
+  // first call that needs any of them, in their original order, so that readers see what was
+  // written.
   void bring_writers_along() {
-    std::map<NodeId, std::vector<NodeId>> groups;  // by maker
+    std::map<NodeId, std::vector<NodeId>> groups;  // by the node that allocated the memory
     std::vector<NodeId> written;
     for (const NodeId id : gathered()) {
       written.clear();
@@ -245,8 +248,7 @@ class Rematerializer {
               "{0}",
               graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
     }
-    // The writers that run only once, keyed by the call that allocated the memory that they write
-    // to.
+    // The writers that run only once, by the call that allocated the memory to which they write.
     std::map<NodeId, std::vector<NodeId>> writers;
     for (const NodeId id : graph_.order()) {
       if (order_.is_gathered(id)) continue;
@@ -262,9 +264,9 @@ class Rematerializer {
     return {};
   }
 
-  // Checks that a copy of the call finds the same contents in memory as the original: no call
-  // between the two writes to the bytes that it reads and, if the call that allocated the memory is
-  // recomputed, all writes are recomputed too.
+  // Checks that the copy of a call reads the same memory contents as the original: no call between
+  // the two may write to the bytes that they read and, if the call that allocated the memory is
+  // recomputed, all writes to it must be recomputed too.
   [[nodiscard]] Result<void> check_memory(
       NodeId id, NodeId maker, const std::map<NodeId, std::vector<NodeId>>& writers) const {
     const auto found = writers.find(maker);
@@ -283,8 +285,8 @@ class Rematerializer {
     return {};
   }
 
-  // True if the call or one of its inputs is at an unknown offset in the maker's memory, because
-  // the capture does not say which tensors that node returns.
+  // True if the capture does not say which tensors the call or one of its inputs returns in the
+  // maker's memory, so that their offsets are unknown.
   [[nodiscard]] bool lacks_tensors(NodeId call, NodeId maker) const {
     const auto is_unknown = [&](NodeId id) {
       return makers_[id.index()] == maker && graph_.tensors(id).empty();
@@ -335,9 +337,9 @@ class Rematerializer {
     order_.stand_before(order_.before(id), {id, true});
   }
 
-  // Finds the memory of a copy, or of a call that reads a copy, if its tensors are in the memory of
-  // a value that it reads: the memory of a copy, that of a value copied back from the host, or the
-  // same as before.
+  // Records where the tensors of `id`, a copied call or a call that reads a copy, are now if they
+  // are in the memory of an input: in a copy's memory, in that of a value copied back from the
+  // host, or where they were.
   template <class ReadsCopy>
   void find_memory(NodeId id, bool is_copy, ReadsCopy reads_copy) {
     for (const Tensor& t : graph_.tensors(id)) {
@@ -362,8 +364,8 @@ class Rematerializer {
       if (!now.empty()) memory_[{id, owner}] = now;
     }
   }
-  // For record_value: the node in whose memory a copied or redirected call's tensors are, instead
-  // of `owner`.
+  // For record_value: maps an owner of memory to the node in whose memory the tensors of the copied
+  // or redirected call are now.
   [[nodiscard]] std::function<std::string_view(NodeId)> memory_of(NodeId id) const {
     return [this, id](NodeId owner) -> std::string_view {
       const auto known = memory_.find({id, owner});
@@ -371,8 +373,8 @@ class Rematerializer {
     };
   }
 
-  // Copies the constants that are graphs, and places the copies before the copy of the call that
-  // reads them. Returns the names of the copies.
+  // Copies the subgraphs that a call reads, and places them before the copy of the call. Returns
+  // the names of the copied constants.
   std::unordered_map<NodeId, std::string> copy_subgraphs(NodeId reader, NodeId before) {
     std::unordered_map<NodeId, std::string> copied;
     for (const NodeId id : graph_.inputs(reader)) {
@@ -390,8 +392,8 @@ class Rematerializer {
     return copied;
   }
 
-  // Moves an offloaded value's copy from the host, and the backward calls that it depends on,
-  // before `place`.
+  // Moves `back`, an offloaded value's copy from the host, and the backward calls that it depends
+  // on before `place`.
   void bring_back_before(NodeId back, NodeId place) {
     const std::vector<NodeId> moved = order_.bring_back_before(back, graph_.position(place));
     if (moved.empty()) return;
@@ -410,7 +412,7 @@ class Rematerializer {
       const auto reads_one = [&](NodeId input) {
         return order_.is_gathered(input) && order_.reads_copy(reader, input);
       };
-      // A view of a redirected value also needs a new storage.
+      // Views of a redirected value also change their storage.
       if (std::none_of(inputs.begin(), inputs.end(), [&](NodeId input) {
             return reads_one(input) || is_redirected[input.index()];
           }))
@@ -443,8 +445,8 @@ class Rematerializer {
     return removed;
   }
 
-  // Keeps calls that write to memory that stays: they have an effect even if no node reads their
-  // results. Returns true if any call was kept.
+  // Keeps calls that write to memory that is not removed, since they have an effect even if no node
+  // reads their results. Returns true if any call was kept.
   bool keep_writers(std::vector<std::uint8_t>& stays) const {
     bool has_kept = false;
     std::vector<NodeId> written;
@@ -478,13 +480,13 @@ class Rematerializer {
   StorageOwners owners_;
   TaggedNodes nodes_;
   RematOrder<TaggedNodes> order_;
-  std::vector<NodeId> makers_;  // indexed by node id: the node that first holds its memory
+  std::vector<NodeId> makers_;  // indexed by node id: the node that allocated its memory
   std::vector<NodeId> region_;
-  // For a copied or redirected call and a node in whose memory it has tensors: the node in whose
+  // Maps a copied or redirected call and a former owner of its tensors' memory to the node in whose
   // memory these tensors are now.
   std::map<std::pair<NodeId, NodeId>, std::string_view> memory_;
   std::vector<std::string> copies_;            // indexed by node id: the name of its copy, or empty
-  std::unordered_set<std::string> subgraphs_;  // targets of constants
+  std::unordered_set<std::string> subgraphs_;  // targets of the constants that are subgraphs
   std::vector<std::string> constants_;         // names of copied constants, by number
   FxNames names_;
   Shared<NodeMarks> in_backward_{NodeMarks{.autograd_backward = true}};

@@ -6,13 +6,14 @@
 
 namespace jointer {
 
-// The calls that apply_sac tags, in program order: those of the forward except getitem. Upstream's
-// walk ends at the call that computes the first output; the alternative covers the whole forward.
+// The calls that apply_sac tags, in program order: the calls of the forward except getitem.
+// Upstream's walk ends at the call that computes the first output; with `whole_forward`, the walk
+// covers the whole forward.
 struct SacWalk {
   std::vector<NodeId> calls;
-  NodeId last;  // end of upstream's walk; none if the output reads nothing and all calls count
+  NodeId last;               // where upstream's walk ends; none if it visits all calls
   bool writes_back = false;  // the result of `last` is written back to an input
-  std::size_t missed = 0;    // calls of the forward after the end
+  std::size_t missed = 0;    // calls of the forward after `last`
 };
 SacWalk sac_walk(const Graph& graph, bool whole_forward);
 

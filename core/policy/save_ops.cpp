@@ -1,8 +1,8 @@
 // Lists of operators. Sources: torchtitan's compiler toolkit at the time of its pull request 2377,
-// and torchtitan/distributed/activation_checkpoint.py of 2026, which extends the compute-intensive
-// operators of torch's own list (get_default_op_list, overload `default`). Names are as in
-// captures; a higher-order operator has its plain name. Operators that a build of torch lacks
-// simply occur in no graph.
+// and torchtitan/distributed/activation_checkpoint.py of 2026, which extends torch's own list of
+// compute-intensive operators (get_default_op_list, overload `default`). Names are as in captures;
+// a higher-order operator has its plain name. An operator that a build of torch lacks occurs in no
+// graph.
 
 #include "core/policy/save_ops.h"
 

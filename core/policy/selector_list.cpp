@@ -1,20 +1,21 @@
-// Finds the selectors for the memory policy `full` that express a save plan.
+// Finds selectors with which the memory policy `full` expresses a save plan.
 //
-// `full` recomputes everything except the values that it saves at the borders of layers
-// (memory_policies.cpp), so only other calls that the plan saves need a selector. Patterns are
-// generated from the calls' own modules, from wide to narrow:
+// `full` recomputes everything except some values, such as those at the borders of layers
+// (memory_policies.cpp), so only the other calls that the plan saves need a selector. Patterns are
+// generated from these calls' modules, from wide to narrow:
 //   *::OP, layers.*.attention.*::OP (every prefix), layers.*.attention.wq::OP, and the same with
 //   the layer's own number.
 // A pattern is allowed if the plan recomputes none of the calls that it matches. Until every call
 // has a selector or no pattern helps, choose the allowed pattern that matches the most calls
-// without a selector; among equals, the shortest. A call of the same module and operator as a
-// recomputed one cannot be distinguished from it, which is reported as a difference.
+// without a selector and, among equals, the shortest. If a saved and a recomputed call have the
+// same module and operator, no selector can distinguish them, which is reported as a difference.
 //
-// Saving more can turn borders into ordinary results. Values lost in this way get selectors in
-// another round, up to kMaxRounds.
+// If more is saved, `full` may stop saving values at borders. These values get selectors in another
+// round; there are at most kMaxRounds.
 //
-// The greedy choice is within a factor of ln(calls) of the minimum; for plans made by policies, it
-// is the minimum. Cost per round: the calls times the depth of their modules, times the selectors.
+// The number of selectors is within a factor of ln(calls) of the minimum; for plans made by
+// policies, it is the minimum. Cost per round: the calls times the depth of their modules, times
+// the selectors.
 
 #include <algorithm>
 #include <map>
@@ -60,7 +61,7 @@ std::string escaped(std::string_view path) {
   return out;
 }
 
-// The module patterns that match a path, widest first.
+// Returns the module patterns that match a path, widest first.
 std::vector<std::string> module_patterns(const std::string& path) {
   std::vector<std::string> patterns{"*"};
   const std::string plain = escaped(path);
@@ -93,7 +94,7 @@ class Selectors {
 
  private:
   void cover(OperatorId op, const std::vector<NodeId>& calls) {
-    std::map<std::string, std::set<NodeId>> candidates;  // by pattern of modules
+    std::map<std::string, std::set<NodeId>> candidates;  // by module pattern
     for (const NodeId id : calls)
       for (std::string& pattern : module_patterns(path_of(modules_.of(id))))
         candidates[std::move(pattern)].insert(id);

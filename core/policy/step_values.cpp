@@ -1,16 +1,18 @@
-// Describes the values of a flat training step by the nodes of the tagged step.
+// Describes the values of a flat training step, after its tags are applied, in terms of the nodes
+// of the tagged graph.
 //
-// Terms: a copy is a call inserted into the backward to recompute another one when the tags were
-// applied. The kept values are those that kept_values finds in the resulting step.
+// Terms: a copy is a call that was inserted into the backward to recompute another call when the
+// tags were applied. The kept values are those that kept_values finds in the resulting step.
 //
-//   1. A saved or offloaded value is a value of the tagged graph itself.
-//   2. A copy represents the call that it repeats, unless that call is kept as well: then the
-//      backward reads the call's result before it recomputes anything, and the result is kept until
-//      then.
-//   3. A call that was already recomputed in the tagged graph represents itself: new tags do not
-//      undo it.
+//   1. A saved or offloaded value is a value in the tagged graph.
+//   2. A copy represents the call that it repeats, unless that call is a kept value as well. In
+//      that case, the backward reads the call's result before it recomputes anything, and the
+//      result is saved until then.
+//   3. A recomputed call that the tagged graph already has represents itself, since new tags do not
+//      remove it.
 //
-// The reason is the tag if it took effect; otherwise the obstacle, or the reader of the value.
+// The reason for a decision is the tag if it took effect; otherwise, it is what prevented that or,
+// without a tag, what reads the value.
 
 #include "core/policy/step_values.h"
 
@@ -42,7 +44,7 @@ class Teller {
         went_before_[tagged.inputs(id).front().index()] = true;
   }
 
-  // The node of the tagged graph that `id` represents; none if there is none.
+  // The node of the tagged graph that `id` represents; may be none.
   [[nodiscard]] NodeId stands_for(NodeId id) const {
     const NodeId known = is_new(id) ? step_.node(id).origin : id;
     return known && !is_new(known) ? known : NodeId{};
@@ -71,9 +73,9 @@ class Teller {
 
   const Graph& tagged_;
   const Graph& step_;
-  std::vector<bool> is_read_;  // indexed by node of the step: read by the backward's own calls
+  std::vector<bool> is_read_;  // indexed by node id: read by the backward's own calls
   std::vector<bool>
-      went_before_;  // indexed by node: the tagged graph already copies it to the host
+      went_before_;  // indexed by node id: already copied to the host in the tagged graph
 };
 
 }  // namespace
@@ -82,23 +84,23 @@ std::string to_sentence(StepReason reason, MemoryPolicy policy) {
   std::string tagged = fmt::format("tagged {}", to_string(policy));
   switch (reason) {
     case StepReason::untagged:
-      return "the backward reads it, and nothing tags it";
+      return "the backward reads it, and it has no tag";
     case StepReason::read_by_copies:
-      return "a recomputed call reads it, and nothing tags it";
+      return "a recomputed call reads it, and it has no tag";
     case StepReason::tagged:
       return tagged;
     case StepReason::read_before:
-      return tagged + ", and the backward reads it before it recomputes anything";
+      return tagged + ", but the backward reads it before it recomputes anything";
     case StepReason::stays:
       return tagged +
-             ", and it stays on the device: the backward reads a view of it that the forward made, "
+             ", but it stays on the device: the backward reads a view of it that the forward made, "
              "or its memory is written to later";
     case StepReason::stays_for_copies:
-      return tagged + ", and it stays on the device: only recomputed calls read it";
+      return tagged + ", but it stays on the device: only recomputed calls read it";
     case StepReason::applied:
       break;
   }
-  return "its tag was applied earlier, and no other tag undoes that";
+  return "its tag was applied earlier, and later tags do not undo that";
 }
 
 std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
@@ -114,8 +116,8 @@ std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
     value.node = node;
     values.push_back(value);
   };
-  // Values that are not recomputed come first, so that recomputed ones with the same node are
-  // ignored.
+  // Values that are not recomputed are added first, so that recomputed values with the same node
+  // are ignored.
   for (const SaveCandidate& each : kept)
     if (each.keep != Keep::recompute) add(each);
   for (const SaveCandidate& each : kept)

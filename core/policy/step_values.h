@@ -14,20 +14,20 @@
 namespace jointer {
 
 enum class StepReason : std::uint8_t {
-  untagged,          // the backward reads it, and nothing tags it
-  read_by_copies,    // only recomputed calls read it, and nothing tags it
-  tagged,            // its tag took effect
+  untagged,          // the backward reads it, and it has no tag
+  read_by_copies,    // only recomputed calls read it, and it has no tag
+  tagged,            // the tag took effect
   read_before,       // tagged for recompute, but read before anything is recomputed
-  stays,             // tagged for offload, but it must stay on the device
-  stays_for_copies,  // the same, but only recomputed calls read it
-  applied,           // the step already does this, whatever its current tags say
+  stays,             // tagged for offload, but must stay on the device
+  stays_for_copies,  // tagged for offload, but only recomputed calls read it
+  applied,           // the tagged graph already did this, whatever its tags say
 };
-// A short reason that does not mention who set the tag: "the backward reads it, and nothing tags
-// it".
+// A short reason that does not mention who set the tag, such as "the backward reads it, and it has
+// no tag".
 std::string to_sentence(StepReason reason, MemoryPolicy policy);
 
-// A row of kept_values for the step, but with the corresponding node of the tagged graph. If that
-// graph already recomputes a call, the node is the call itself.
+// A row of kept_values for the step, with the corresponding node of the tagged graph. If that graph
+// already recomputes a value, the node is the recomputed call.
 struct StepValue : SaveCandidate {
   StepReason reason = StepReason::untagged;
 };

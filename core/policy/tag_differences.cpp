@@ -37,10 +37,10 @@ void add_sentences(const Graph& graph, const std::vector<NodeId>& nodes, std::st
 
 std::vector<std::string> TagDifferences::sentences(const Graph& graph) const {
   std::vector<std::string> all;
-  add_sentences(graph, lost, "The plan saves but this text recomputes results", all);
-  add_sentences(graph, extra, "The plan recomputes but this text saves results", all);
-  add_sentences(graph, partly, "The plan saves some results of a call and recomputes others,", all);
-  add_sentences(graph, untagged, "This text leaves the decision to the partitioner for results",
+  add_sentences(graph, lost, "The plan saves, but this text recomputes, results", all);
+  add_sentences(graph, extra, "The plan recomputes, but this text saves, results", all);
+  add_sentences(graph, partly, "The plan saves some and recomputes other results", all);
+  add_sentences(graph, untagged, "This text leaves it to the partitioner whether to save results",
                 all);
   return all;
 }
@@ -67,7 +67,7 @@ TagDifferences find_tag_differences(const Graph& tagged, const SavePlan& plan) {
     if (tags.saved[id.index()])
       differences.extra.push_back(id);
     else if (tags.untagged[id.index()] && tagged.node(id).phase == Phase::forward)
-      differences.untagged.push_back(id);  // calls of the backward run only there
+      differences.untagged.push_back(id);  // calls of the backward never run in the forward
   }
   return differences;
 }

@@ -8,14 +8,14 @@
 
 namespace jointer {
 
-// Differences between tags and a plan: results that only one of the two saves. Results that neither
-// a recomputed call nor a backward call needs do not count. `tagged`: the plan's graph with the
-// tags; its ids must be the same.
+// The differences between tags and a plan: calls with results that only one of the two saves.
+// Results that neither a recomputed call nor a backward call needs do not count. `tagged`: the
+// plan's graph with the tags, and with the same ids.
 struct TagDifferences {
   std::vector<NodeId> lost;      // saved only by the plan
   std::vector<NodeId> extra;     // saved only by the tags
   std::vector<NodeId> partly;    // the plan saves some of the call's results and recomputes others
-  std::vector<NodeId> untagged;  // left to the partitioner by the tags
+  std::vector<NodeId> untagged;  // the tags leave the decision to the partitioner
   [[nodiscard]] std::vector<std::string> sentences(const Graph& graph) const;
 };
 TagDifferences find_tag_differences(const Graph& tagged, const SavePlan& plan);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the functions that tag graphs.
+// Helpers for functions that tag graphs.
 
 #include <optional>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// Error (usage): the graph is a pair, whose saved values are already decided.
+// Error (usage): the graph is a pair, in which the saved values are already fixed.
 Result<void> check_taggable(const Graph& graph);
 
 // The tags to set, by node id.
@@ -25,13 +25,13 @@ class TagPlan {
     tags_[node.index()] = {policy, region};
   }
   [[nodiscard]] bool has(NodeId node) const { return tags_[node.index()].has_value(); }
-  // The policy to set on a node, or `none`.
+  // The policy that will be set on a node; `none` if there is none.
   [[nodiscard]] MemoryPolicy policy(NodeId node) const {
     return has(node) ? tags_[node.index()]->policy : MemoryPolicy::none;
   }
   [[nodiscard]] std::size_t count(MemoryPolicy policy) const;
 
-  // The changes for nodes whose current tags differ.
+  // The changes for nodes with other current tags.
   [[nodiscard]] std::vector<Change> changes() const;
 
  private:
@@ -43,11 +43,11 @@ class TagPlan {
   std::vector<std::optional<Planned>> tags_;
 };
 
-// Indexed by node id: true for calls of these operators, which may be given with or without
+// Indexed by node id: true for calls of these operators, which may be named with or without an
 // overload.
 std::vector<bool> calls_of(const Graph& graph, std::span<const std::string_view> ops);
-// Indexed by node id: true for nodes that a selector selects. Operators may be written as in
-// Python. Error (usage): a selector selects nothing.
+// Indexed by node id: true for nodes that any of the selectors selects. Operators may be written as
+// in Python. Error (usage): a selector selects nothing.
 Result<std::vector<bool>> selected_by(const Graph& graph, std::span<const std::string> selectors);
 
 // A list of strings as a pipeline writes it: `[a,"b c"]`.

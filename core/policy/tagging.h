@@ -1,8 +1,8 @@
 #pragma once
 
-// Tags graphs for partitioners by upstream's operator lists, memory policies and FSDP rules. Each
-// function returns an edit with SetPolicy changes, which can be shown, undone and replayed like any
-// other edit. The top of each .cpp file states the rules and sources.
+// Tags graphs for partitioners according to upstream's operator lists, memory policies and FSDP
+// rules. Each function returns an edit, which can be shown, undone and replayed like any other
+// edit. The top of each .cpp file states its rules and sources.
 
 #include <cstdint>
 #include <string>
@@ -18,26 +18,27 @@ namespace jointer {
 // Recomputes every nth call of an operator and saves the others.
 struct EveryNth {
   enum class Counter : std::uint8_t {
-    global,     // counts over the whole graph: torchtitan's compiler toolkit
-    per_layer,  // counts in each layer: torchtitan's graph trainer
+    global,     // over the whole graph, as in torchtitan's compiler toolkit
+    per_layer,  // in each layer, as in torchtitan's graph trainer
   };
-  std::string op = "aten.mm.default";  // or a pattern or a selector
+  std::string op = "aten.mm.default";  // an operator, a pattern or a selector
   std::int64_t n = 2;                  // at least 1
   Counter counter = Counter::global;
   friend bool operator==(const EveryNth&, const EveryNth&) = default;
 };
-// The rule as written in pipelines and on command lines: `aten.mm.default/2`, `aten.mm/2/layer`.
+// The form of a rule in pipelines and on command lines: `aten.mm.default/2`, `aten.mm/2/layer`.
 std::string to_text(const EveryNth& rule);
 // Error (usage): the text does not have this form.
 Result<EveryNth> parse_every_nth(std::string_view text);
 
 struct SacOptions {
-  // Operators, with or without overload, or `FQN_PATTERN::operator` (core/edit/select.h). Empty:
-  // upstream's default list, or nothing if `default_list` is false.
+  // Operators, with or without an overload, or `FQN_PATTERN::operator` (core/edit/select.h). Empty:
+  // upstream's default list or, if `default_list` is false, no operators.
   std::vector<std::string> save;
   std::vector<EveryNth> every_nth = {EveryNth{}};
   bool default_list = true;
-  // Tag the whole forward, not only the part up to the call that computes the first output.
+  // If true, tags the whole forward, not only the part up to the call that computes the first
+  // output.
   bool whole_forward = false;
 };
 
@@ -53,15 +54,15 @@ const std::vector<MemoryPolicyPreset>& memory_policy_presets();
 inline constexpr std::int64_t kOffloadBytes = std::int64_t{100} << 30;  // upstream's default
 // `save_ops`: upstream's full_recompute_save_ops, which are selectors; only for the preset `full`.
 // `offload_bytes`: the budget for sac_and_offload. `reshard`: if false, parameters that FSDP
-// gathered are saved. Error (usage): the preset does not exist, a selector selects nothing, or
-// `save_ops` is given for another preset.
+// gathered are saved. Error (usage): the preset does not exist, a selector selects nothing,
+// `save_ops` is given for another preset, or the graph is a pair.
 Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& preset,
                                     const std::vector<std::string>& save_ops = {},
                                     std::int64_t offload_bytes = kOffloadBytes,
                                     bool reshard = true);
 
 // Upstream's fsdp_reshard_after_fwd: parameters that FSDP gathered are gathered again in the
-// backward (`reshard`) or saved.
+// backward if `reshard` is true; otherwise, they are saved.
 Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard = true);
 
 // Removes all tags.

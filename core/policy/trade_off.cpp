@@ -1,18 +1,18 @@
-// Sets up the search for save plans, identically for the command line and the window.
+// Sets up the search for save plans, for both the command line and the window.
 //
-//   - The search runs on the graph as min_cut sees it, with the tags in effect: budgets are
-//     min_cut's, and a chosen point is partitioned by min_cut.
-//   - So every plan is judged by min_cut's pair. Only the current plan has the estimates of the
-//     pair made by its partitioner, since the user sees those.
-//   - "Slower" means compared with the step time of the current plan, which the user sees before
-//     starting a search, not with that of the joint graph, which no pair may reach.
-//   - A search begins with the current plan and with upstream's presets, each solved by min_cut
-//     under its tags. If the user has set a policy, searches for a limit leave out the presets,
-//     whose tags differ. On the curve they are shown for comparison.
+//   - The search runs on the graph as min_cut_partition sees it, with the tags in effect: budgets
+//     are those of min_cut_partition, which also partitions a chosen point.
+//   - Every plan is therefore judged by the pair that min_cut_partition makes, except the current
+//     plan, which has the estimates of its own pair, since the user sees those.
+//   - "Slower" means slower than the current plan, whose step time the user sees before starting a
+//     search, not slower than the joint graph, whose step time no pair may reach.
+//   - A search begins with the current plan and with upstream's presets, each solved by
+//     min_cut_partition under its tags. If the user has set a policy, searches within a limit leave
+//     out the presets, which have other tags; the curve still shows them for comparison.
 //
 // A flat training step has no partitioner: its plans are judged by the step that results from their
-// tags (core/partition/flat_order.h), budgets mean what step_budget.cpp says, and presets are
-// applied as upstream's passes apply them.
+// tags (core/partition/flat_order.h), step_budget.cpp defines budgets, and presets are applied as
+// by upstream's passes.
 
 #include "core/policy/trade_off.h"
 
@@ -31,8 +31,7 @@ namespace {
 
 constexpr double kPercent = 100;
 
-// Removes from a plan made after a different clean-up the nodes that the clean-up of this graph
-// erased.
+// Removes nodes that the clean-up of this graph erased from a plan made after another clean-up.
 void keep_live(const Graph& joint, SavePlan& plan) {
   for (auto* ids : {&plan.saved, &plan.saved_symbols, &plan.offloaded, &plan.redrawn})
     std::erase_if(*ids, [&](NodeId id) { return !joint.is_live(id); });
@@ -42,7 +41,7 @@ bool is_flat(const Graph& graph) {
   return graph.part(PartId(0)).kind == CaptureKind::train_step;
 }
 
-// The plan that a graph's tags lead to.
+// The plan that results from a graph's tags.
 Result<SavePlan> plan_of_tags(const Graph& tagged) {
   if (is_flat(tagged)) {
     Graph step = tagged;
@@ -124,7 +123,8 @@ std::unique_ptr<PlanWhatIf> TradeOff::what_if_for(std::span<const NodeCost> cost
       PlanWhatIfOptions{.transfers = estimates_.transfers, .partitioner = Partitioner::min_cut});
 }
 
-// Calls `search` with a PlanWhatIf in which the share `hidden` of the communication takes no time.
+// Calls `search` with a PlanWhatIf in which the fraction `hidden` of the communication takes no
+// time.
 template <class Search>
 auto TradeOff::with_hidden(double hidden, const Search& search) const {
   if (hidden == 0) return search(*what_if_);
@@ -132,7 +132,7 @@ auto TradeOff::with_hidden(double hidden, const Search& search) const {
   return search(*what_if_for(costs));
 }
 
-// Replaces the estimates of a search with a hidden share by those of the full time.
+// Replaces the estimates from a search with a hidden share by estimates without one.
 Result<void> TradeOff::restore_figures(ParetoPoint& point) const {
   if (point.partitioner != Partitioner::min_cut) return {};
   JOINTER_TRY(point.figures, what_if_->figures(point.plan));

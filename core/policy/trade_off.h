@@ -1,8 +1,7 @@
 #pragma once
 
-// Finds plans within limits, and the trade-off between peak memory and step time. All programs use
-// this code. The search space, the evaluation and the starting points are described at the top of
-// trade_off.cpp.
+// Finds plans within limits, and the trade-off between peak memory and step time. The search space,
+// the evaluation and the starting points are described at the top of trade_off.cpp.
 
 #include <cstdint>
 #include <functional>
@@ -25,20 +24,20 @@
 namespace jointer {
 
 struct TradeOffOptions {
-  // Options for tags, the solver and its rounding. Budgets are always solved by min_cut.
+  // Options for tags, the solver and its rounding. Budgets are always solved by min_cut_partition.
   PartitionOptions partition;
   // The current plan: its name, its estimates, and the partitioner of its pair.
   ParetoPoint now;
-  // The step time with which "slower" compares; 0: that of `now`.
+  // The step time to which "slower" refers; 0: that of `now`.
   std::int64_t reference_ns = 0;
-  // The fsdp_policy of the graph as opened, which presets respect (core/policy/with_fsdp.h).
+  // The fsdp_policy (core/policy/with_fsdp.h) of the graph as opened, which presets respect.
   MemoryPolicy fsdp = MemoryPolicy::none;
-  // True if the user has set a policy. The search within a limit then respects it and does not
-  // start from upstream's presets.
+  // True if the user has set a policy. A search within a limit then respects it and does not start
+  // from upstream's presets.
   bool has_policy = false;
-  bool offload = true;                              // plans may offload values to the host
-  LimitedMemory memory = LimitedMemory::allocated;  // that limits apply to
-  // Plans that earlier searches of the same graph found; the result is at least as good.
+  bool offload = true;                              // whether plans may offload values
+  LimitedMemory memory = LimitedMemory::allocated;  // to which limits apply
+  // Plans that earlier searches of the same graph found; the result is at least as good as these.
   std::vector<ParetoPoint> known = {};
   std::size_t max_budgets = ParetoRequest().max_budgets;
   std::size_t effort = ParetoRequest().effort;
@@ -56,7 +55,7 @@ class TradeOff {
     TransferCosts transfers;
   };
 
-  // `graph`: a joint graph or a flat training step, with the tags in effect. The spans of
+  // `graph`: a joint graph or a flat training step, with the tags in effect. The spans in
   // `estimates` must outlive this object. Error (usage): same as partition.
   static Result<std::unique_ptr<TradeOff>> make(const Graph& graph, const Estimates& estimates,
                                                 TradeOffOptions options);
@@ -66,42 +65,43 @@ class TradeOff {
   // Replaces the current plan.
   void set_now(ParetoPoint now);
 
-  // In the functions below, `hidden` is the share of the collectives' time, 0 to 1, that an order
-  // found later is expected to hide (ordered_search.cpp). It affects the choice of plans; the
-  // estimates of their points are those of the full time. Thread-safe unless `found` is set.
+  // In the functions below, `hidden` is the fraction of the collectives' time, from 0 to 1, that an
+  // order found later is expected to hide (ordered_search.cpp). It affects the choice of plans; the
+  // estimates of the resulting points do not hide it. Thread-safe unless `found` is set.
 
   // The best plans found, from the lowest peak to the shortest step. Includes budgets, presets and
-  // the current plan unless another plan beats them.
+  // the current plan unless another plan is better.
   [[nodiscard]] Result<ParetoCurve> curve(double hidden = 0) const;
   // Upstream's presets that fit the graph, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
-  // Plans that earlier searches found, with the estimates found then.
+  // Plans that earlier searches found, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& known() const { return options_.known; }
 
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes, double hidden = 0) const;
-  // The plan with the lowest peak found that is at most `percent` slower than the current plan.
+  // The plan with the lowest peak found that is at most `percent` percent slower than the current
+  // plan.
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   [[nodiscard]] std::int64_t longest_step(double percent) const;
-  // The same for a step of at most `step_ns`, not counting the share `hidden` of the collectives'
-  // time.
+  // The same for a step time of at most `step_ns`, not counting the fraction `hidden` of the
+  // collectives' time.
   [[nodiscard]] Result<Fit> smallest_within_step(std::int64_t step_ns, double hidden) const;
-  // Bounds for any order of the graphs. Refers to this object.
+  // Lower bounds for any order of the graphs. Refers to this object.
   [[nodiscard]] Result<OrderBound> order_bound() const;
 
   // The graph that results from a plan: the pair of a joint graph, or the flat training step with
-  // its tags applied. Error (usage): same as emit_pair.
+  // the plan applied. Error (usage): same as emit_pair.
   [[nodiscard]] Result<Graph> graph_of(const SavePlan& plan) const;
-  // The partition with this plan. `found_by`: see search_reasons. Error (usage): same as
-  // emit_pair.
+  // The partition with this plan and its reasons. `found_by`: see search_reasons. Error (usage):
+  // same as emit_pair.
   [[nodiscard]] Result<Partition> partition_by(const SavePlan& plan,
                                                const std::string& found_by) const;
-  // The partition of min_cut at budget 1; for a flat training step, the graph and the current plan.
-  // All points except the current plan are evaluated on it.
+  // The partition that min_cut_partition makes at budget 1; for a flat training step, the graph and
+  // the current plan. All points except the current plan are evaluated on its graph.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
   // The memory that limits apply to.
   [[nodiscard]] LimitedMemory memory() const { return options_.memory; }
-  // The user's policies, which the search respects, indexed by node id; empty if there are none.
+  // The user's policies, which the search respects, indexed by node id; may be empty.
   [[nodiscard]] const std::vector<MemoryPolicy>& policies() const { return policies_; }
 
  private:

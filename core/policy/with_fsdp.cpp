@@ -23,7 +23,7 @@ Result<Edit> apply_sac_with_fsdp(const Graph& graph, const SacOptions& options, 
   if (gathered.changes.empty()) return edit;
   edit.by += ',' + gathered.by;
   edit.changes.insert(edit.changes.end(), gathered.changes.begin(), gathered.changes.end());
-  edit.notes.push_back(gathered.title + ", as in the graph as opened.");
+  edit.notes.push_back(gathered.title + ", as tagged in the graph as opened.");
   return edit;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Applies upstream's lists and policies to a graph that FSDP's pass has tagged. The tags of the
-// graph as opened determine what happens to gathered parameters, whatever tags have been tried
+// graph as opened determine whether gathered parameters are saved, whatever tags have been set
 // since.
 
 #include <string>
@@ -13,18 +13,19 @@
 
 namespace jointer {
 
-// The policy that FSDP's tags give to gathered parameters; `none` if there are no such tags.
+// The policy of gathered parameters according to FSDP's tags; `none` if there are no such tags.
 MemoryPolicy fsdp_policy(const Graph& opened);
 
 // Runs apply_sac, then sets FSDP's tags, because upstream runs the FSDP pass last. `fsdp`: the
 // result of fsdp_policy.
 Result<Edit> apply_sac_with_fsdp(const Graph& graph, const SacOptions& options, MemoryPolicy fsdp);
 
-// Memory policies also tag gathered parameters; `fsdp` determines whether they are saved.
+// Applies a memory policy. It also tags gathered parameters; `fsdp` determines whether they are
+// saved.
 Result<Edit> memory_policy_with_fsdp(const Graph& graph, const std::string& preset,
                                      const std::vector<std::string>& save_ops, MemoryPolicy fsdp);
 
-// Presets by the names shown to the user: `apply_sac`, with upstream's list, or a memory policy.
+// Presets have the names that users see: `apply_sac`, with upstream's list, or a memory policy.
 inline constexpr const char* kApplySac = "apply_sac";
 // apply_sac, default, full, eager and sac_and_offload.
 std::vector<std::string> upstream_presets();

@@ -108,7 +108,7 @@ TEST(PipelineFile, ErrorsNameTheLocation) {
   EXPECT_THAT(error(head + "1,\"steps\":[{\"pass\":\"no word\"}]}"), HasSubstr("step 1"));
   EXPECT_THAT(error(head + "1,\"steps\":[{\"pass\":\"a\",\"parameters\":{\"k\":{}}}]}"),
               HasSubstr("object"));
-  EXPECT_THAT(error(head + "1,\"steps\":[\"a,b\"]}"), HasSubstr("not a single step"));
+  EXPECT_THAT(error(head + "1,\"steps\":[\"a,b\"]}"), HasSubstr("expected one step"));
   EXPECT_THAT(
       error(head + "1,\"steps\":[{\"pass\":\"a\",\"parameters\":{\"k\":18446744073709551615}}]}"),
       HasSubstr("too large"));

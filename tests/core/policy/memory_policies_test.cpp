@@ -135,7 +135,7 @@ TEST(MemoryPolicies, RefuseInvalidArguments) {
   const Graph graph = parse(kPolicyModel);
   EXPECT_THAT(tag_with_memory_policy(graph, "none").error().message, HasSubstr("no memory policy"));
   EXPECT_THAT(tag_with_memory_policy(graph, "eager", {"aten.mm"}).error().message,
-              HasSubstr("only to the policy `full`"));
+              HasSubstr("only with the policy `full`"));
   EXPECT_THAT(tag_with_memory_policy(graph, "full", {"aten.bmm"}).error().message,
               HasSubstr("selects nothing"));
 }

@@ -54,7 +54,7 @@ std::vector<SaveCandidate> kept_of(const Graph& graph) {
       .value();
 }
 
-// Lines such as "a save: the backward reads it, and nothing tags it".
+// Lines such as "a save: the backward reads it, and it has no tag".
 std::vector<std::string> told(const Graph& graph) {
   Graph step = graph;
   if (const auto done = apply_step_tags(step); !done)
@@ -68,23 +68,23 @@ std::vector<std::string> told(const Graph& graph) {
 
 TEST(StepValues, AreReadByTheBackwardWithoutTags) {
   EXPECT_THAT(told(parse(kValuesStep)),
-              ElementsAre("b save: the backward reads it, and nothing tags it",
-                          "c save: the backward reads it, and nothing tags it",
-                          "v save: the backward reads it, and nothing tags it",
-                          "d save: the backward reads it, and nothing tags it"));
+              ElementsAre("b save: the backward reads it, and it has no tag",
+                          "c save: the backward reads it, and it has no tag",
+                          "v save: the backward reads it, and it has no tag",
+                          "d save: the backward reads it, and it has no tag"));
 }
 
 TEST(StepValues, ReportTheEffectOfATag) {
   const Graph graph = tagged(kValuesStep, {{"b", MemoryPolicy::must_recompute},
                                            {"c", MemoryPolicy::prefer_recompute},
                                            {"d", MemoryPolicy::must_save}});
-  EXPECT_THAT(told(graph),
-              ElementsAre("a save: a recomputed call reads it, and nothing tags it",
-                          "b recompute: tagged MUST_RECOMPUTE",
-                          "c save: tagged PREFER_RECOMPUTE, and the backward reads it before it "
-                          "recomputes anything",
-                          "v save: the backward reads it, and nothing tags it",
-                          "d save: tagged MUST_SAVE"));
+  EXPECT_THAT(
+      told(graph),
+      ElementsAre("a save: a recomputed call reads it, and it has no tag",
+                  "b recompute: tagged MUST_RECOMPUTE",
+                  "c save: tagged PREFER_RECOMPUTE, but the backward reads it before it "
+                  "recomputes anything",
+                  "v save: the backward reads it, and it has no tag", "d save: tagged MUST_SAVE"));
 }
 
 TEST(StepValues, ReportWhatCannotLeaveTheDevice) {
@@ -94,7 +94,7 @@ TEST(StepValues, ReportWhatCannotLeaveTheDevice) {
             "b offload: tagged MUST_CPU_OFFLOAD");
   EXPECT_THAT(told(tagged(kValuesStep, {{"a", MemoryPolicy::must_cpu_offload},
                                         {"b", MemoryPolicy::must_recompute}}))[0],
-              HasSubstr("a save: tagged MUST_CPU_OFFLOAD, and it stays on the device: only"));
+              HasSubstr("a save: tagged MUST_CPU_OFFLOAD, but it stays on the device: only"));
   EXPECT_THAT(told(tagged(kValuesStep, {{"d", MemoryPolicy::must_cpu_offload}})).back(),
               "d offload: tagged MUST_CPU_OFFLOAD");
 }
@@ -107,7 +107,7 @@ TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
   const std::vector<std::string> again = told(step);
   const auto has = [&](const std::string& begin) {
     return std::ranges::any_of(again, [&](const std::string& line) {
-      return line.starts_with(begin) && line.ends_with("and no other tag undoes that");
+      return line.starts_with(begin) && line.ends_with("and later tags do not undo that");
     });
   };
   EXPECT_TRUE(has("b_recomputed recompute")) << testing::PrintToString(again);

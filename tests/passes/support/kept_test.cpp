@@ -73,7 +73,7 @@ TEST(Kept, ASecondRunSaysThatItIsDone) {
             "Every call of the forward already has this tag.");
   const Graph recomputed =
       after(after(graph, "tag_with_memory_policy{policy=full}"), "selective_activation_remat");
-  EXPECT_THAT(why_kept(recomputed, "selective_activation_remat"), HasSubstr("recomputed already"));
+  EXPECT_THAT(why_kept(recomputed, "selective_activation_remat"), HasSubstr("already recomputed"));
 }
 
 TEST(Kept, TaggedResultsThatTheBackwardDoesNotReadAreCounted) {
@@ -88,7 +88,7 @@ TEST(Kept, TaggedResultsThatTheBackwardDoesNotReadAreCounted) {
   )");
   EXPECT_THAT(why_kept(graph, "apply_cpu_offload"), HasSubstr("1 result is tagged"));
   EXPECT_THAT(why_kept(graph, "selective_activation_remat"),
-              HasSubstr("does not read the one value that is tagged"));
+              HasSubstr("does not read the only value that is tagged"));
 }
 
 TEST(Kept, ResultsThatStayAreTheReasonOfApplyCpuOffload) {

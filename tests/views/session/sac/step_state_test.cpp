@@ -95,7 +95,7 @@ TEST_F(StepStateTest, WithoutTagsItIsTheStep) {
   for (const SacTensor& t : s->tensors) {
     EXPECT_EQ(t.decider, Decider::nobody);
     EXPECT_EQ(t.keep, Keep::save);
-    EXPECT_EQ(why(*s, t), "Saved: the backward reads it, and nothing tags it");
+    EXPECT_EQ(why(*s, t), "Saved: the backward reads it, and it has no tag");
     EXPECT_EQ(why_in_short(*s, t), "not tagged");
   }
 }
