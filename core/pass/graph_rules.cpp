@@ -73,7 +73,7 @@ std::string_view need_of(const ShapeRule& rule, Shape shape) {
   return {};
 }
 
-// True if a pass that has no rule may return a graph of another shape.
+// True if a pass that has no rule may return a graph of a different shape.
 bool may_reshape(const PassRegistry& registry, std::string_view name) {
   const Pass* pass = registry.find(name);
   if (pass == nullptr) return true;

@@ -66,8 +66,8 @@ Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
 
 // Runs the enabled pipeline steps. `done` is called after each successful step. Error (usage): a
 // pass or an argument is invalid, the order breaks upstream's rules (pipeline_rules.h), or a step
-// cannot be applied to its graph (graph_rules.h); no step was run. If a step fails, this is not an
-// error: PipelineRun::error says why.
+// cannot be applied to its graph (graph_rules.h). In these cases, no step has run. A failure of a
+// step is not an error of this function; PipelineRun::error reports it.
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});

@@ -1,11 +1,11 @@
 // Tags a graph according to a memory policy of torchtitan's graph trainer.
 //
 // Every policy visits the forward's calls twice (upstream's tag_sac_policy):
-//   1. Calls in modules whose path begins with lm_head or loss get no tag. Of the others, calls
-//      that gather FSDP's parameters are MUST_SAVE unless the parameters are resharded; getitem and
-//      wait_tensor inherit the tag of their input, if it has one; a call that returns a symbolic
-//      integer, such as a size, is MUST_SAVE (as in torch's partitioner, one that returns a
-//      symbolic float is not). The policy's rule decides about the rest.
+//   1. Calls in modules whose path begins with lm_head or loss get no tag. Among the other calls,
+//      those that gather FSDP's parameters are MUST_SAVE unless the parameters are resharded;
+//      getitem and wait_tensor inherit the tag of their input, if it has one; a call that returns a
+//      symbolic integer, such as a size, is MUST_SAVE (as in torch's partitioner, one that returns
+//      a symbolic float is not). The policy's rule decides about the rest.
 //   2. A recomputed call that a recomputed call in a later layer reads becomes MUST_SAVE.
 //      Otherwise, the whole layer would have to be recomputed for that call.
 // The rules:

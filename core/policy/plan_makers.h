@@ -24,7 +24,7 @@ PlanMakers plan_makers(const Graph& joint, const SavePlan& plan);
 // no tensor.
 std::vector<NodeId> memory_makers(const Graph& graph);
 
-// What the graph's tags mean for the nodes that allocate memory (memory_makers), indexed by node
+// The effect of the graph's tags on the nodes that allocate memory (memory_makers), indexed by node
 // id. Follows torch's partitioner, including its rule for regions: a recomputed call is saved if a
 // recomputed call in a region with a greater number reads it.
 struct TaggedMakers {

@@ -3,7 +3,7 @@
 //   - The search runs on the graph as min_cut_partition sees it, with the tags in effect: budgets
 //     are those of min_cut_partition, which also partitions a chosen point.
 //   - Every plan is therefore judged by the pair that min_cut_partition makes, except the current
-//     plan, which has the estimates of its own pair, since the user sees those.
+//     plan, which keeps the estimates of the pair that the user sees.
 //   - "Slower" means slower than the current plan, whose step time the user sees before starting a
 //     search, not slower than the joint graph, whose step time no pair may reach.
 //   - A search begins with the current plan and with upstream's presets, each solved by

@@ -1,16 +1,15 @@
-// Runs child processes: polls their output, enforces deadlines, and kills everything that a child
-// started once the child ends.
+// Runs child processes: polls their output, enforces deadlines and, when a child ends, kills
+// everything that it started.
 //
 // Terms
 //   group   the child's process group: the child and its descendants, except those that start a
 //           group themselves.
-//   mark    an environment variable with a value unique to the child, by which descendants that
-//           left the group are found.
+//   mark    an environment variable with a value that is unique to the child. It identifies
+//           descendants that left the group.
 //
-// A process that has ended keeps its PID, and therefore its group ID, until it is reaped. The end
-// is therefore detected without reaping (WNOWAIT), then the rest of the group is killed, and the
-// child is reaped last. This way, a signal can never reach an unrelated process that reuses the
-// PID.
+// A process that has ended keeps its PID until it is reaped. The end is therefore detected without
+// reaping (WNOWAIT), then the rest of the group is killed, and the child is reaped last. In this
+// order, a signal can never reach an unrelated process group that reuses the ID.
 
 #include "core/process/child.h"
 
@@ -39,7 +38,7 @@ constexpr const char* kMark = "JOINTER_CHILD";
 constexpr std::size_t kBlock = std::size_t{64} << 10;
 // Maximum number of blocks to read from one child before the others get a turn.
 constexpr int kBlocksAtOnce = 16;
-// On kernels without pidfd, the interval at which to check whether children have ended.
+// The interval between checks whether children have ended, on kernels without pidfd.
 constexpr milliseconds kTick{10};
 
 std::string new_mark() {
@@ -47,8 +46,8 @@ std::string new_mark() {
   return fmt::format("{}.{}.{}", ::getpid(), Clock::now().time_since_epoch().count(), ++count);
 }
 
-// Returns a file descriptor that becomes readable when the process ends. It is closed if the kernel
-// has no pidfd.
+// Returns a file descriptor that becomes readable when the process ends, or a closed one if the
+// kernel has no pidfd.
 FileDescriptor open_process(pid_t pid) {
 #ifdef SYS_pidfd_open
   return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -86,7 +85,7 @@ class NoBrokenPipe {
 
 using OnLine = std::function<void(std::string_view line)>;
 
-// Splits blocks of input into lines.
+// Splits blocks of output into lines.
 class LineSplitter {
  public:
   void take(std::string_view block, const OnLine& on_line, std::size_t longest) {
@@ -158,7 +157,7 @@ struct Child::Process {
 
   void signal_group(int signal) const { ::kill(-spawned.pid, signal); }
 
-  // Reads at most `blocks` blocks from a file. Closes the file when it reaches the end.
+  // Reads at most `blocks` blocks from a file. Closes the file at its end.
   template <class Take>
   static void read(FileDescriptor& file, int blocks, Take take) {
     std::array<char, kBlock> block;  // NOLINT(cppcoreguidelines-pro-type-member-init): read into
@@ -200,8 +199,8 @@ struct Child::Process {
     if (closes_input) spawned.input.close();
   }
 
-  // Returns true if the process has ended. Waits for it to end unless `flags` contains WNOHANG.
-  // Does not reap it.
+  // Returns true if the process has ended; does not reap it. Unless `flags` contains WNOHANG, waits
+  // for the process to end.
   [[nodiscard]] bool has_ended(int flags) const {
     siginfo_t info{};
     int status = 0;
@@ -212,8 +211,8 @@ struct Child::Process {
     return status != 0 || info.si_pid != 0;
   }
 
-  // Once the child has ended, kills the rest of its group, reads the remaining output and reaps the
-  // child.
+  // If the child has ended, kills everything that it started, reads the remaining output and reaps
+  // the child. `flags`: see has_ended.
   void finish(int flags) {
     if (!has_ended(flags)) return;
     signal_group(SIGKILL);
@@ -245,8 +244,7 @@ struct Child::Process {
     if (timed_out || (kill_at && now >= *kill_at)) signal_group(SIGKILL);
   }
 
-  // Adds the child's file descriptors to `polled`, and moves `until` forward to the child's next
-  // deadline.
+  // Adds the child's file descriptors to `polled`, and lowers `until` to the child's next deadline.
   void add_to(std::vector<pollfd>& polled, Clock::time_point& until) const {
     const auto add = [&](const FileDescriptor& file, short events) {
       if (file) polled.push_back({file.get(), events, 0});

@@ -1,11 +1,10 @@
 #pragma once
 
-// Runs a child process. The child and every process that it started are killed when the object is
-// destroyed.
+// Runs a child process. Destroying the object kills the child and every process that it started.
 //
-// A Child may be used by one thread at a time. The kernel kills the child when the thread that
-// started it exits, so that no child survives a killed program: start the child on the thread that
-// pumps it, or on one that lives at least as long as the child.
+// Only one thread may use a Child at a time. The kernel kills the child when the thread that
+// started it exits, so that no child survives a killed program. Therefore, start the child on the
+// thread that pumps it or on another thread that outlives the child.
 
 #include <chrono>
 #include <cstdint>
@@ -26,25 +25,25 @@ struct ChildOptions {
   // The program (looked up in PATH if it contains no slash) and its arguments. No shell is
   // involved.
   std::vector<std::string> command;
-  // Added to the environment of this process; replaces variables with the same name.
+  // Added to the environment of this process, replacing variables with the same names.
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string directory;  // working directory; empty: this process's
-  // If true, standard input receives the texts passed to `write` until `close_input` is called. If
-  // false, it is empty.
+  std::string directory;  // working directory; empty: same as this process
+  // If true, the child's standard input consists of the texts passed to `write` before
+  // `close_input` is called. If false, it is empty.
   bool has_input = false;
   // Called with each line of standard output, without its line break, including an unterminated
-  // last line. Runs on the thread that calls `pump` or `wait`.
+  // last line. Runs on the thread that calls `pump`, `wait` or the destructor.
   std::function<void(std::string_view line)> on_line;
-  // Called with each line of standard error, whose last bytes are also available from `errors`.
+  // The same for standard error, whose last bytes are also available from `errors`.
   std::function<void(std::string_view line)> on_error_line;
-  // In bytes. The rest of a longer line is discarded.
+  // The maximum length of a line, in bytes. The rest of a longer line is discarded.
   std::size_t longest_line = std::size_t{256} << 20;
-  std::size_t error_bytes = std::size_t{64} << 10;  // the last bytes of standard error to keep
-  // The maximum run time, after which the child is killed.
+  std::size_t error_bytes = std::size_t{64} << 10;  // number of last bytes to keep
+  // The maximum run time. The child is killed when it is exceeded.
   std::optional<std::chrono::milliseconds> deadline;
 };
 
-// The way a child ended.
+// How a child ended.
 struct ChildEnd {
   int exit_code = 0;  // valid if `signal` is 0
   int signal = 0;
@@ -69,7 +68,7 @@ class Child {
   ~Child();
 
   [[nodiscard]] std::int64_t pid() const;
-  // nullopt until `pump` has noticed that the child has ended.
+  // nullopt until `pump` has noticed the end of the child.
   [[nodiscard]] const std::optional<ChildEnd>& end() const;
   // The last bytes that the child wrote to standard error.
   [[nodiscard]] const std::string& errors() const;
@@ -88,8 +87,8 @@ class Child {
   void kill();
 
   // Waits up to `timeout` until one of `children` produces output, ends or reaches its deadline,
-  // and handles that. Returns early if a signal handler has run. Callbacks must not destroy a
-  // child. Once a child has ended, all of its output has been reported, and no process that it
+  // and handles that. Returns early if a signal handler ran. Callbacks must not destroy a child.
+  // When a child is reported as ended, all of its output has been reported, and no process that it
   // started is still running.
   static void pump(std::span<Child* const> children, std::chrono::milliseconds timeout);
   // Calls `pump` until the child has ended.

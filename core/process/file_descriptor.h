@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Owns a file descriptor, which the destructor closes.
+// Owns a file descriptor; the destructor closes it.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

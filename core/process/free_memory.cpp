@@ -20,14 +20,14 @@ std::optional<std::int64_t> value_in(const fs::path& path, std::string_view key)
   return std::nullopt;
 }
 
-// The number that a file holds; nullopt if it holds a word, such as "max".
+// The number in a file; nullopt if the file contains a word, such as "max".
 std::optional<std::int64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t value = 0;
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-// The files of one version of control groups.
+// The names of files in one version of control groups.
 struct ControlFiles {
   const char* limit;
   const char* used;
@@ -37,8 +37,8 @@ constexpr ControlFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes
                                  "total_inactive_file"};
 constexpr ControlFiles kVersion2{"memory.max", "memory.current", "inactive_file"};
 
-// The memory left by the limits of a group and of its enclosing groups; nullopt if there is no
-// limit. Page cache that the kernel can drop counts as free.
+// The memory that is left within the limits of a control group and its ancestors; nullopt if there
+// is no limit. Page cache that the kernel can reclaim counts as free.
 std::optional<std::int64_t> left_in_groups(const fs::path& top, const std::string& group,
                                            const ControlFiles& files) {
   std::optional<std::int64_t> left;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Host memory that is free for the ranks of a benchmark.
+// Determines the host memory that is available to the ranks of a benchmark.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,8 @@ namespace jointer {
 // contains proc and sys.
 std::int64_t free_memory(const std::string& root = "/");
 
-// The bytes of tensors that each of `ranks` processes may allocate if they share the free memory. A
-// tenth of that memory is left for everything else in these processes. 0 if unknown.
+// The bytes of tensors that each of `ranks` processes may allocate if they share `free_bytes`. A
+// tenth of the memory is left for everything else in these processes. 0 if `free_bytes` is 0.
 std::int64_t memory_share(std::int64_t free_bytes, int ranks);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 // Starts processes with fork and exec, because posix_spawn cannot set PR_SET_PDEATHSIG. Since this
-// process has several threads, only async-signal-safe calls are allowed between fork and exec.
-// Everything that allocates memory is therefore prepared before the fork.
+// process has several threads, only async-signal-safe calls are allowed between fork and exec, so
+// everything that needs memory is allocated before the fork.
 
 #include "core/process/spawn.h"
 
@@ -34,8 +34,8 @@ struct Pipe {
   FileDescriptor read, write;
 };
 
-// Duplicates the descriptor above the standard streams, so that dup2 onto one of those does not
-// close another pipe. The duplicate is closed by exec.
+// Duplicates the descriptor to a number above those of the standard streams, so that dup2 to a
+// standard stream does not close another pipe. exec closes the duplicate.
 FileDescriptor above_standard(const FileDescriptor& file) {
   return FileDescriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 3));
 }
@@ -59,7 +59,8 @@ void set_nonblocking(const FileDescriptor& file) {
   if (file) ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) | O_NONBLOCK);
 }
 
-// The environment of this process as NAME=VALUE. Added variables replace those with the same name.
+// The environment of this process as NAME=VALUE, with added variables, which replace those with the
+// same names.
 std::vector<std::string> merged_environment(
     const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> merged;
@@ -101,7 +102,7 @@ void close_other_files(const Launch& launch) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-// Runs in the child. Calls only functions that POSIX allows after fork in a multithreaded process.
+// Runs in the child. Calls only functions that are allowed after fork in a multithreaded process.
 [[noreturn]] void become(const Launch& launch) {
   ::setpgid(0, 0);
 #ifdef __linux__
@@ -126,7 +127,7 @@ void close_other_files(const Launch& launch) {
   ::_exit(127);
 }
 
-// The errno that the child reported because it could not call exec; 0 if exec succeeded.
+// The errno that the child reported if it could not start the program; 0 if exec succeeded.
 int exec_error(const FileDescriptor& status) {
   int error = 0;
   ssize_t read = 0;
@@ -156,7 +157,7 @@ std::string find_program(const std::string& name) {
 
 Result<Spawned> spawn(const SpawnRequest& request) {
   if (request.command.empty() || request.command.front().empty())
-    return fail(Error::Kind::run, "no program given");
+    return fail(Error::Kind::run, "no program is given");
   const std::string program = find_program(request.command.front());
   if (program.empty())
     return fail(Error::Kind::run, "program `{}` not found on PATH", request.command.front());
@@ -189,7 +190,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
                       .parent = ::getpid(),
                       .max_files = std::min<rlim_t>(limit.rlim_cur, 65'536)};
 
-  // Keeps the signal handlers of this process from running in the child.
+  // Prevent the signal handlers of this process from running in the child.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);

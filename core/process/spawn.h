@@ -1,6 +1,6 @@
 #pragma once
 
-// Starts a process with pipes for its standard streams. Child is based on this.
+// Starts a process with pipes as its standard streams. Child is based on this.
 
 #include <sys/types.h>
 
@@ -15,7 +15,8 @@ namespace jointer {
 
 struct SpawnRequest {
   const std::vector<std::string>& command;
-  const std::vector<std::pair<std::string, std::string>>& environment;  // added to this process's
+  // Added to the environment of this process.
+  const std::vector<std::pair<std::string, std::string>>& environment;
   const std::string& directory;
   bool has_input = false;
 };
@@ -26,20 +27,20 @@ struct Spawned {
   FileDescriptor output, errors;  // read ends; all three are non-blocking
 };
 
-// Starts a process in a new process group. It is killed when the thread that started it exits. The
-// process inherits no other open files, blocked signals or signal handlers. Error (run): the
+// Starts a process in a new process group. The kernel kills it when the thread that started it
+// exits. It inherits no other open files, blocked signals or signal handlers. Error (run): the
 // program cannot be started; the message names it and says why.
 Result<Spawned> spawn(const SpawnRequest& request);
 
-// The path of the program `name`: `name` itself if it contains a slash, else the first executable
-// with this name in PATH. Empty if there is none.
+// The path of the program `name`: `name` itself if it contains a slash, else that of the first
+// executable in PATH with this name. Empty if there is none.
 std::string find_program(const std::string& name);
 
 // True if `path` is a file that this process may execute.
 bool can_run(const std::string& path);
 
-// Kills every process whose environment sets the variable `name` to this value. This also finds
-// processes that have left their parent's group and session.
+// Kills every other process whose environment sets the variable `name` to this value, including
+// processes that left the group and the session of their parent.
 void kill_marked(const std::string& name, const std::string& value);
 
 }  // namespace jointer

@@ -7,11 +7,11 @@
 
 namespace jointer {
 
-// A new folder that only this user can access. The destructor removes it with its contents.
+// A new folder that only this user can access. The destructor removes the folder and its contents.
 class TemporaryFolder {
  public:
-  // Creates the folder in TMPDIR, else in /tmp, under a name that begins with `prefix`. Error
-  // (run): the folder cannot be created.
+  // Creates the folder in $TMPDIR, or in /tmp if that is not set, under a name that begins with
+  // `prefix`. Error (run): the folder cannot be created.
   static Result<TemporaryFolder> make(const std::string& prefix);
 
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
@@ -24,7 +24,7 @@ class TemporaryFolder {
   ~TemporaryFolder();
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // The path of the entry `name` in the folder.
+  // The path of an entry in the folder.
   [[nodiscard]] std::string path(const std::string& name) const { return path_ + '/' + name; }
 
  private:

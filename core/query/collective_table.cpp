@@ -20,11 +20,12 @@ constexpr std::array kColumns{
                         [](const TableSource& s, const Timing& c, RowWriter& row) {
                           row.text(s.graph.name(c.start));
                         }},
-    TableColumn<Timing>{{"wait_id", "INTEGER", "Node that waits for the collective; NULL for none"},
-                        [](const TableSource&, const Timing& c, RowWriter& row) {
-                          c.wait ? row.integer(c.wait.value()) : row.null();
-                        }},
-    TableColumn<Timing>{{"operator", "TEXT", "Operator that starts the collective"},
+    TableColumn<Timing>{
+        {"wait_id", "INTEGER", "Node that waits for the collective; NULL if there is none"},
+        [](const TableSource&, const Timing& c, RowWriter& row) {
+          c.wait ? row.integer(c.wait.value()) : row.null();
+        }},
+    TableColumn<Timing>{{"operator", "TEXT", "Operator that `node_id` calls"},
                         [](const TableSource& s, const Timing& c, RowWriter& row) {
                           row.text(s.graph.target(start_of(s, c)));
                         }},
@@ -51,7 +52,7 @@ constexpr std::array kColumns{
                         }},
     TableColumn<Timing>{
         {"ready_ns", "INTEGER",
-         "Time at which the collective is launched and its inputs are computed"},
+         "Time at which the collective has been launched and its inputs have been computed"},
         [](const TableSource&, const Timing& c, RowWriter& row) { row.integer(c.ready_ns); }},
     TableColumn<Timing>{
         {"start_ns", "INTEGER", "Time at which the collective starts on its stream"},
@@ -66,10 +67,11 @@ constexpr std::array kColumns{
     TableColumn<Timing>{
         {"exposed_ns", "INTEGER", "Exposed time"},
         [](const TableSource&, const Timing& c, RowWriter& row) { row.integer(c.exposed_ns); }},
-    TableColumn<Timing>{{"reason", "TEXT", "Why the collective is exposed; NULL if hidden"},
-                        [](const TableSource& s, const Timing& c, RowWriter& row) {
-                          row.owned_text(reason_text(s.graph, c));
-                        }},
+    TableColumn<Timing>{
+        {"reason", "TEXT", "Reason that the collective is exposed; NULL if it is hidden"},
+        [](const TableSource& s, const Timing& c, RowWriter& row) {
+          row.owned_text(reason_text(s.graph, c));
+        }},
 };
 
 void fill(const TableSource& source, RowWriter& writer, const TableWriter::Row& row) {

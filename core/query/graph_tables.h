@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// The graph that the tables are filled from, and values that several of their columns share.
+// The graph from which the tables are filled, and data that several columns need.
 struct TableSource {
   TableSource(const Graph& graph, const Analysis& analysis);
 
@@ -22,21 +22,21 @@ struct TableSource {
   // The collective or copy that the node starts; null for other nodes and for waits.
   [[nodiscard]] const CollectiveTiming* started_by(NodeId node) const;
   [[nodiscard]] std::string_view module(NodeId node) const;
-  // Names that outlive the source.
+  // The returned name outlives the source.
   [[nodiscard]] std::string_view phase(const Node& node) const {
     return node.phase == Phase::forward ? "forward" : "backward";
   }
 };
 
-// A table and the function that writes its rows. `fill` calls `row` for each row, after binding all
-// columns, and ends early if `row` returns false.
+// A table and the function that writes its rows. `fill` binds all columns of a row and then calls
+// `row`; it stops if `row` returns false.
 struct TableWriter {
   using Row = std::function<bool()>;
   QueryTable table;
   void (*fill)(const TableSource& source, RowWriter& writer, const Row& row);
 };
 
-// In the order of the documentation.
+// All tables, in the order of the documentation.
 const std::vector<TableWriter>& table_writers();
 
 TableWriter step_table();

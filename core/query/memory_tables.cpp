@@ -30,17 +30,16 @@ bool is_never_freed(const TableSource& s, const Lifetime& lifetime) {
 
 constexpr std::array kStorageColumns{
     TableColumn<StorageRow>{{"storage_id", "INTEGER PRIMARY KEY",
-                             "Number of the storage, in the "
+                             "Number of the storage, in "
                              "order of allocation"},
                             [](const TableSource&, const StorageRow& each, RowWriter& row) {
                               row.integer(static_cast<std::int64_t>(each.number));
                             }},
-    TableColumn<StorageRow>{
-        {"node_id", "INTEGER",
-         "Node that allocates the storage, or whose parameter the optimizer state belongs to"},
-        [](const TableSource&, const StorageRow& each, RowWriter& row) {
-          write_node_id(each.lifetime.producer, row);
-        }},
+    TableColumn<StorageRow>{{"node_id", "INTEGER",
+                             "Node that allocates the storage; for optimizer state, the parameter"},
+                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
+                              write_node_id(each.lifetime.producer, row);
+                            }},
     TableColumn<StorageRow>{{"node", "TEXT", "Name of `node_id`"},
                             [](const TableSource& s, const StorageRow& each, RowWriter& row) {
                               row.text_or_null(name_of(s, each.lifetime));
@@ -54,7 +53,7 @@ constexpr std::array kStorageColumns{
                             [](const TableSource&, const StorageRow& each, RowWriter& row) {
                               row.text(to_string(each.lifetime.category));
                             }},
-    TableColumn<StorageRow>{{"bytes", "INTEGER", "Size, as rounded by the device's allocator"},
+    TableColumn<StorageRow>{{"bytes", "INTEGER", "Size, rounded as by the device's allocator"},
                             [](const TableSource&, const StorageRow& each, RowWriter& row) {
                               row.integer(each.lifetime.bytes);
                             }},
@@ -95,7 +94,7 @@ struct EventRow {
   std::size_t storage;
   const Lifetime& lifetime;
   std::int64_t change;      // bytes
-  std::int64_t live_bytes;  // after it
+  std::int64_t live_bytes;  // after the event
 };
 
 constexpr std::array kEventColumns{
@@ -139,8 +138,8 @@ struct Event {
   bool is_free;
 };
 
-// All events in chronological order. At a point of the profile, all are allocations or all are
-// frees.
+// All events in chronological order. At each point of the profile, there are only allocations or
+// only frees.
 std::vector<Event> events_of(const MemoryTimeline& memory) {
   const auto lifetimes = memory.lifetimes();
   std::vector<Event> events;
@@ -172,7 +171,7 @@ void fill_events(const TableSource& source, RowWriter& writer, const TableWriter
 }  // namespace
 
 TableWriter storage_table() {
-  return {{"storages", "Memory that the step allocates, or that exists before the step",
+  return {{"storages", "Memory that the training step allocates or that exists before it",
            columns_of(kStorageColumns)},
           fill_storages};
 }

@@ -15,26 +15,26 @@ constexpr std::array kStepColumns{
     TableColumn<Step>{
         {"title", "TEXT", "Name of the graph"},
         [](const TableSource& s, const Step&, RowWriter& row) { row.text(s.graph.title()); }},
-    TableColumn<Step>{{"device", "TEXT", "Device that the estimates are for"},
+    TableColumn<Step>{{"device", "TEXT", "Device for which times are estimated"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.text(s.analysis.device.name);
                       }},
     TableColumn<Step>{
-        {"estimator", "TEXT", "How times are estimated"},
+        {"estimator", "TEXT", "Estimator of the times"},
         [](const TableSource& s, const Step&, RowWriter& row) { row.text(s.analysis.estimator); }},
     TableColumn<Step>{{"step_ns", "INTEGER", "Step time"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.simulation.step_ns());
                       }},
-    TableColumn<Step>{{"compute_ns", "INTEGER", "Time of all kernels"},
+    TableColumn<Step>{{"compute_ns", "INTEGER", "Total time of kernels"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.simulation.compute_ns());
                       }},
-    TableColumn<Step>{{"communication_ns", "INTEGER", "Time of all collectives"},
+    TableColumn<Step>{{"communication_ns", "INTEGER", "Total time of collectives"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.simulation.communication_ns());
                       }},
-    TableColumn<Step>{{"exposed_ns", "INTEGER", "Exposed time of collectives and copies"},
+    TableColumn<Step>{{"exposed_ns", "INTEGER", "Total exposed time of collectives and copies"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.simulation.exposed_ns());
                       }},
@@ -44,11 +44,11 @@ constexpr std::array kStepColumns{
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.simulation.host_bound_ns());
                       }},
-    TableColumn<Step>{{"peak_bytes", "INTEGER", "Maximum of allocated bytes"},
+    TableColumn<Step>{{"peak_bytes", "INTEGER", "Maximum allocated bytes"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.memory.peak_bytes());
                       }},
-    TableColumn<Step>{{"reserved_peak_bytes", "INTEGER", "Maximum of reserved bytes"},
+    TableColumn<Step>{{"reserved_peak_bytes", "INTEGER", "Maximum reserved bytes"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.reserved.peak_bytes);
                       }},
@@ -133,7 +133,7 @@ constexpr std::array kNodeColumns{
                           row.text(s.phase(s.graph.node(id)));
                         }},
     TableColumn<NodeId>{{"role", "TEXT",
-                         "Meaning of a placeholder: parameter, buffer, input, tangent, "
+                         "Role of a placeholder: parameter, buffer, input, tangent, "
                          "saved, other; NULL for other nodes"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.text_or_null(role_name(s.graph.node(id).role));
@@ -151,7 +151,7 @@ constexpr std::array kNodeColumns{
                         }},
     TableColumn<NodeId>{
         {"stream", "TEXT",
-         "Stream that the node runs on: compute, copy or a process group; NULL for none"},
+         "Stream on which the node runs: compute, copy or a process group; NULL if there is none"},
         [](const TableSource& s, const NodeId& id, RowWriter& row) {
           row.text_or_null(stream_name(s, id));
         }},
@@ -175,7 +175,7 @@ constexpr std::array kNodeColumns{
                         }},
     TableColumn<NodeId>{
         {"exposed_ns", "INTEGER",
-         "Exposed time of the collective or copy that the node starts; 0 for others"},
+         "Exposed time of the collective or copy that the node starts; 0 for other nodes"},
         [](const TableSource& s, const NodeId& id, RowWriter& row) {
           const CollectiveTiming* c = s.started_by(id);
           row.integer(c == nullptr ? 0 : c->exposed_ns);
@@ -208,17 +208,18 @@ constexpr std::array kNodeColumns{
                           row.owned_text(tensor == nullptr ? std::string()
                                                            : shape_text(s, *tensor));
                         }},
-    TableColumn<NodeId>{
-        {"policy", "TEXT", "Memory policy of the tag: must_save, ...; NULL for none"},
-        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-          const MemoryPolicy policy = s.graph.node(id).policy;
-          row.text_or_null(policy == MemoryPolicy::none ? std::string_view() : to_string(policy));
-        }},
-    TableColumn<NodeId>{
-        {"is_recomputed", "INTEGER", "1 if the backward computes the node a second time, else 0"},
-        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-          row.integer(s.graph.node(id).has(Node::recomputed) ? 1 : 0);
-        }},
+    TableColumn<NodeId>{{"policy", "TEXT",
+                         "Memory policy of the node's tag: must_save, ...; NULL if there is none"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          const MemoryPolicy policy = s.graph.node(id).policy;
+                          row.text_or_null(policy == MemoryPolicy::none ? std::string_view()
+                                                                        : to_string(policy));
+                        }},
+    TableColumn<NodeId>{{"is_recomputed", "INTEGER",
+                         "1 if the node recomputes a forward node in the backward, else 0"},
+                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+                          row.integer(s.graph.node(id).has(Node::recomputed) ? 1 : 0);
+                        }},
     TableColumn<NodeId>{{"inputs", "INTEGER", "Number of nodes that the node reads"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           row.integer(static_cast<std::int64_t>(s.graph.inputs(id).size()));
@@ -244,7 +245,7 @@ struct Input {
 };
 
 constexpr std::array kInputColumns{
-    TableColumn<Input>{{"node_id", "INTEGER", "Node that reads"},
+    TableColumn<Input>{{"node_id", "INTEGER", "Node that reads the input"},
                        [](const TableSource&, const Input& edge, RowWriter& row) {
                          row.integer(edge.node.value());
                        }},
@@ -266,15 +267,15 @@ void fill_inputs(const TableSource& source, RowWriter& writer, const TableWriter
 }  // namespace
 
 TableWriter step_table() {
-  return {{"step", "Totals of the graph, in one row", columns_of(kStepColumns)}, fill_step};
+  return {{"step", "Totals for the graph, in one row", columns_of(kStepColumns)}, fill_step};
 }
 
 TableWriter node_table() {
-  return {{"nodes", "Nodes of the graph", columns_of(kNodeColumns)}, fill_nodes};
+  return {{"nodes", "Nodes in the graph", columns_of(kNodeColumns)}, fill_nodes};
 }
 
 TableWriter input_table() {
-  return {{"inputs", "Inputs of each node; a node that is read several times counts once",
+  return {{"inputs", "Inputs of each node; an input that a node reads several times is listed once",
            columns_of(kInputColumns)},
           fill_inputs};
 }

@@ -1,10 +1,10 @@
 // A graph as tables of a SQLite database in memory.
 //
-// The tables are filled in one transaction, one INSERT per row (graph_tables.h). From then on the
-// connection only reads: an authorizer refuses every action except SELECT, the functions that it
-// uses and the PRAGMAs that list columns, and `query_only` is set. A progress handler, which SQLite
+// The tables are filled in one transaction, with one INSERT per row (graph_tables.h). After that,
+// the connection only reads: `query_only` is set, and an authorizer refuses every action except
+// SELECT, functions, and the PRAGMAs that list tables and columns. A progress handler, which SQLite
 // calls every few thousand instructions of its virtual machine, stops a query that was cancelled,
-// runs out of time or uses too much memory.
+// exceeds the time limit or uses too much memory.
 
 #include "core/query/query_database.h"
 
@@ -21,10 +21,10 @@
 namespace jointer {
 namespace {
 
-constexpr int kProgressInterval = 10'000;  // instructions of the virtual machine
+constexpr int kProgressInterval = 10'000;  // in instructions of the virtual machine
 constexpr std::size_t kRowsPerCheck = 4096;
 constexpr int kMaxValueBytes = 64 << 20;
-constexpr std::int64_t kMaxMemory = std::int64_t{4} << 30;  // that one query may use
+constexpr std::int64_t kMaxMemory = std::int64_t{4} << 30;  // for one query
 constexpr std::size_t kMaxResultBytes = std::size_t{1} << 30;
 
 struct Close {
@@ -37,8 +37,7 @@ using Handle = std::unique_ptr<sqlite3, Close>;
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
 tl::unexpected<Error> run_error(sqlite3* handle) {
-  return fail(Error::Kind::run, "The tables of the graph cannot be built: {}",
-              sqlite3_errmsg(handle));
+  return fail(Error::Kind::run, "Cannot build the tables of the graph: {}", sqlite3_errmsg(handle));
 }
 
 Result<void> execute(sqlite3* handle, const std::string& sql) {
@@ -89,7 +88,7 @@ int authorize(void* /*context*/, int action, const char* first, const char* seco
       return SQLITE_OK;
     case SQLITE_FUNCTION:
       return is_one_of(second, {"load_extension"}) ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA:  // these only read, whatever their argument
+    case SQLITE_PRAGMA:  // these never write
       return is_one_of(first, {"table_info", "table_xinfo", "table_list"}) ? SQLITE_OK
                                                                            : SQLITE_DENY;
     default:
@@ -99,7 +98,7 @@ int authorize(void* /*context*/, int action, const char* first, const char* seco
 
 // --- Errors of a query ---
 
-// SQLite's message on one line, with the position in the text if it is known.
+// SQLite's message on one line, with the position in the text if known.
 std::string message_of(sqlite3* handle, std::string_view sql) {
   std::string text = sqlite3_errmsg(handle);
   std::ranges::replace_if(
@@ -115,7 +114,7 @@ std::string message_of(sqlite3* handle, std::string_view sql) {
 
 tl::unexpected<Error> refusal() {
   return fail(Error::Kind::usage,
-              "A query can only read: write SELECT; statements that change something, ATTACH and "
+              "A query can only read: use SELECT; statements that change data, ATTACH and "
               "PRAGMA are refused");
 }
 
@@ -125,7 +124,8 @@ tl::unexpected<Error> query_error(sqlite3* handle, std::string_view sql) {
     case SQLITE_READONLY:
       return refusal();
     case SQLITE_NOMEM:
-      return fail(Error::Kind::run, "The query needs too much memory; select less");
+      return fail(Error::Kind::run,
+                  "The query needs too much memory; select fewer rows or columns");
     default:
       return fail(Error::Kind::usage, "{}", message_of(handle, sql));
   }
@@ -147,7 +147,7 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // Why the query was stopped, if it was.
+  // The reason that the query was stopped; nullopt if it was not.
   [[nodiscard]] const std::optional<Error>& reason() const { return reason_; }
 
  private:
@@ -159,11 +159,12 @@ class Watch {
       reason_ = {Error::Kind::cancelled, "cancelled"};
     else if (limits_.time.count() > 0 && time > limits_.time)
       reason_ = {Error::Kind::run,
-                 fmt::format("The query ran for more than {} s and was stopped; select less, or "
-                             "join on fewer rows",
+                 fmt::format("The query was stopped after {} s; select fewer rows, or "
+                             "join fewer rows",
                              std::chrono::duration<double>(limits_.time).count())};
     else if (sqlite3_memory_used() - used_before_ > kMaxMemory)
-      reason_ = {Error::Kind::run, "The query needs more than 4 GiB of memory; select less"};
+      reason_ = {Error::Kind::run,
+                 "The query needs more than 4 GiB of memory; select fewer rows or columns"};
     return reason_.has_value();
   }
 
@@ -210,7 +211,8 @@ std::size_t size_of(const QueryValue& value) {
   return sizeof(QueryValue) + (text == nullptr ? 0 : text->size());
 }
 
-// Error (usage): there is no statement, or more than one, or it is invalid.
+// Error (usage): there is no statement or more than one, or the statement is invalid or does more
+// than read.
 Result<Statement> prepare(sqlite3* handle, std::string_view sql) {
   sqlite3_stmt* prepared = nullptr;
   const char* rest = nullptr;
@@ -218,16 +220,16 @@ Result<Statement> prepare(sqlite3* handle, std::string_view sql) {
       sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &prepared, &rest);
   Statement statement(prepared);
   if (status != SQLITE_OK) return query_error(handle, sql);
-  if (!statement) return fail(Error::Kind::usage, "The query is empty; write SELECT ...");
+  if (!statement) return fail(Error::Kind::usage, "The query is empty; enter a SELECT statement");
   if (sqlite3_stmt_readonly(prepared) == 0) return refusal();
-  // Only blanks and comments may follow; SQLite prepares no statement for them.
+  // Only blanks and comments may follow, for which SQLite prepares no statement.
   sqlite3_stmt* next = nullptr;
   const auto left = static_cast<int>(sql.data() + sql.size() - rest);
   const int next_status = sqlite3_prepare_v2(handle, rest, left, &next, nullptr);
   const Statement second(next);
   if (next_status != SQLITE_OK || second)
     return fail(Error::Kind::usage,
-                "Only one statement can be run at a time; remove what follows "
+                "Only one statement can run at a time; remove everything after "
                 "the first `;`");
   return statement;
 }
@@ -250,7 +252,8 @@ Result<QueryResult> rows_of(sqlite3* handle, sqlite3_stmt* statement, std::strin
     row.reserve(static_cast<std::size_t>(columns));
     for (int c = 0; c < columns; ++c) bytes += size_of(row.emplace_back(value_of(statement, c)));
     if (bytes > kMaxResultBytes)
-      return fail(Error::Kind::run, "The result is larger than 1 GiB; select less");
+      return fail(Error::Kind::run,
+                  "The result is larger than 1 GiB; select fewer rows or columns");
   }
 }
 
@@ -281,7 +284,8 @@ Result<QueryDatabase> QueryDatabase::build(const Graph& graph, const Analysis& a
   const TableSource source(graph, analysis);
   for (const TableWriter& table : table_writers())
     JOINTER_CHECK(fill_table(opened, table, source, is_stopped));
-  // SQLite declares a table of a PRAGMA at its first use, which the authorizer would refuse.
+  // SQLite declares the table of a PRAGMA when it is first used. The authorizer would refuse that,
+  // so use these tables now.
   JOINTER_CHECK(execute(opened,
                         "COMMIT; PRAGMA query_only = ON; SELECT * FROM pragma_table_info(''); "
                         "SELECT * FROM pragma_table_xinfo(''); SELECT * FROM pragma_table_list"));

@@ -16,11 +16,11 @@ struct QueryLimits {
   std::chrono::milliseconds time{0};  // 0: no limit
 };
 
-// A graph and its analysis as tables of a SQLite database in memory, which queries can only read.
-// Holds no reference to the graph.
+// A graph and its analysis as tables of a SQLite database in memory, which queries can read but not
+// change. Holds no reference to the graph.
 class QueryDatabase {
  public:
-  // Polled several times a second; returns true to stop.
+  // Polled several times per second; returns true to stop.
   using Stop = std::function<bool()>;
 
   // Fills the tables. Cost: linear in nodes, inputs and storages; 500,000 nodes take a few seconds.
@@ -31,7 +31,7 @@ class QueryDatabase {
   QueryDatabase(QueryDatabase&&) noexcept;
   QueryDatabase& operator=(QueryDatabase&&) noexcept;
 
-  // Runs one SELECT. May be called on any thread; calls wait for each other.
+  // Runs one SELECT. Thread-safe; calls run one at a time.
   // Error (usage): the statement is invalid, or does more than read; the message is SQLite's, with
   // the position in the text. Error (cancelled): `is_stopped` returned true. Error (run): the time
   // limit was reached, or memory has run out.

@@ -7,13 +7,13 @@
 
 namespace jointer {
 
-// A value in a row: NULL, an integer, a real number, or a text. A BLOB becomes its bytes in
-// hexadecimal digits.
+// A value in a row: NULL, an integer, a real number or text. A BLOB is represented by the
+// hexadecimal digits of its bytes.
 using QueryValue = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 struct QueryResult {
   std::vector<std::string> columns;
-  std::vector<std::vector<QueryValue>> rows;  // as many values as columns
+  std::vector<std::vector<QueryValue>> rows;  // each with one value per column
   bool is_cut = false;                        // there are more rows than the limit
 };
 

@@ -43,7 +43,7 @@ const std::vector<QueryExample>& query_examples() {
        "WHERE kind = 'call'\n"
        "GROUP BY module, operator\n"
        "ORDER BY ns DESC"},
-      {"Exposed collectives, and why",
+      {"Exposed collectives, with reasons",
        "SELECT node_id, node, group_name, bytes, ns, exposed_ns, reason\n"
        "FROM collectives\n"
        "WHERE exposed_ns > 0\n"
@@ -59,7 +59,7 @@ const std::vector<QueryExample>& query_examples() {
        "FROM events JOIN storages USING (storage_id)\n"
        "WHERE action = 'allocate' AND ns BETWEEN 1 AND 1000000\n"
        "ORDER BY event_id"},
-      {"Nodes that most others read",
+      {"Nodes with the most readers",
        "SELECT node_id, node, operator, users, output_bytes\n"
        "FROM nodes\n"
        "ORDER BY users DESC\n"

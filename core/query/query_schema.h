@@ -1,6 +1,6 @@
 #pragma once
 
-// The tables that a query can read: see docs/query.md.
+// Describes the tables that a query can read (docs/query.md).
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace jointer {
 
 struct QueryColumn {
   std::string_view name;
-  std::string_view type;  // SQLite's declaration: "INTEGER", "TEXT", "INTEGER PRIMARY KEY"
+  std::string_view type;  // as SQLite declares it: "INTEGER", "TEXT", "INTEGER PRIMARY KEY"
   std::string_view meaning;
 };
 
@@ -29,7 +29,7 @@ struct QueryExample {
   std::string_view sql;
 };
 
-// Queries that any graph can answer.
+// Queries that work for any graph.
 const std::vector<QueryExample>& query_examples();
 
 }  // namespace jointer

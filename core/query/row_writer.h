@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// Binds the values of one row of an INSERT, from left to right.
+// Binds the values of one row to an INSERT statement, from left to right.
 class RowWriter {
  public:
   explicit RowWriter(sqlite3_stmt* statement) : statement_(statement) {}
@@ -26,7 +26,7 @@ class RowWriter {
     sqlite3_bind_text64(statement_, ++at_, text.data() == nullptr ? "" : text.data(), text.size(),
                         SQLITE_STATIC, SQLITE_UTF8);
   }
-  // NULL if the text is empty.
+  // Binds NULL if the text is empty.
   void text_or_null(std::string_view value) { value.empty() ? null() : text(value); }
   void owned_text(std::string value) { text_or_null(owned_.emplace_back(std::move(value))); }
 

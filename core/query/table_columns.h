@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// A column of a table in which each row represents a `Row`, and how to write its value.
+// A column of a table in which each row represents a `Row`, and the function that writes its value.
 template <class Row>
 struct TableColumn {
   QueryColumn column;
