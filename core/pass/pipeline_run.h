@@ -58,16 +58,16 @@ struct PipelineRun {
   std::string failed_step;
 };
 
-// Runs one pipeline step on a copy of `before`, even if the step is disabled. Error (usage): there
-// is no such pass, or its arguments are invalid. Error (run): the pass failed. Error (cancelled):
-// the run was cancelled. Messages begin with the pass's name.
+// Runs one pipeline step on a copy of `before`, even if the step is disabled. Error (usage): the
+// pass does not exist, or its arguments are invalid. Error (run): the pass failed. Error
+// (cancelled): the run was cancelled. Messages begin with the pass's name.
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options);
 
 // Runs the enabled pipeline steps. `done` is called after each successful step. Error (usage): a
 // pass or an argument is invalid, the order breaks upstream's rules (pipeline_rules.h), or a step
-// cannot be applied to its graph (graph_rules.h). In these cases, no step has run. A failure of a
-// step is not an error of this function; PipelineRun::error reports it.
+// cannot be applied to its graph (graph_rules.h). The pipeline is then not run. A failure of a step
+// is not an error of this function; PipelineRun::error reports it.
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});

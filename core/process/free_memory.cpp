@@ -37,8 +37,8 @@ constexpr ControlFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes
                                  "total_inactive_file"};
 constexpr ControlFiles kVersion2{"memory.max", "memory.current", "inactive_file"};
 
-// The memory that is left within the limits of a control group and its ancestors; nullopt if there
-// is no limit. Page cache that the kernel can reclaim counts as free.
+// The memory that is left within the limits of a control group and its ancestors; nullopt without a
+// limit. Page cache that the kernel can reclaim counts as free.
 std::optional<std::int64_t> left_in_groups(const fs::path& top, const std::string& group,
                                            const ControlFiles& files) {
   std::optional<std::int64_t> left;

@@ -16,7 +16,7 @@ std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
-// Writes one cluster per module, nested like the modules.
+// Writes one cluster per module; clusters are nested like the modules.
 class DotWriter {
  public:
   DotWriter(const Graph& graph, const Analysis& analysis)

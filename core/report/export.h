@@ -9,22 +9,25 @@
 
 namespace jointer {
 
-// CSV (RFC 4180) with one row per node in program order: index, name, target, phase, module, output
-// bytes, live bytes after its allocations, FLOPs, start and duration in milliseconds.
+// CSV (RFC 4180) with one row per node, in program order. The columns are index, name, target,
+// phase, module, output bytes, live bytes after the node's allocations, FLOPs, and start and
+// duration in milliseconds.
 std::string export_csv(const Graph& graph, const Analysis& analysis);
 
-// A trace for ui.perfetto.dev and chrome://tracing: the host, the compute stream, one track per
-// process group, flows from each collective to its wait, and memory as counters by category.
+// A trace for ui.perfetto.dev and chrome://tracing, with tracks for the host, the compute stream
+// and each process group, a flow from each collective to its wait, and a memory counter by
+// category.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis);
 
-// The graph for Graphviz, with one cluster per module, highlighted saved tensors, and bytes on the
-// edges.
+// The graph in Graphviz's DOT language, with one cluster per module, highlighted saved tensors, and
+// bytes on the edges.
 std::string export_dot(const Graph& graph, const Analysis& analysis);
 
-// A report for an issue or a pull request: estimates, memory at the peak, exposed collectives.
+// A Markdown report for an issue or a pull request, with estimates, memory at the peak, and exposed
+// collectives.
 std::string export_markdown(const Graph& graph, const Analysis& analysis);
 
-// The graph as torch's GraphModule.print_readable prints it, with strides and devices; a pair has
+// The graph as torch's GraphModule.print_readable prints it, with strides and devices. A pair has
 // one class per half. Reading the text yields the same nodes and arguments.
 std::string export_fx_text(const Graph& graph);
 std::string export_fx_text(const Graph& graph, const Analysis& analysis);

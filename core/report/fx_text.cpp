@@ -1,9 +1,9 @@
 // Writes a graph as GraphModule.print_readable(include_stride=True, include_device=True) prints it.
 //
 // If the graph has descriptors, each argument is on its own line, as in torch's logs. The last node
-// that reads a value is followed by `;  x = None`, as FX's code generator writes it. Deviations:
-// classes have the names of captures; phases are printed as additional metadata, so that reading
-// the text restores them.
+// that reads a value is followed by `; x = None`, as FX's code generator writes it. Deviations:
+// classes are named after captures; phases are printed as additional metadata, so that reading the
+// text restores them.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ std::string identifier(std::string_view text, std::string_view fallback) {
   return name;
 }
 
-// `File: m.py:12 in forward, code: x + y` for the innermost frame, found as torch finds it.
+// `File: m.py:12 in forward, code: x + y` for the innermost frame, as found by torch.
 std::string stack_summary(std::string_view stack) {
   std::vector<std::string_view> lines;
   while (!stack.empty()) {
@@ -156,7 +156,7 @@ class FxTextWriter {
     last_comment_ = std::move(text);
   }
 
-  // Long values are truncated, as in torch.
+  // Truncate long values, as torch does.
   [[nodiscard]] std::string annotation_of(const Node& n) const {
     constexpr std::size_t kMax = 40;
     const std::string_view custom = graph_.text(n.custom);
@@ -206,7 +206,8 @@ class FxTextWriter {
     line(8, tuple ? ")" : "]");
   }
 
-  // Subgraphs are stored as JSON in the part's constants. Reads each of them like a capture.
+  // Writes the subgraphs, which are stored as JSON in the part's constants. Reads each like a
+  // capture.
   void subgraphs(std::size_t indent, int depth) {
     const std::string_view text = graph_.part(part_).constants;
     if (text.find("\"subgraph\"") == std::string_view::npos) return;

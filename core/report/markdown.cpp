@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kRows = 15;
 
-// Module paths and names may contain Markdown syntax.
+// Formats names as code, since they may contain Markdown syntax.
 std::string code(std::string_view text) {
   return fmt::format("`{}`", text);
 }
@@ -41,7 +41,7 @@ void exposed_section(const Graph& graph, const Analysis& a, std::string& out) {
   std::stable_sort(exposed.begin(), exposed.end(),
                    [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });
   out +=
-      "\n## Exposed communication\n\n| collective | message | time | exposed | why |\n"
+      "\n## Exposed communication\n\n| collective | message | time | exposed | reason |\n"
       "|---|---:|---:|---:|---|\n";
   for (std::size_t i = 0; i < std::min(kRows, exposed.size()); ++i) {
     const CollectiveTiming& c = *exposed[i];

@@ -1,5 +1,5 @@
-// Writes Chrome trace events, which Perfetto reads: complete events (X) on threads, metadata (M)
-// that names the threads, flows (s, f) and counters (C). Times are in microseconds.
+// Writes events in Chrome's trace format, which Perfetto reads: complete events (X) on threads,
+// metadata (M) with the names of threads, flows (s, f) and counters (C). Times are in microseconds.
 
 #include "core/base/json_writer.h"
 #include "core/report/export.h"

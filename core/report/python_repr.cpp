@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Operators that Python writes as symbols, by their names in the `operator` module.
+// Operators that are symbols in Python, with their names in the `operator` module.
 struct Operator {
   std::string_view name, token;
 };
@@ -69,15 +69,15 @@ std::string device_repr(std::string_view device) {
   return fmt::format("device(type={}, index={})", quoted_repr(device.substr(0, colon)), index);
 }
 
-// True if the arguments can be operands in infix notation. The expression of a symbolic size could
-// bind to operators around it.
+// True if the arguments can be operands in infix notation. Expressions of symbolic sizes cannot,
+// since parts of them could bind to the surrounding operators.
 bool are_operands(std::span<const Argument> args) {
   return std::none_of(args.begin(), args.end(), [](const Argument& a) {
     return a.kind == Argument::Kind::symbol || a.kind == Argument::Kind::opaque;
   });
 }
 
-// The type name for `<TYPE object>`.
+// Returns the type name for `<TYPE object>`.
 std::string_view plain_type(std::string_view type) {
   const bool plain = !type.empty() && std::all_of(type.begin(), type.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -85,7 +85,7 @@ std::string_view plain_type(std::string_view type) {
   return plain ? type : "object";
 }
 
-// The name under which generated code calls the function.
+// Returns the name by which generated code calls the function.
 std::string function_name(const OperatorInfo& op) {
   const std::string_view target = op.name;
   const auto without = [&](std::string_view prefix) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Prints arguments, types and calls as the FX code generator does.
+// Formats arguments, types and calls as the FX code generator does.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -18,8 +18,8 @@ class PythonRepr {
   // `f32[8, 4][4, 1]cuda:0` or `Sym(u0)`; empty for values that print_readable prints without a
   // type.
   [[nodiscard]] std::string type(const Value& value) const;
-  // `NAME = torch.ops.aten.mm.default(a, b)`, or an infix operator, a subscript or a method call,
-  // as FX writes a call of this target. `name` may include a type.
+  // `NAME = torch.ops.aten.mm.default(a, b)`, or an infix operator, a subscript or a method call if
+  // FX writes calls of this target in that form. `name` may include a type.
   [[nodiscard]] std::string call(const Node& node, std::string_view name) const;
 
  private:
@@ -30,10 +30,10 @@ class PythonRepr {
   const Graph& graph_;
 };
 
-// The text quoted as by Python's `repr`.
+// Quotes the text as Python's `repr` does.
 std::string quoted_repr(std::string_view text);
 
-// `base.layers.weight`; uses getattr for segments that are not identifiers.
+// An expression such as `base.layers.weight`; uses getattr for segments that are not identifiers.
 std::string attribute_path(std::string_view base, std::string_view path);
 
 // A JSON value as Python prints it; an object with a `type` becomes a dataclass. Empty if the text

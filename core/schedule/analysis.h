@@ -18,12 +18,12 @@ namespace jointer {
 
 struct AnalysisOptions {
   MemoryOptions memory;
-  EstimatorRequest estimator;  // an empty device: the one that fits the graph, or memory.runs_on
+  EstimatorRequest estimator;  // empty device: determined by memory.runs_on or the graph
   SimulationOptions simulation;
 };
 
-// Everything computed from a graph under one set of options: the data that the desktop shows and
-// the exports write. Holds no reference to the graph, and is valid until the graph changes.
+// Everything that is computed from a graph under one set of options, for the desktop and for
+// exports. Holds no reference to the graph, but is valid only until the graph changes.
 struct Analysis {
   AnalysisOptions options;
   std::string estimator;  // Estimator::description
@@ -32,7 +32,7 @@ struct Analysis {
   MemoryTimeline memory;
   ReservedProfile reserved;
   std::vector<NodeCost> costs;  // indexed by node id
-  TransferCosts transfers;      // costs of copies to the host
+  TransferCosts transfers;      // costs of copies to and from the host
   std::vector<Flops> flops;     // indexed by node id
   Simulation simulation;
   GraphFlops total_flops;

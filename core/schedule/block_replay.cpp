@@ -5,10 +5,10 @@
 namespace jointer {
 
 std::vector<std::int64_t> replay_blocks(std::span<const AllocatedBlock> blocks, std::size_t steps) {
-  // The blocks that begin and end at each step; those that are live from the start come first.
+  // The blocks that begin and end at each step; index 0 of `allocated` is before the first step.
   std::vector<std::vector<std::size_t>> allocated(steps + 1), freed(steps);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    // A block that begins at the start has `first` -1.
+    // A block that is live from the start has a `first` of -1.
     allocated[static_cast<std::size_t>(std::int64_t{blocks[i].first} + 1)].push_back(i);
     if (const auto last = static_cast<std::size_t>(blocks[i].last); last < steps)
       freed[last].push_back(i);

@@ -1,9 +1,9 @@
 // Replays lifetimes in program order through the model of torch's caching allocator
 // (cuda_allocator.cpp).
 //
-// Everything is allocated on one stream: functional collectives allocate their outputs on the
-// compute stream, and lifetimes extend over the time in which the communication stream still reads
-// the memory (rule 4 of lifetimes.cpp), so the pools of other streams stay empty.
+// Everything is allocated on one stream, so the pools of other streams stay empty: functional
+// collectives allocate their outputs on the compute stream, and lifetimes include the time in which
+// the communication stream still reads the memory (rule 4 of lifetimes.cpp).
 //
 // Cost: O(s log s) for s storages.
 

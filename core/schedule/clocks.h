@@ -1,31 +1,32 @@
 #pragma once
 
-// The model of time of one rank's training step. All rules are here: Simulation applies them to a
-// graph in program order, TimeWhatIf and TimePreview to an order that is being edited, PlanTime to
-// a pair that has not been built. Times are nanoseconds from the start.
+// The timing model for a training step on one rank. All rules are here. Simulation applies them to
+// a graph in program order, TimeWhatIf and TimePreview to an order that is being edited, and
+// PlanTime to a pair that is not built. Times are in nanoseconds from the start of the step.
 //
 // Terms
-//   host     the CPU. It runs ahead: it launches kernels and collectives in program order and waits
-//            only where a value must be copied back (a copy to the host, .item()).
-//   compute  the stream that kernels run on, one after the other, in program order.
-//   group    a process group's own stream. Collectives of a group run one after the other.
-//   copy     the stream of transfers to the host and back (ao.offload, ao.reload). They run one
-//            after the other, as on the one transfer stream that upstream's operators share, and
-//            are launched, waited for and exposed like collectives.
-//   exposed  time in which the compute stream is idle because a wait_tensor needs an unfinished
-//            collective, and, at the end, time after the last kernel in which collectives still
-//            run.
+//   host     the CPU. It runs ahead of the device: it launches kernels and collectives in program
+//            order and waits only if it needs a value from the device (a copy to the host,
+//            .item()).
+//   compute  the stream on which kernels run, one after another, in program order.
+//   group    the stream of a process group, on which its collectives run one after another.
+//   copy     the stream of copies to and from the host (ao.offload, ao.reload). They run one after
+//            another, as on the single transfer stream of upstream's operators, and are launched,
+//            waited for and exposed like collectives.
+//   exposed  time in which the compute stream is idle because a wait_tensor waits for a collective,
+//            and time at the end in which collectives run after the last kernel.
 //
 // Rules, for each call
 //   1. The host spends the call's host time.
-//   2. A kernel starts when the host has launched it and the compute stream is free.
-//   3. A collective starts when the host has launched it, every kernel launched before it is done
-//      (its stream waits for an event of the compute stream, as in ProcessGroupNCCL), and its
+//   2. A kernel starts as soon as the host has launched it and the compute stream is free.
+//   3. A collective starts as soon as the host has launched it, every kernel launched before it is
+//      done (its stream waits for an event on the compute stream, as in ProcessGroupNCCL), and its
 //      group's stream is free.
-//   4. A wait_tensor makes the compute stream wait until its collective is done. The time that this
-//      adds, beyond waiting for the host, is exposed and counts for that collective.
-//   5. A kernel that blocks the host moves the host's clock to its end.
-//   6. At the end the streams are drained; time that they add after the last kernel is exposed.
+//   4. A wait_tensor makes the compute stream wait until its collective is done. The time by which
+//      this wait exceeds the wait for the host is the exposed time of that collective.
+//   5. If a kernel blocks the host, the host waits until the kernel ends.
+//   6. At the end, all streams are drained; the time that this adds after the last kernel is
+//      exposed.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,13 +39,13 @@
 namespace jointer {
 
 struct SimulationOptions {
-  // Run all collectives on one stream, whatever their groups, as torch's scheduler assumes and as
-  // `simulate` does to compare orders neutrally.
+  // If true, all collectives run on one stream, whatever their groups, as torch's scheduler
+  // assumes.
   bool one_communication_stream = false;
 };
 
-// The stream of an asynchronous operation, as a number below stream_keys. A collective runs on its
-// group's stream. Collectives without a group share one stream, and so do all collectives if
+// stream_key numbers the stream of an asynchronous operation, below stream_keys. A collective runs
+// on its group's stream. Collectives without a group share one stream, as do all collectives if
 // `one_communication_stream` is set. Copies to and from the host run on the last stream.
 inline std::size_t stream_keys(const Graph& graph) {
   return graph.group_count() + 2;
@@ -61,13 +62,13 @@ struct StepTime {
   friend bool operator==(const StepTime&, const StepTime&) = default;
 };
 
-// The data of a call that the rules use.
+// A call as the rules see it.
 struct TimedCall {
   enum class Kind : std::uint8_t {
-    host,  // takes only the host's time
+    host,  // takes only host time
     kernel,
     blocking_kernel,  // the host waits for its result
-    start,            // of a collective, or of a copy to or from the host
+    start,            // starts a collective, or a copy to or from the host
     wait,
   };
   std::int64_t host_ns = 0, ns = 0;
@@ -75,7 +76,7 @@ struct TimedCall {
   Kind kind = Kind::host;
 };
 
-// Leaves `stream` at 0: the caller numbers the streams.
+// Leaves `stream` at 0, since the caller numbers the streams.
 inline TimedCall timed_call(const Graph& graph, const Node& call, const NodeCost& cost) {
   using Kind = TimedCall::Kind;
   if (graph.is_asynchronous(call))
@@ -92,12 +93,12 @@ inline TimedCall timed_call(const Graph& graph, const Node& call, const NodeCost
 struct Clocks {
   std::int64_t host = 0, compute = 0, exposed = 0;
 
-  // Rule 1, which applies before the others.
+  // Rule 1, which is applied first.
   void launch(std::int64_t host_ns) { host += host_ns; }
-  // The earliest time at which a call that was just launched can start.
+  // The earliest time at which the call that was just launched can start.
   [[nodiscard]] std::int64_t ready() const { return std::max(host, compute); }
-  // The maximum delay of the host that would not have delayed the call that it has just launched;
-  // negative if the compute stream is idle until the launch.
+  // How much later the host could have launched the last call without delaying it; negative if the
+  // compute stream is idle before the launch.
   [[nodiscard]] std::int64_t host_slack() const { return compute - host; }
   // Rules 2 and 5.
   void run_kernel(const TimedCall& kernel) {
@@ -124,9 +125,9 @@ struct Clocks {
   }
 };
 
-// Applies rules 1, 2 and 5 to a whole sequence of calls without starts and waits. Each member is
-// the minimum delay from one clock before the sequence (second word of its name) to one clock after
-// the sequence (first word). This is the max-plus matrix of the sequence.
+// Applies rules 1, 2 and 5 to a whole sequence of calls without starts and waits. `x_y` is the
+// minimum delay from clock y before the sequence to clock x after it. Together, these are the
+// max-plus matrix of the sequence.
 struct ClockDelays {
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
   std::int64_t host_host = 0, host_compute = kNone, compute_host = kNone, compute_compute = 0;

@@ -1,10 +1,10 @@
 // Finds the memory that Gloo allocates for collectives (torch 2.11, ProcessGroupGloo.cpp):
-//   reduce-scatter   a copy of its input, which is reduced in place of the input
-//   all-gather       the gathered ranks side by side before they are moved to the output: as many
-//                    bytes as its output
-//   the others       none: they work in the given tensors
-// The memory is live from the start to the wait. Gloo's own thread allocates it at some time
-// between the two, so this is an upper bound. If there is no wait, it stays until the end.
+//   reduce-scatter   a copy of the input, which is reduced instead of the input
+//   all-gather       a buffer for the tensors of all ranks, which are then copied to the output: as
+//                    many bytes as the output
+//   the others       nothing: they work in the given tensors
+// The memory is live from the start to the wait or, if there is no wait, to the end. This is an
+// upper bound, since Gloo's own thread allocates it at some time in between.
 //
 // Cost: linear in nodes.
 
@@ -42,7 +42,7 @@ class Copies : public GraphCalls {
 
  private:
   DeviceType device_;
-  std::vector<std::int32_t> copy_of_;  // indexed by the start's node
+  std::vector<std::int32_t> copy_of_;  // indexed by node id of the start
   std::vector<Lifetime> found_;
 };
 

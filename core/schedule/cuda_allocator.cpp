@@ -1,23 +1,25 @@
-// A model of torch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.11): no split
-// limit, no power-of-two rounding, and a device that never runs out, so memory is returned to it
-// only on request.
+// A model of torch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.11): without
+// a split limit and power-of-two rounding, and on a device that never runs out of memory, so memory
+// is returned to the device only on request.
 //
 // Terms
-//   segment  the unit reserved from and returned to the device; it never shrinks.
+//   segment  a unit of memory that is reserved from the device and returned to it; it never
+//            shrinks.
 //   block    a piece of a segment, allocated or free; adjacent free blocks are one block.
 //   pool     small (requests up to 1 MiB) or large; a block stays in the pool of its segment.
 //
-// Steps, for a request already rounded up to 512 bytes
-//   1. Best fit: the smallest free block of the pool that is large enough, at the lowest address.
-//   2. If there is none, a new segment: 2 MiB for small requests, 20 MiB for requests under 10 MiB,
-//      else the request rounded up to 2 MiB.
-//   3. The rest of the block becomes a free block if it is at least 512 bytes (small pool) or more
-//      than 1 MiB (large pool); else the request keeps it.
+// Steps, for a request that is already rounded up to a multiple of 512 bytes
+//   1. Find the best fit: the smallest free block in the pool that is large enough or, among
+//      equals, the one at the lowest address.
+//   2. If there is none, reserve a new segment: 2 MiB for small requests, 20 MiB for requests under
+//      10 MiB, else the request rounded up to a multiple of 2 MiB.
+//   3. Split off the rest of the block as a free block if it is at least 512 bytes (small pool) or
+//      more than 1 MiB (large pool); else it stays part of the allocated block.
 //   A freed block merges with adjacent free blocks.
 //
-// With expandable segments, a pool has one segment that grows at its end, in pages of 2 MiB (small)
-// or 20 MiB (large). In step 1, a free block at the end, which could grow, is used only if no other
-// is large enough. In step 2, a free block at the end grows by the missing pages. In step 3, every
+// With expandable segments, each pool has one segment, which grows at its end in pages of 2 MiB
+// (small) or 20 MiB (large). In step 1, the free block at the end, which could grow, is used only
+// if no other block is large enough. In step 2, it grows by the missing pages. In step 3, every
 // rest of 512 bytes or more becomes a free block.
 //
 // Cost: O(log b) per request, for b free blocks.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Models torch's CUDACachingAllocator: computes the bytes that it reserves from the device for a
+// Models torch's CUDACachingAllocator to compute the bytes that it reserves from the device for a
 // sequence of requests. The algorithm is at the top of cuda_allocator.cpp.
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace jointer {
 
 struct AllocatorOptions {
-  // PYTORCH_ALLOC_CONF=expandable_segments:True, as torchtitan's run_train.sh sets it.
+  // PYTORCH_ALLOC_CONF=expandable_segments:True, which torchtitan's run_train.sh sets.
   bool expandable_segments = false;
 };
 
@@ -22,7 +22,7 @@ class CudaAllocator {
 
   explicit CudaAllocator(const AllocatorOptions& options = {}) : options_(options) {}
 
-  // `bytes`: the size of the request, rounded up to a multiple of 512 (allocated_bytes); not zero.
+  // `bytes`: the positive size of the request, rounded up to a multiple of 512 (allocated_bytes).
   BlockId allocate(std::int64_t bytes);
   void free(BlockId block);
   // Returns segments without allocated blocks to the device, as empty_cache() does; an expandable
@@ -30,9 +30,9 @@ class CudaAllocator {
   void release_cache();
   // Bytes currently reserved from the device.
   [[nodiscard]] std::int64_t reserved() const { return reserved_; }
-  // The address and the size of an allocated block. The size is at least that of the request.
-  // Blocks that are allocated at the same time do not overlap, and the addresses of a released
-  // segment are not used again.
+  // The address and the size of an allocated block. The block may be larger than its request.
+  // Blocks that are allocated at the same time do not overlap. Addresses of a released segment are
+  // not reused.
   [[nodiscard]] std::int64_t address(BlockId block) const { return at(block).address; }
   [[nodiscard]] std::int64_t size(BlockId block) const { return at(block).size; }
 
@@ -64,7 +64,7 @@ class CudaAllocator {
   std::vector<Block> blocks_;
   std::array<std::set<Free>, 2> free_;  // small, large
   std::array<BlockId, 2> last_ = {kNone,
-                                  kNone};  // expandable: the last block of the pool's segment
+                                  kNone};  // with expandable segments: the last block of each pool
   std::int64_t reserved_ = 0, next_address_ = 0;
 };
 

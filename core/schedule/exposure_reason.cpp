@@ -1,28 +1,28 @@
-// Explains why a collective is exposed, from its position in the program order.
+// Explains why a collective is exposed, based on its position in the program order.
 //
 // Terms
-//   chain     views, and kernels with a single input that compute nothing (casts, copies): they can
-//             move with a collective, so they are skipped.
-//   producer  the last node before the start that computes one of its inputs, ignoring the chain:
-//             the start cannot be moved before it.
-//   user      the first node after the wait that runs a kernel on its result, ignoring the chain:
-//             the wait cannot be moved after it.
-//   window    kernel time between start and wait, which hides the collective now.
-//   range     kernel time between producer and user, which could hide the collective if all of it
-//             were independent. All of it is independent, except for chains of the producer and of
-//             other inputs.
+//   chain     views, and kernels with a single input and without a FLOP formula (casts, copies).
+//             They can move with a collective, so they are skipped.
+//   producer  the last node outside the chain that computes an input of the collective. The start
+//             cannot be moved before it.
+//   user      the first node outside the chain that reads the result of the wait. The wait cannot
+//             be moved after it.
+//   window    the kernel time between start and wait, which hides the collective now.
+//   range     the kernel time between producer and user, which could hide the collective. It is
+//             independent of the collective, except for the chains.
 //
-// Rules. The first that holds gives the reason.
-//   tail         it ends after the last kernel.
-//   stream_busy  it was queued behind another collective of its stream for at least half of the
-//                exposed time.
-//   order        the range has kernel time outside the window (at least a tenth of the exposed
-//                time): moving the start up or the wait down would use it.
-//   dependency   the range is used up: producer and user are kernels next to it.
-//   no_compute   the range contains no kernel, and no kernel bounds it (parameters gathered at the
-//                start).
+// Rules. The first one that holds gives the reason.
+//   tail         the collective ends after the last kernel.
+//   stream_busy  the collective was queued behind another one on its stream for at least half of
+//                the exposed time.
+//   order        the range contains kernel time outside the window (at least a tenth of the exposed
+//                time). Moving the start up or the wait down would use it.
+//   dependency   the window uses up the range between the producer and the user.
+//   no_compute   the window uses up the range, and there is no producer (parameters gathered at the
+//                start) or no user.
 //
-// Cost: linear in nodes and inputs; suffix sums give the kernel time of any stretch in O(1).
+// Cost: linear in nodes and inputs; suffix sums give the kernel time between any two positions in
+// O(1).
 
 #include "core/schedule/exposure_reason.h"
 
@@ -34,7 +34,7 @@
 namespace jointer {
 namespace {
 
-// The time of a kernel; 0 for other calls.
+// The time of a kernel; 0 for other nodes.
 std::int64_t kernel_ns(const Graph& graph, const Simulation& simulation, NodeId id) {
   const NodeTiming& timing = simulation.timing(id);
   return timing.stream == 0 && !graph.is_wait(graph.node(id)) ? timing.end - timing.start : 0;
@@ -70,12 +70,11 @@ class Explainer {
   }
 
  private:
-  // The role of a node in chains. Placeholders and attributes begin a chain.
+  // The role of a node in chains. Placeholders and attributes are inputs of chains.
   enum class Place : std::uint8_t { other, chain, input };
 
   // Visits every node once, from last to first. Finds the kernel time from each position to the
-  // end, the nodes that belong to chains, and the first node that each value reaches through
-  // chains.
+  // end, the nodes in chains, and the first node outside chains that each value reaches.
   void look(const Simulation& simulation) {
     std::vector<char> computes(graph_.operator_count());  // the operator has a FLOP formula
     for (std::size_t i = 0; i < computes.size(); ++i)
@@ -109,7 +108,7 @@ class Explainer {
     return from < to ? from_[from] - from_[to] : 0;
   }
 
-  // The last node outside chains that computes an input of the collective.
+  // Returns the producer of the collective; none if its inputs depend only on inputs of the graph.
   [[nodiscard]] NodeId last_producer(NodeId start) {
     ++mark_;
     NodeId last;
@@ -136,8 +135,8 @@ class Explainer {
   std::vector<std::int64_t> from_;  // kernel time from a position to the end
   std::vector<NodeId> first_user_;
   std::vector<Place>
-      places_;  // indexed by node; separate, so that searches touch few bytes per node
-  std::vector<std::uint32_t> marks_;  // indexed by node: the last search that visited it
+      places_;  // indexed by node id; compact, so that searches touch few bytes per node
+  std::vector<std::uint32_t> marks_;  // indexed by node id: the last search that visited the node
   std::uint32_t mark_ = 0;
   std::vector<NodeId> frontier_;
 };
@@ -173,7 +172,8 @@ std::string reason_text(const CollectiveTiming& c, const NodeText& text) {
     case Kind::tail:
       return fmt::format("{} ends after the last kernel", text(c.start));
     case Kind::stream_busy:
-      return fmt::format("queued {} behind {} on its stream", time, name(r.node, "another"));
+      return fmt::format("queued {} behind {} on its stream", time,
+                         name(r.node, "another collective"));
     case Kind::order:
       return r.before ? fmt::format(
                             "{} of independent compute precedes its start; raise the start "
@@ -185,7 +185,7 @@ std::string reason_text(const CollectiveTiming& c, const NodeText& text) {
                             time, name(r.user, "the end"));
     case Kind::dependency:
       return fmt::format(
-          "held by {}, which produces its input just before; {} needs the result "
+          "held by {}, which produces its input right before it; {} needs the result "
           "immediately",
           name(r.node, "its input"), name(r.user, "the output"));
     case Kind::no_compute:

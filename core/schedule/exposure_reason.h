@@ -8,8 +8,8 @@
 
 namespace jointer {
 
-// Sets the `reason` of every exposed collective of a finished simulation. `queued_after`: the
-// previous collective on the same stream, indexed by collective, or -1.
+// Sets the `reason` of every exposed collective in a finished simulation. `queued_after`: indexed
+// by collective, the previous collective on the same stream, or -1.
 void explain_exposure(const Graph& graph, const Simulation& simulation,
                       std::span<const std::int32_t> queued_after,
                       std::span<CollectiveTiming> collectives);
@@ -17,11 +17,11 @@ void explain_exposure(const Graph& graph, const Simulation& simulation,
 // The text for a node in a sentence, such as its name or a link to it.
 using NodeText = std::function<std::string(NodeId)>;
 
-// Like the reason_text of simulation.h.
+// Like reason_text in simulation.h, with `text` for nodes.
 std::string reason_text(const CollectiveTiming& collective, const NodeText& text);
 // The same, preceded by the kernel time between the collective's start and its wait: "compute
 // between start and wait takes 1.20 ms, the collective 3.40 ms; held by mm_3, ...". Cost: linear in
-// the nodes between them.
+// the nodes between start and wait.
 std::string exposure_text(const Graph& graph, const Simulation& simulation,
                           const CollectiveTiming& collective, const NodeText& text);
 

@@ -1,7 +1,7 @@
-// Finds the positions where a block of nodes may go. Each of its nodes must stay after all nodes
-// that it depends on and before all nodes that depend on it. The remaining nodes keep their order,
-// so only direct dependencies that cross the block's boundary matter: the last node that must
-// precede the block, and the first that must follow it.
+// Finds the positions to which a block of nodes may be moved. Each node of the block must stay
+// after all nodes that it depends on and before all nodes that depend on it. The remaining nodes
+// keep their order, so only direct dependencies between them and the block matter: the last node
+// that must precede the block, and the first that must follow it.
 
 #include "core/schedule/legal_range.h"
 
@@ -61,8 +61,9 @@ class RangeFinder {
     return {};
   }
 
-  // The nodes cannot be adjacent: the remaining nodes keep their order, and one that must follow a
-  // node of the block precedes one that must precede another node of the block.
+  // Explains why the nodes of the block cannot be adjacent: among the remaining nodes, which keep
+  // their order, one that must follow part of the block precedes one that must precede another
+  // part.
   [[nodiscard]] tl::unexpected<Error> apart() const {
     const auto name = [&](NodeId id) { return graph_.name(id); };
     if (!range_.before || !range_.after)
@@ -78,7 +79,7 @@ class RangeFinder {
                 name(range_.held_before), name(range_.after), name(range_.held_after));
   }
 
-  // The number of remaining nodes before the position.
+  // Returns the number of remaining nodes before the position.
   [[nodiscard]] std::size_t rank(std::size_t position) const {
     return position - static_cast<std::size_t>(
                           std::lower_bound(positions_.begin(), positions_.end(), position) -
@@ -95,7 +96,7 @@ class RangeFinder {
       range_.last = std::min(range_.last, rank(position_of_(wall)));
   }
 
-  // A wall bounds the block, whether the block reads it or not.
+  // A wall bounds the block even if no node of the block depends on it.
   [[nodiscard]] bool is_wall(NodeId id) const { return jointer::is_wall(graph_.node(id)); }
 
   void bound_below(const Dependency& d, NodeId held) {
@@ -125,11 +126,11 @@ class RangeFinder {
   std::span<const NodeId> block_;
   std::size_t order_size_;
   PositionOf position_of_;
-  std::vector<std::size_t> positions_;  // of the block's nodes, sorted
+  std::vector<std::size_t> positions_;  // positions of the block's nodes, sorted
   LegalRange range_;
 };
 
-// The reason that two nodes must keep their order although neither reads the other's result.
+// Explains why two nodes must keep their order although neither reads the other's result.
 std::string_view reason_of_control(const Graph& graph, NodeId first, NodeId second) {
   const Effects a = effects_of(graph, graph.node(first));
   const Effects b = effects_of(graph, graph.node(second));

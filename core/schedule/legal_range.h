@@ -2,9 +2,9 @@
 
 // Finds the positions to which a block of nodes may be moved.
 //
-// A block is one node or several nodes of one part. Whatever order they are given in, they keep the
-// graph's order among themselves and are adjacent after the move. A gap is a position in the order
-// without the block: gap g is right before remaining node g.
+// A block consists of one or more nodes in the same part of the graph. Whatever the order in which
+// they are given, they keep the graph's order among themselves and are adjacent after the move. A
+// gap is a position in the order without the block: gap g is right before remaining node g.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,29 +18,29 @@
 namespace jointer {
 
 struct LegalRange {
-  // The block may go into any gap in [first, last].
+  // The block may be moved to any gap in [first, last].
   std::size_t first = 0, last = 0;
   // The block's current gap; if the block is not contiguous, the gap of its first node.
   std::size_t current = 0;
-  // The nodes that bound the range: `after` must run before the block's `held_after`, and `before`
-  // must run after `held_before`. None if only placeholders and outputs bound it.
+  // The nodes that bound the range: the block's `held_after` must stay after `after`, and its
+  // `held_before` must stay before `before`. None if only placeholders or outputs bound the range.
   NodeId after, held_after, before, held_before;
   DependencyKind after_kind = DependencyKind::data, before_kind = DependencyKind::data;
 };
 
-// Error (usage), in one sentence: a node is a placeholder, a constant or an output, or is removed;
-// the nodes are in different halves of a pair; or a node between them must stay there. Cost: linear
-// in the dependencies of the block, regardless of the graph's size.
+// Error (usage): a node is a placeholder, a constant or an output, or is not in the graph; the
+// nodes are in different halves of a pair; or they cannot be adjacent because of a node between
+// them. Cost: linear in the dependencies of the block, regardless of the graph's size.
 Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
                                std::span<const NodeId> block);
-// The same in an order other than the graph's. `positions`: the positions in that order, indexed by
-// node id; for a node that is not in the order, a number beyond the graph's size.
+// The same for another order of the graph's nodes. `positions`: the positions in that order,
+// indexed by node id; for a node that is not in the order, at least the number of nodes.
 Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
                                std::span<const NodeId> block,
                                std::span<const std::uint32_t> positions);
 
-// For example "Held by all_gather_77: earlier, wait_tensor_91 would read it before it exists."
-// Empty if no node bounds the block on that side.
+// Explains what bounds the range on one side: "Held by all_gather_77: earlier, wait_tensor_91 would
+// read it before it exists." Empty if no node bounds the range on that side.
 std::string earliest_reason(const Graph& graph, const LegalRange& range);
 std::string latest_reason(const Graph& graph, const LegalRange& range);
 

@@ -1,33 +1,36 @@
 // Finds when each storage is allocated and freed.
 //
 // Terms
-//   real storage  memory allocated once, even if a capture has several storages for it: a
-//                 wait_tensor's output is its collective's buffer, a backward's saved input is the
-//                 forward's tensor (Graph::real_storage).
-//   use           a node uses every storage of each value it reads; reading a tuple uses all of it.
+//   real storage  memory that is allocated once, even if a capture has several storages for it: a
+//                 wait_tensor's output is its collective's buffer, and a saved tensor in the
+//                 backward is the forward's tensor (Graph::real_storage).
+//   use           a node uses all storages of each value that it reads; reading a tuple uses all of
+//                 the tuple.
 //
-// Rules of running a graph
+// Rules for running a graph
 //   1. A storage is allocated by the first node that returns a tensor in it.
-//   2. It is freed after its last use, or after the node that computed it if it is unused, as a
-//      reference-counted runtime does.
-//   3. Placeholders live throughout, except a backward's saved tensors and tangents, which are
-//      freed after their last use. Constants live throughout. Outputs live to the end; in a pair,
-//      values that the forward returns only for the backward do not.
-//   4. The inputs of a collective stay until its wait, because the communication stream may still
-//      read them. If there is no wait, they stay to the end. If the backward recomputes a wait for
-//      a start that the forward has already waited for, the collective is complete there
-//      (memory_walk.h). The same holds for the inputs of copies to and from the host.
-//   5. On cuda, but not on the CPU, bytes are rounded up to 512, as in the caching allocator.
-//   6. Storages on other devices (constants on the CPU of a cuda graph) do not count. If a graph
-//      runs on a device other than the one it was captured on, storages on its main device count as
-//      being on that device.
-//   In a pair, a tangent is allocated when the backward starts.
+//   2. It is freed after its last use or, if it is unused, after the node that allocated it, as in
+//      a reference-counted runtime.
+//   3. Placeholders and constants are live throughout, except saved tensors and tangents of a
+//      backward, which are freed after their last use. Outputs are live to the end, except, in a
+//      pair, values that the forward returns only for the backward.
+//   4. The inputs of a collective stay live until its wait or, if there is no wait, to the end,
+//      because the communication stream may still read them. If the backward recomputes a wait for
+//      a collective that the forward has already waited for, the collective is complete there
+//      (memory_walk.h). The same holds for copies to and from the host.
+//   5. On cuda, but not on the CPU, sizes are rounded up to a multiple of 512 bytes, as in the
+//      caching allocator.
+//   6. Storages on other devices, such as constants on the CPU in a cuda graph, do not count. If a
+//      graph runs on a different type of device than it was captured on, the storages on its main
+//      device count as moved to that device.
+//   In a pair, tangents are allocated when the backward starts.
 //
-// Differences in torch 2.11's rules (torch/_inductor/fx_passes/memory_estimator.py): storages are
-// the capture's, so a collective's buffer counts twice (for the start and for the wait); an unused
-// storage is never freed; nothing stays until a wait; constants, and placeholders whose names do
-// not start with `primals`, are freed after their last use; sizes are not rounded; all devices but
-// the CPU count. These rules apply to one graph: torch has no profile of a pair.
+// The rules of torch 2.11 (torch/_inductor/fx_passes/memory_estimator.py) differ: storages are
+// those in the capture, so a collective's buffer counts twice (for the start and for the wait); an
+// unused storage is never freed; nothing stays live until a wait; constants, and placeholders with
+// names that do not start with `primals`, are freed after their last use; sizes are not rounded;
+// all devices except the CPU count. They apply to a single graph, since torch has no profile of a
+// pair.
 //
 // Cost: linear in nodes, inputs and tensors.
 
@@ -48,7 +51,7 @@ namespace {
 
 constexpr std::int64_t kCudaRounding = 512;
 
-// The uses of a storage that determine its category.
+// Uses that determine the category of a storage.
 enum Use : std::uint8_t {
   used_in_backward = 1 << 0,
   is_result = 1 << 1,
@@ -98,7 +101,8 @@ class LifetimeFinder : public GraphCalls {
     return std::move(lifetimes_);
   }
 
-  // The other functions that MemoryWalk needs. By torch's rules, nothing is kept until a wait.
+  // The other functions that MemoryWalk needs. Under torch's rules, nothing stays live until a
+  // wait.
   [[nodiscard]] bool is_start(Call call) const { return !is_torch_ && GraphCalls::is_start(call); }
   [[nodiscard]] std::optional<Call> awaited(Call call) const {
     return is_torch_ ? std::nullopt : GraphCalls::awaited(call);
@@ -211,7 +215,7 @@ void LifetimeFinder::categorize() {
     Lifetime& lifetime = lifetimes_[i];
     const Node& n = graph_.node(lifetime.producer);
     const auto used = [&](Use use) { return (uses_[i] & use) != 0; };
-    // A copy of a member out of its bucket counts like the member's collective.
+    // A copy from a bucket to one of its members counts like the member's collective.
     const bool is_communication = graph_.is_collective_start(n) ||
                                   (is_torch_ && graph_.is_wait(n)) ||
                                   (n.origin && graph_.is_collective_start(graph_.node(n.origin)) &&
@@ -228,7 +232,7 @@ void LifetimeFinder::categorize() {
     else if (used(is_result))
       lifetime.category = MemoryCategory::output;
     // A gathered parameter counts as communication even if the backward reads it, because
-    // resharding frees it, not activation recomputation.
+    // resharding can free it, but activation recomputation cannot.
     else if (is_communication && (!is_saved || from_parameter[lifetime.producer.index()]))
       lifetime.category = MemoryCategory::communication;
     else if (is_saved)

@@ -18,8 +18,8 @@ enum class MemoryCategory : std::uint8_t {
   constant,
   gradient,
   optimizer_state,
-  saved_activation,  // computed by the forward, read by the backward
-  recomputed,        // computed a second time in the backward
+  saved_activation,  // computed by the forward and read by the backward
+  recomputed,        // recomputed in the backward
   temporary,
   communication,  // the buffer of a collective, unless it is one of the above
   output,
@@ -28,32 +28,33 @@ inline constexpr std::size_t kMemoryCategories = 12;
 std::string_view to_string(MemoryCategory category);
 
 enum class MemoryRules : std::uint8_t {
-  runtime,  // the memory used by running the graph
+  runtime,  // the memory that is used when the graph runs
   torch,    // the rules of torch 2.11's build_memory_profile
 };
 
-// Lifetime of one storage. A step is the index of a call in program order. A storage is live from
-// the allocations of step `first` until the frees of step `last`. A `first` of -1 means before the
-// first step; a `last` equal to the number of steps means never freed.
+// The lifetime of one storage. A step is the index of a call in program order. A storage is live
+// from the allocations of step `first` to the frees of step `last`. If `first` is -1, it is
+// allocated before the first step. If `last` is the number of steps, it is never freed.
 struct Lifetime {
-  StorageId storage;  // none: optimizer state
+  StorageId storage;  // none for optimizer state and copies of collectives
   NodeId producer;
   std::int64_t bytes = 0;
   std::int32_t first = -1, last = -1;
   MemoryCategory category = MemoryCategory::temporary;
 };
 
-// Lifetimes in the order of allocation. Leaves out empty storages and storages on other devices.
+// Finds the lifetimes, in order of allocation, without empty storages and storages on other
+// devices.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
-// The same, with the tensors on the graph's main device moved to a device of type `runs_on`.
+// The same if the tensors on the graph's main device are moved to a device of type `runs_on`.
 // `rounds_sizes`: see MemoryOptions.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on,
                                      bool rounds_sizes = true);
 
-// The storage that a tensor's memory is counted under.
+// The storage for which a tensor's memory counts.
 StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch);
 
-// Bytes that the device's allocator provides for a request: a multiple of 512 on cuda.
+// The bytes that the device's allocator provides for a request: a multiple of 512 on cuda.
 std::int64_t allocated_bytes(std::int64_t requested, DeviceType device);
 
 }  // namespace jointer

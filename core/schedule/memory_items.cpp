@@ -9,8 +9,7 @@ namespace {
 
 using Pair = std::pair<std::uint32_t, NodeId>;
 
-// A call may occur several times in a row for the same item, for example if it reads the item under
-// two names.
+// Removes repeated pairs, which occur if a call reads an item through several inputs.
 void remove_repeats(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return a.first < b.first; });
@@ -18,7 +17,7 @@ void remove_repeats(std::vector<Pair>& pairs) {
 }
 
 // Collects the items that calls make and use. The start of a collective makes the copy that the
-// library allocates, and the wait uses it.
+// library allocates, and the wait uses that copy.
 class Touches : public GraphCalls {
  public:
   Touches(const Graph& graph, const MovableOrder& calls, std::span<const Lifetime> lifetimes,
@@ -91,7 +90,8 @@ void MemoryItems::find_touches(const Graph& graph, const MovableOrder& calls,
   MemoryWalk walk(touches, graph.node_count());
   for (const NodeId id : calls.nodes()) walk.run({id, &graph.node(id)});
   std::vector<Pair>&made = touches.made, &used = touches.used;
-  // If a storage has tensors on several devices, only those on one device count.
+  // A storage with tensors on several devices counts only from its first tensor on the counted
+  // device.
   std::erase_if(made, [&](const Pair& p) {
     return static_cast<std::int64_t>(calls.place(p.second)) < lifetimes[p.first].first;
   });
@@ -135,8 +135,7 @@ void MemoryItems::fix_ends(const Graph& graph, const MovableOrder& calls,
         fixed_high[static_cast<std::size_t>(l.last) + 1] -= item.bytes;
     }
   }
-  // Turn changes into sums. A change after the frees of a position also counts at all later
-  // positions.
+  // Turn changes into sums.
   std::int64_t high = 0;
   std::vector<std::int64_t> low_changes = fixed_low;
   std::int64_t low = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds the memory that is allocated and freed while a graph runs and the calls that allocate and
-// free it, for any order of the calls.
+// Finds the memory that is allocated and freed while a graph runs, and the calls that determine its
+// lifetime in any order of the calls.
 
 #include <cstdint>
 #include <vector>
@@ -14,13 +14,14 @@
 namespace jointer {
 
 struct MemoryItems {
-  // A storage, or a copy that a collective's library allocates. An end is fixed if no move changes
-  // it: the start, the end, or the position of a placeholder or an output.
+  // A storage, or a copy that the collective library allocates. The begin or the end of its
+  // lifetime is fixed if no move changes it: if it is the start or the end of the step, or at a
+  // placeholder or an output.
   struct Item {
     std::int64_t bytes = 0;
     bool begins_fixed = false, ends_fixed = false;
-    NodeId begins,
-        ends;  // if not fixed: the call that allocates it, and the call after which it is freed
+    // If not fixed: the call that allocates the item, and the call after which it is freed.
+    NodeId begins, ends;
   };
 
   // `calls`: the nodes that run, in the graph's order.
@@ -28,14 +29,15 @@ struct MemoryItems {
 
   std::vector<Item> items;
   // Indexed by item: the calls that return a tensor in it, and the calls that use it, each listed
-  // once in the graph's order. A wait uses the inputs of its collective.
+  // once, in the graph's order. A wait uses the inputs of its collective.
   Lists<NodeId> makers, users;
-  Lists<std::uint32_t>
-      of_node;  // indexed by call: the items it makes or uses, unless both ends are fixed
-  std::vector<std::int64_t> allocated,
-      freed;  // indexed by node: bytes of items that begin or end there
-  // Indexed by position: bytes of items with fixed ends, after the allocations of that position and
-  // after its frees.
+  // Indexed by node id: the items that the call makes or uses, except those with a fixed begin and
+  // end.
+  Lists<std::uint32_t> of_node;
+  // Indexed by node id: bytes of the items that begin or end there.
+  std::vector<std::int64_t> allocated, freed;
+  // Indexed by position: the sum over fixed begins and ends up to there, after the allocations at
+  // that position and after the frees.
   std::vector<std::int64_t> fixed_high, fixed_low;
   std::int64_t start_bytes = 0;  // before the first call
 

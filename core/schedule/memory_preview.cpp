@@ -1,20 +1,22 @@
-// Computes the peak for every gap that a block may move to, in one scan of the gaps.
+// Computes the peak for every gap to which a block may be moved, in one scan of the gaps.
 //
 // Terms
-//   rest    the calls without the block; a rank counts them. Gap k is right before rank k.
-//   window  the ranks between which the block is now or may go. Nothing changes outside.
+//   rest    the calls outside the block. Their ranks are their indices in this order. Gap k is
+//           right before rank k.
+//   window  the range of ranks between the block's current gap and all gaps to which it may move.
+//           Nothing changes outside.
 //
-// At a call of the rest, the live bytes depend on the gap only through one fact: whether the block
-// runs before or after the call. An item that the block does not touch is live for the same ranks
-// in both cases. An item that it touches is live in one interval of ranks if the block is before,
-// and in another if it is after:
+// At a call of the rest, the live bytes depend only on whether the block runs before or after the
+// call. An item that the block does not touch is live at the same ranks in both cases. An item that
+// it touches is live in one interval of ranks if the block runs before, and in another interval if
+// it runs after:
 //   before  from the block (if it makes the item) or the first other maker, to the last other user
 //   after   from the first other maker, to the block (if it uses the item) or the last other user
-// and while the block itself runs, for one interval of gaps. So the peak of every gap follows from
-// three sums, each computed from its changes at the ends of intervals, and from a running maximum
-// from the left (block after) and from the right (block before).
+// While the block itself runs, such an item is live for one interval of gaps. The peak for every
+// gap therefore follows from three sums, which are computed from their changes at the ends of
+// intervals, and from running maxima from the left (block after) and from the right (block before).
 //
-// Cost: linear in the window times the nodes of the block, plus the users of the items that the
+// Cost: the length of the window times the nodes in the block, plus the users of the items that the
 // block touches.
 
 #include <algorithm>
@@ -28,12 +30,12 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 2;
 constexpr std::int64_t kAlways = -kNever;
 
-// Values indexed by rank, from `from` on, that are sums of constants over intervals.
+// A step function of the rank, from `from` on: a sum of constants over intervals.
 class Steps {
  public:
   Steps(std::size_t from, std::size_t to)
       : from_(static_cast<std::int64_t>(from)), changes_(to - from + 1, 0) {}
-  // Adds `amount` to the ranks in [first, last] that are in range.
+  // Adds `amount` at the ranks in [first, last] that are in range.
   void add(std::int64_t first, std::int64_t last, std::int64_t amount) {
     const auto end = static_cast<std::int64_t>(changes_.size()) - 1;
     first = std::max<std::int64_t>(first - from_, 0);
@@ -42,7 +44,7 @@ class Steps {
     changes_[static_cast<std::size_t>(first)] += amount;
     changes_[static_cast<std::size_t>(last)] -= amount;
   }
-  // Returns the values. Nothing can be added afterwards.
+  // Returns the values, indexed by rank - from. Nothing can be added afterwards.
   std::vector<std::int64_t> sums() && {
     for (std::size_t i = 1; i < changes_.size(); ++i) changes_[i] += changes_[i - 1];
     return std::move(changes_);
@@ -76,8 +78,8 @@ class MemoryPreview {
   }
 
  private:
-  // An item that the block touches: the ranks of its first maker and last user in the rest, and the
-  // indices of those in the block.
+  // An item that the block touches: the ranks of its first maker and its last user in the rest, and
+  // the indices of its first maker and its last user in the block.
   struct Interval {
     std::int64_t bytes = 0;
     bool begins_fixed = false;
@@ -89,7 +91,7 @@ class MemoryPreview {
     return place - static_cast<std::size_t>(
                        std::lower_bound(places_.begin(), places_.end(), place) - places_.begin());
   }
-  // The index within the block of the call at `place`, or -1.
+  // The index in the block of the call at `place`; -1 if that call is not in the block.
   [[nodiscard]] std::int64_t number(std::size_t place) const {
     const auto at = std::lower_bound(places_.begin(), places_.end(), place);
     return at == places_.end() || *at != place ? -1 : at - places_.begin();
@@ -117,8 +119,8 @@ class MemoryPreview {
     return x;
   }
 
-  // An item with a fixed begin counts in the fixed sums from that begin on, so its bytes are
-  // subtracted where it is no longer live.
+  // The fixed sums include an item with a fixed begin from there on, so its bytes are subtracted
+  // everywhere and added where it is live.
   void add(const Interval& x, Steps& before, Steps& after, std::vector<Steps>& within) const {
     const bool makes = x.block_makes != kNever && !x.begins_fixed;
     const bool uses = x.block_uses != kAlways;
@@ -140,13 +142,13 @@ class MemoryPreview {
     for (Steps& steps : within) steps.add(kAlways, kNever, -x.bytes);
   }
 
-  // Live bytes without the touched items: two values for each rank of the window, before and after
+  // The live bytes without touched items: two values for each rank in the window, before and after
   // its call allocates, and one more at the end.
   [[nodiscard]] std::vector<std::int64_t> rest_without(
       const std::vector<std::uint32_t>& touched) const {
     std::int64_t live = begin_ == 0 ? 0 : memory_.low_[begin_ - 1] - memory_.fixed_low_[begin_ - 1];
     std::vector<std::int64_t> taken_made(end_ - begin_, 0), taken_freed(end_ - begin_, 0);
-    // Subtracts an item from the sums of a call that is before or within the window.
+    // Subtracts an item from the sums if `id` is before or in the window.
     const auto take = [&](NodeId id, std::int64_t bytes, std::vector<std::int64_t>& taken,
                           std::int64_t sign) {
       const std::size_t place = calls_.place(id);
@@ -217,7 +219,7 @@ class MemoryPreview {
   const MovableOrder& calls_;
   std::span<const NodeId> block_;
   std::size_t first_, last_, begin_ = 0, end_ = 0;
-  std::vector<std::size_t> places_;  // of the block's calls
+  std::vector<std::size_t> places_;  // positions of the block's calls
 };
 
 std::vector<std::int64_t> MemoryWhatIf::peaks(const MovableOrder& calls,

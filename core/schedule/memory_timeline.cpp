@@ -68,7 +68,7 @@ std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device) {
 }
 
 void MemoryTimeline::build_profile() {
-  // First the changes at each point, then their prefix sums.
+  // Collect the changes at each point, then replace them by their prefix sums.
   profile_.assign(1 + 2 * steps_.size(), 0);
   for (const Lifetime& l : lifetimes_) {
     add_lifetime(profile_, l.first, l.last, l.bytes);

@@ -1,10 +1,9 @@
 #pragma once
 
-// Computes live bytes over the program order, counted by storage.
+// Computes the live bytes along the program order, counted by storage.
 //
 // A step is a node that runs: any node except a placeholder, a get_attr or an output. The profile
-// contains a point for the start, then two points per step: after its allocations and after its
-// frees.
+// has one point for the start, then two points per step: after its allocations and after its frees.
 
 #include <array>
 #include <cstdint>
@@ -26,18 +25,18 @@ struct MemoryOptions {
   MemoryRules rules = MemoryRules::runtime;
   // adamw: two fp32 moments and a 4-byte step count per parameter, as in torch's fused AdamW.
   OptimizerState optimizer = OptimizerState::none;
-  // The type of device that the graph runs on, if the graph was captured on another. The tensors of
-  // the graph's main device are then moved to that device, sizes are rounded by its rules, and
-  // tensors that the capture already had there count too. The torch rules ignore this.
+  // The type of device on which the graph runs, if it was captured on another type. The tensors on
+  // the graph's main device then count as moved to that device, sizes are rounded by its rules, and
+  // tensors that are already there in the capture count too. The torch rules ignore this.
   std::optional<DeviceType> runs_on;
-  // If true, rounds sizes up to the blocks of the device's allocator; if false, uses the requested
-  // sizes.
+  // If true, sizes are rounded up as by the device's allocator; if false, the requested sizes are
+  // used.
   bool rounds_sizes = true;
-  // The library that runs collectives; some allocate memory in addition to the output.
+  // The library that runs collectives, which may allocate memory in addition to the outputs.
   CollectiveLibrary collectives = CollectiveLibrary::none;
 };
 
-// Bytes of optimizer state for the parameters on the graph's main device or on a device of type
+// The bytes of optimizer state for the parameters on the graph's main device or on a device of type
 // `device`. Saturates.
 std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device);
 
@@ -55,23 +54,24 @@ class MemoryTimeline {
   [[nodiscard]] std::span<const std::int64_t> profile() const { return profile_; }
   [[nodiscard]] std::int64_t peak_bytes() const { return profile_[peak_index_]; }
   [[nodiscard]] std::size_t peak_index() const { return peak_index_; }
-  // The node that a point of the profile belongs to; none for the start.
+  // The node of a point in the profile; none for the start.
   [[nodiscard]] NodeId node_at(std::size_t index) const {
     return index == 0 ? NodeId{} : steps_[(index - 1) / 2];
   }
-  // Bytes that are live at all points: parameters, buffers, inputs, constants, optimizer state.
+  // The bytes that are live at all points: parameters, buffers, inputs, constants and optimizer
+  // state.
   [[nodiscard]] std::int64_t static_bytes() const { return static_bytes_; }
 
-  // One lifetime per storage, in the order of allocation.
+  // One lifetime per storage, in order of allocation.
   [[nodiscard]] std::span<const Lifetime> lifetimes() const { return lifetimes_; }
-  // Index into lifetimes() for `storage`. nullopt if the storage is on another device or is empty.
+  // The index in lifetimes() of `storage`; nullopt if the storage is empty or on another device.
   [[nodiscard]] std::optional<std::size_t> lifetime_of(StorageId storage) const;
   [[nodiscard]] static bool is_alive(const Lifetime& lifetime, std::size_t index);
 
-  // Bytes by category at one point; their sum is the profile's value there. Cost: linear in the
+  // The bytes by category at one point; their sum is the profile's value there. Cost: linear in the
   // storages.
   [[nodiscard]] BytesByCategory at(std::size_t index) const;
-  // Indices into lifetimes() of the storages live at a point, largest first.
+  // The indices in lifetimes() of the storages that are live at a point, largest first.
   [[nodiscard]] std::vector<std::size_t> alive_at(std::size_t index) const;
   // One profile per category; their sum is the profile at every point.
   [[nodiscard]] std::array<std::vector<std::int64_t>, kMemoryCategories> by_category() const;

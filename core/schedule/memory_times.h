@@ -8,11 +8,11 @@
 
 namespace jointer {
 
-// The times at which memory changes in the simulated step: for each point of the memory profile,
-// the time from which it is valid, in nanoseconds. Times never decrease.
+// Returns the time from which each point of the memory profile is valid in the simulated step, in
+// nanoseconds from the start of the step. Times never decrease.
 //
-// Memory is allocated when a node starts on the compute stream, and freed when the node ends. The
-// buffer of a collective, or of a copy to or from the host, is allocated when it is launched.
+// A node allocates memory when it starts on the compute stream, and frees memory when it ends. The
+// buffer of a collective, or of a copy to or from the host, is allocated when that is launched.
 std::vector<std::int64_t> memory_times(const Graph& graph, const MemoryTimeline& memory,
                                        const Simulation& simulation);
 

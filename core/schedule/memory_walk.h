@@ -1,9 +1,9 @@
 #pragma once
 
-// Walks the calls of a graph in the order in which they run, and determines how long each needs its
-// memory: rules 1, 2 and 4 at the top of lifetimes.cpp. The rules are the same for all users.
-// `Uses` determines how calls are reached and what is recorded: lifetimes, the items of an order
-// that is being edited, the copies of collectives, or a plan whose pair is not built.
+// Walks the calls of a graph in the order in which they run, and determines which memory each call
+// needs and how long, according to rules 1, 2 and 4 at the top of lifetimes.cpp. `Uses` determines
+// how calls are represented and what is recorded: lifetimes, the items of an order that is being
+// edited, the copies of collectives, or the memory of a plan.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,39 +19,40 @@ inline bool counts_on(const Graph& graph, DeviceType tensor, DeviceType device) 
   return tensor == graph.main_device() || tensor == device;
 }
 
-// The step of anything that is allocated before the first call.
+// The step for anything that is allocated before the first call.
 inline constexpr std::int32_t kBeforeStart = -1;
 
-// The step at which a placeholder that precedes step `next` of `count` is allocated. A placeholder
-// after the last call, as in a backward that only passes the value on, is allocated in the last
-// step.
+// The step in which a placeholder before step `next` is allocated. `count`: the number of steps. A
+// placeholder after the last call, as in a backward that only returns the value, is allocated in
+// the last step.
 inline std::int32_t step_of_placeholder(std::int32_t next, std::int32_t count) {
   return next == 0 ? kBeforeStart : next < count ? next : count - 1;
 }
 
-// The points of a profile (memory_timeline.h) at which a lifetime begins and ends; the end may lie
-// beyond the profile. Point 1 + 2s is after the allocations of step s, point 2 + 2s after its
-// frees.
+// The points of a profile (memory_timeline.h) at which a lifetime begins and ends; the end may be
+// beyond the profile. Point 1 + 2s is after the allocations of step s, and point 2 + 2s is after
+// its frees.
 inline std::size_t begin_point(std::int32_t first) {
   return first < 0 ? 0 : 1 + 2 * static_cast<std::size_t>(first);
 }
 inline std::size_t end_point(std::int32_t last) {
   return static_cast<std::size_t>(2 + 2 * std::int64_t{last});
 }
-// Adds a lifetime to the changes at each point; the prefix sums of the changes are the profile.
+// Adds a lifetime to the changes at its points. The prefix sums of all changes are the profile.
 inline void add_lifetime(std::vector<std::int64_t>& changes, std::int32_t first, std::int32_t last,
                          std::int64_t bytes) {
   changes[begin_point(first)] += bytes;
   if (const std::size_t end = end_point(last); end < changes.size()) changes[end] -= bytes;
 }
 
-// `Uses` has
-//   Call                         the type that identifies a call
-//   is_start(call)               true if it starts a collective, or a copy to or from the host
+// `Uses` provides
+//   Call                         a type that identifies a call
+//   is_start(call)               true if the call starts a collective, or a copy to or from the
+//                                host
 //   awaited(call)                the start that the call waits for; none if it does not wait
-//   index(start)                 the number of the start, below `starts`
+//   index(start)                 the index of a start, less than `starts`
 //   is_in_the_other_half(start, wait)
-// and records events at a step, the index of a call in the order in which they run:
+// and records what happens in a step, the index of a call in the order in which calls run:
 //   allocate(call, step)         a call allocates the storages of its results, unless they exist
 //   use_inputs(call, step)       a call uses the storages of its inputs
 //   start(call, step)            an asynchronous operation starts
@@ -65,7 +66,7 @@ class MemoryWalk {
 
   // The step of the next call.
   [[nodiscard]] std::int32_t step() const { return step_; }
-  // Skips a step that the caller handles.
+  // Skips a call that the caller handles.
   void pass() { ++step_; }
 
   void run(Call call) {
@@ -80,7 +81,7 @@ class MemoryWalk {
     ++step_;
   }
 
-  // The inputs of a start that has no wait stay to the end.
+  // The inputs of a start without a wait stay live to the end.
   void end() {
     for (const Call start : starts_)
       if (waited_[uses_.index(start)] == Waited::no) uses_.keep_inputs(start, step_);
@@ -89,10 +90,10 @@ class MemoryWalk {
  private:
   enum class Waited : std::uint8_t { no, in_its_half, in_the_other };
 
-  // The inputs of a start stay until its wait, because its stream may still read them. If a pair's
-  // forward waits for a collective and also saves its unwaited result for backward, as when a
-  // partitioner saves the start and recomputes the wait, the collective is already complete at the
-  // backward's wait. The forward runs first, so its waits are known by then.
+  // The inputs of a start stay live until its wait, because its stream may still read them. If a
+  // pair's forward waits for a collective and a partitioner saves the start and recomputes the
+  // wait, the collective is already complete at the wait in the backward. The forward runs first,
+  // so its waits are known by then.
   void wait(Call start, bool in_the_other_half) {
     Waited& waited = waited_[uses_.index(start)];
     if (in_the_other_half && waited == Waited::in_its_half) return;
@@ -101,12 +102,12 @@ class MemoryWalk {
   }
 
   Uses& uses_;
-  std::vector<Waited> waited_;  // by number of the start
+  std::vector<Waited> waited_;  // by index of the start
   std::vector<Call> starts_;
   std::int32_t step_ = 0;
 };
 
-// The part of `Uses` that does not depend on the order of a graph's calls.
+// The part of `Uses` that is the same for all orders of a graph's calls.
 class GraphCalls {
  public:
   struct Call {

@@ -1,23 +1,25 @@
 // Updates live bytes when calls move.
 //
 // Terms
-//   item    memory allocated once and freed once: a storage, or a collective's copy. It begins with
-//           the first call that returns a tensor in it, and ends after the last call that uses it.
-//           MemoryTimeline's lifetimes determine which items exist and what else keeps them live.
-//   fixed   an end that no move changes: parameters begin with the step, outputs end with it, a
-//           tangent begins with the backward. Nothing moves across placeholders and outputs, so
-//           these stay at their position in the order of calls.
+//   item    memory that is allocated and freed once: a storage, or a collective's copy. Its
+//           lifetime begins at the first call that returns a tensor in it, and ends after the last
+//           call that uses it. MemoryTimeline::lifetimes determines which items exist and what else
+//           keeps them live.
+//   fixed   describes a begin or an end of a lifetime that no move changes: parameters begin with
+//           the step, outputs end with it, and tangents begin with the backward. Nothing moves
+//           across placeholders and outputs, so these keep their positions in the order of calls.
 //
-// The bytes at a position are the sum over the fixed ends before it, which never changes, plus, for
-// each call before it, the items that begin and end with that call. A move changes these only for
-// items that the moved calls touch; all others move with their call.
+// The bytes at a position are a sum over the fixed begins and ends before it, which never changes,
+// and a sum over the calls before it of the items that begin and end with each call. Only items
+// that the moved calls touch can change the call with which they begin or end; all other items move
+// with their calls.
 //
 // A move
-//   1. Subtracts the items that the block touches from the sums of the calls where they begin and
-//      end.
-//   2. Finds their new first makers and last users.
-//   3. Recomputes the sums over the stretch in which calls moved. After the stretch, everything
-//      that it allocates and frees is the same, so nothing changes.
+//   1. Subtracts the items that the block touches from the sums of the calls with which they begin
+//      and end.
+//   2. Finds the new first makers and last users of these items, and adds them there.
+//   3. Recomputes the bytes in the stretch in which calls moved. After the stretch, nothing
+//      changes, since the stretch allocates and frees the same items.
 //   Cost: linear in the stretch and, for each item that the block was the last to use, its users.
 
 #include "core/schedule/memory_what_if.h"
@@ -115,7 +117,7 @@ void MemoryWhatIf::attach(std::span<const NodeId> block, const MovableOrder& cal
       allocated_[item.begins.index()] += item.bytes;
     }
     if (item.ends_fixed) continue;
-    // The last user stays the same unless it moved or a moved call now comes after it.
+    // The last user is the same as before unless it moved or a moved user now comes after it.
     NodeId last = item.ends;
     if (users.empty())
       last = item.begins;

@@ -23,22 +23,21 @@ class MemoryWhatIf {
   MemoryWhatIf& operator=(const MemoryWhatIf&) = delete;
 
   [[nodiscard]] std::int64_t peak_bytes() const;
-  // Live bytes at the start, then at two points per call: after its allocations and after its
+  // The live bytes at the start, then at two points per call: after its allocations and after its
   // frees.
   [[nodiscard]] std::vector<std::int64_t> profile() const;
 
-  // Call before the block moves in `calls`.
+  // Call this before moving the block in `calls`.
   void detach(std::span<const NodeId> block);
-  // Call after the block has moved. `changed`: the stretch that the move returned.
+  // Call this after moving the block. `changed`: the stretch that MovableOrder::move returned.
   void attach(std::span<const NodeId> block, const MovableOrder& calls, Stretch changed);
 
-  // The peak with the block in each gap in [first, last] of `calls`. The block must be allowed to
-  // go there.
+  // The peaks with the block in each gap in [first, last]. All these gaps must be legal.
   [[nodiscard]] std::vector<std::int64_t> peaks(const MovableOrder& calls,
                                                 std::span<const NodeId> block, std::size_t first,
                                                 std::size_t last) const;
-  // Returns true if a lifetime begins with a call of the block. If none does, moving the block
-  // later never lowers the peak, because it only extends lifetimes.
+  // Returns true if an item begins with a call of the block. If none does, moving the block later
+  // never lowers the peak, because it only extends lifetimes.
   [[nodiscard]] bool allocates(std::span<const NodeId> block) const;
 
  private:
@@ -52,14 +51,15 @@ class MemoryWhatIf {
 
   std::vector<Item> items_;
   Lists<NodeId> makers_, users_;  // indexed by item
-  Lists<std::uint32_t>
-      items_of_node_;  // indexed by call: the items it makes or uses, unless both ends are fixed
-  std::vector<std::int64_t> allocated_,
-      freed_;  // indexed by node: bytes of items that begin or end there
-  // Indexed by position: bytes of items with fixed ends, after the allocations of that position and
-  // after its frees.
+  // Indexed by node id: the items that the call makes or uses, except those with a fixed begin and
+  // end.
+  Lists<std::uint32_t> items_of_node_;
+  // Indexed by node id: bytes of the items that begin or end there.
+  std::vector<std::int64_t> allocated_, freed_;
+  // Indexed by position: the sum over fixed begins and ends up to there, after the allocations at
+  // that position and after the frees.
   std::vector<std::int64_t> fixed_high_, fixed_low_;
-  std::vector<std::int64_t> high_, low_;  // indexed by position: all items
+  std::vector<std::int64_t> high_, low_;  // indexed by position: live bytes of all items
   RangeMaximum highest_;
   std::int64_t start_bytes_ = 0;
   std::vector<std::uint32_t> detached_;

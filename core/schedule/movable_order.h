@@ -1,7 +1,7 @@
 #pragma once
 
-// An order of nodes in which blocks can be moved, and the position of every node. The cost of a
-// move is linear in its distance.
+// Maintains an order of nodes in which blocks can be moved, and the position of every node. The
+// cost of a move is linear in its distance.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,10 +31,10 @@ class MovableOrder {
   // Indexed by node id.
   [[nodiscard]] std::span<const std::uint32_t> places() const { return places_; }
 
-  // The stretch that moving the block into a gap would change. `block` is sorted by this order; gap
-  // g is right before remaining node g.
+  // The stretch that moving the block to a gap would change. `block` is sorted by this order; gap g
+  // is right before remaining node g.
   [[nodiscard]] Stretch stretch(std::span<const NodeId> block, std::size_t gap) const;
-  // Moves the block into the gap and returns the stretch that changed.
+  // Moves the block to the gap and returns the stretch that changed.
   Stretch move(std::span<const NodeId> block, std::size_t gap);
 
  private:

@@ -7,14 +7,15 @@
 
 namespace jointer {
 
-// AdamW's state for one tensor of a parameter: two fp32 moments and a 4-byte step count, as in
-// torch's fused AdamW.
+// The state of torch's fused AdamW for one tensor of a parameter: two fp32 moments and a 4-byte
+// step count.
 struct ParameterState {
   NodeId parameter;
   std::int64_t bytes = 0;
 };
 
-// For the parameters on the graph's main device or on a device of type `device`, in program order.
+// Returns the states for the parameters on the graph's main device or on a device of type `device`,
+// in program order.
 std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device);
 
 }  // namespace jointer

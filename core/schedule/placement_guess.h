@@ -1,7 +1,7 @@
 #pragma once
 
-// Measures how much the step time depends on a guess: where the ranks of process groups run. A
-// capture that does not describe its groups, such as FX text, contains only their sizes.
+// Estimates how much the step time depends on where the ranks of process groups run. This must be
+// guessed for captures that contain only the sizes of their groups, such as FX text.
 
 #include <cstdint>
 #include <optional>
@@ -14,9 +14,9 @@
 namespace jointer {
 
 struct PlacementGuess {
-  // Groups of several ranks that neither the capture nor an assumption (stride_name) places.
+  // The groups of several ranks that neither the capture nor an assumption (stride_name) places.
   std::vector<GroupId> groups;
-  // The step time if the ranks of these groups are next to each other, as in the estimate, and if
+  // The step times if the ranks of these groups are next to each other, as in the estimate, and if
   // each rank is on a separate machine.
   std::int64_t neighbors_ns = 0, spread_ns = 0;
 
@@ -24,7 +24,7 @@ struct PlacementGuess {
   [[nodiscard]] bool matters() const;
 };
 
-// `analysis`: that of `graph`. Estimates the guessed groups' collectives a second time and
+// `analysis`: the analysis of `graph`. Estimates the collectives of these groups a second time and
 // simulates the step. Errors: same as make_estimator.
 Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analysis);
 

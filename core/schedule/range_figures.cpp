@@ -1,19 +1,19 @@
 // Computes the totals of a part of the simulated step.
 //
 // Terms
-//   range     [begin, end) of the step's time. A range that ends at the end of the step includes
-//             it, so that the totals of the whole step are those of the graph.
-//   exposed   the intervals in which a collective is exposed: the stall of its wait, and, for the
+//   range     the interval [begin, end) of the step's time. A range that ends with the step
+//             includes the end, so that the totals of the whole step are those of the graph.
+//   exposed   the intervals in which a collective is exposed: the stall of its wait and, in the
 //             tail (clocks.h, rule 6), the end of its run.
 //
 // Rules
 //   1. A node is in the range if the interval in which it runs on its stream overlaps the range. A
 //      node that takes no time is in the range that contains its start. Placeholders and constants
-//      are at the start of the step, the output is at its end.
-//   2. Device time is clipped to the range. FLOPs and outputs of a node that is in the range count
-//      in full.
-//   3. Exposed time is clipped to the range, and counts for the collective.
-//   4. A storage is allocated, or freed, in the range if its memory event is: see memory_times.h.
+//      are at the start of the step, and the output is at the end.
+//   2. Device time is clipped to the range. FLOPs of a node in the range count in full.
+//   3. Exposed time is clipped to the range and counts for the collective.
+//   4. A storage is allocated or freed in the range if the memory event is in the range
+//      (memory_times.h).
 //
 // Cost: linear in nodes and storages.
 
@@ -96,7 +96,7 @@ void RangeFigures::add_exposed(const Simulation& simulation) {
 void RangeFigures::add_memory(const Graph& graph, const Analysis& analysis) {
   const MemoryTimeline& memory = analysis.memory;
   const std::vector<std::int64_t> times = memory_times(graph, memory, analysis.simulation);
-  // The point for the start of the step is not an event.
+  // The first point, for the start of the step, is not an event.
   const auto events = std::span(times).subspan(1);
   const auto index_of = [&](auto at) { return static_cast<std::size_t>(at - events.begin()); };
   first_point_ = index_of(std::ranges::lower_bound(events, range_.begin));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds the maximum of any stretch of numbers that change, with a tree of maxima over blocks of 64.
-// An update costs the length of the stretch; a query costs 64 plus the height of the tree.
+// Finds the maximum in any range of an array that changes, with a tree of maxima over blocks of 64
+// numbers. An update costs the length of the range; a query costs 64 plus the height of the tree.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace jointer {
 
 class RangeMaximum {
  public:
-  // Refers to the caller's numbers, which must outlive this object.
+  // `values` must outlive this object.
   explicit RangeMaximum(std::span<const std::int64_t> values);
 
-  // Call after the numbers in [first, last) have changed.
+  // Call this after changing the numbers in [first, last).
   void update(std::size_t first, std::size_t last);
-  // The maximum of [first, last); the smallest value of the type if the stretch is empty.
+  // The maximum in [first, last); the smallest value of the type if the range is empty.
   [[nodiscard]] std::int64_t largest(std::size_t first, std::size_t last) const;
 
  private:
@@ -25,7 +25,7 @@ class RangeMaximum {
 
   std::span<const std::int64_t> values_;
   std::size_t leaves_ = 1;          // a power of two
-  std::vector<std::int64_t> tree_;  // the root is 1, leaves follow the inner nodes
+  std::vector<std::int64_t> tree_;  // the root has index 1; leaves follow inner nodes
 };
 
 }  // namespace jointer

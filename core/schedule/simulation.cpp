@@ -1,14 +1,14 @@
-// A discrete-event simulation of one rank, in one scan of the program order.
+// Simulates one rank in one scan of the program order.
 //
-// The rules are those of clocks.h. This file records when and where each node ran, which collective
-// each wait is for, and to which collective exposed time belongs. The stall of a wait belongs to
-// the collective that it waits for; after the last kernel, each stretch of time belongs to the
-// collective that ends it (tail).
+// The rules are those of clocks.h. This file records when and where each node runs, which
+// collective each wait is for, and to which collective exposed time belongs. The stall of a wait
+// belongs to its collective. After the last kernel, each interval up to the end of a collective
+// belongs to that collective (tail).
 //
-// Reasons are found from sums of kernel time over the order: see exposure_reason.cpp.
+// exposure_reason.cpp finds the reasons for exposed time.
 //
 // Cost: linear in nodes and inputs. Source: the execution model of eager PyTorch and NCCL;
-// autoparallel's trace estimate has the same lanes without the host.
+// autoparallel's trace estimate has the same lanes except the host.
 
 #include "core/schedule/simulation.h"
 
@@ -60,7 +60,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
       std::string name = copies   ? "copy"
                          : shared ? "communication"
                                   : std::string(graph.group_label(n.group));
-      // Group descriptions are for users and may repeat; group names are unique.
+      // Labels of groups are for users and may repeat; names of groups are unique.
       if (std::any_of(streams_.begin(), streams_.end(),
                       [&](const Stream& s) { return s.name == name; }))
         name = fmt::format("{} ({})", name, shared ? "" : graph.text(graph.group(n.group).name));
@@ -135,7 +135,8 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
   for (const CollectiveTiming& c : collectives_) exposed_ns_ += c.exposed_ns;
 }
 
-// After the last kernel, each interval counts as exposed time of the collective that ends it.
+// After the last kernel, each interval up to the end of a collective is exposed time of that
+// collective.
 void Simulation::expose_tail(std::int64_t compute_end) {
   std::vector<std::size_t> late;
   for (std::size_t i = 0; i < collectives_.size(); ++i)
@@ -146,7 +147,7 @@ void Simulation::expose_tail(std::int64_t compute_end) {
   step_ns_ = compute_end;
   for (const std::size_t i : late) {
     CollectiveTiming& c = collectives_[i];
-    if (c.end_ns == step_ns_) continue;  // another one ends at the same time
+    if (c.end_ns == step_ns_) continue;  // another collective ends at the same time
     c.exposed_ns += c.end_ns - step_ns_;
     c.reason.kind = ExposureReason::Kind::tail;
     step_ns_ = c.end_ns;
@@ -160,7 +161,7 @@ std::size_t Simulation::collective_count() const {
 }
 
 std::size_t Simulation::hidden_count() const {
-  constexpr std::int64_t kNothing = 1;  // a nanosecond: rounding
+  constexpr std::int64_t kNothing = 1;  // in ns; tolerates rounding
   return static_cast<std::size_t>(std::count_if(
       collectives_.begin(), collectives_.end(),
       [](const CollectiveTiming& c) { return !c.is_transfer && c.exposed_ns <= kNothing; }));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Simulates one rank's training step: a CPU that launches, one compute stream, and one stream per
-// process group, according to the rules of clocks.h. Times are in nanoseconds from the start of the
-// step.
+// Simulates a training step on one rank, with the CPU, a compute stream, a stream per process group
+// and a stream for copies, according to the rules of clocks.h. Times are in nanoseconds from the
+// start of the step.
 
 #include <cstdint>
 #include <span>
@@ -15,38 +15,38 @@
 
 namespace jointer {
 
-// When and where a node ran. For a wait_tensor, the time from start to end is the stall of the
+// When and where a node runs. For a wait_tensor, the time from start to end is the stall of the
 // compute stream.
 struct NodeTiming {
   std::int64_t host_start = 0, host_end = 0;
-  std::int64_t start = 0, end = 0;  // on its stream; equal if it takes no time there
-  std::int32_t stream = -1;         // index into Simulation::streams, -1 for none
+  std::int64_t start = 0, end = 0;  // on its stream; equal if the node takes no time there
+  std::int32_t stream = -1;         // index in Simulation::streams; -1 for none
 };
 
 // The reason that a collective is exposed.
 struct ExposureReason {
   enum class Kind : std::uint8_t {
-    none,         // it is hidden
-    stream_busy,  // it was queued behind `node` on its stream
-    dependency,   // `node` computes its input right before it, and its result is needed immediately
-    no_compute,   // its legal range contains no independent compute
-    order,        // its legal range contains independent compute, but the order does not use it
-    tail,         // it ends after the last kernel
+    none,         // the collective is hidden
+    stream_busy,  // the collective was queued behind `node` on its stream
+    dependency,   // `node` computes the input right before, and `user` needs the result right after
+    no_compute,   // there is no independent compute in the legal range
+    order,        // there is, but not between the start and the wait
+    tail,         // the collective ends after the last kernel
   };
   Kind kind = Kind::none;
-  NodeId node;          // what it was queued behind, or its producer
-  NodeId user;          // the first node that needs its result
-  bool before = false;  // order: the unused compute is before its start, not after its wait
-  std::int64_t ns = 0;  // time queued, or of the unused compute
+  NodeId node;          // the collective ahead in the queue, or the producer of an input
+  NodeId user;          // the first node that needs the result
+  bool before = false;  // order: the unused compute is before the start, not after the wait
+  std::int64_t ns = 0;  // time in the queue, or of the unused compute
 };
 std::string_view to_string(ExposureReason::Kind kind);
 
-// Timing of an operation that a wait_tensor waits for: a collective, or a copy to or from the host.
+// The timing of a collective, or of a copy to or from the host.
 struct CollectiveTiming {
-  NodeId start, wait;  // `wait` is none if nothing waits
+  NodeId start, wait;  // `wait` is none if there is no wait
   GroupId group;       // none for a copy
   bool is_transfer = false;
-  std::int64_t ready_ns = 0;  // launched, with inputs available
+  std::int64_t ready_ns = 0;  // when it is launched and its inputs are available
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t exposed_ns = 0;
   ExposureReason reason;
@@ -57,7 +57,7 @@ struct Stream {
   GroupId group;     // none for compute, copies, and the shared communication stream
 };
 
-// The reason in one sentence; empty if the collective is hidden.
+// The reason as a phrase; empty if the collective is hidden.
 std::string reason_text(const Graph& graph, const CollectiveTiming& collective);
 
 class Simulation {
@@ -67,7 +67,7 @@ class Simulation {
              const SimulationOptions& options = {});
 
   [[nodiscard]] std::int64_t step_ns() const { return step_ns_; }
-  [[nodiscard]] std::int64_t compute_ns() const { return compute_ns_; }  // sum over kernels
+  [[nodiscard]] std::int64_t compute_ns() const { return compute_ns_; }  // sum over all kernels
   [[nodiscard]] std::int64_t communication_ns() const { return communication_ns_; }
   // Sum over all copies to and from the host.
   [[nodiscard]] std::int64_t transfer_ns() const { return transfer_ns_; }
@@ -75,13 +75,13 @@ class Simulation {
   [[nodiscard]] std::int64_t exposed_ns() const { return exposed_ns_; }
   // Time in which the compute stream waits for the CPU: step_ns - compute_ns - exposed_ns.
   [[nodiscard]] std::int64_t host_bound_ns() const { return host_bound_ns_; }
-  // The number of collectives, without copies, and the number of hidden collectives.
+  // The number of all and of hidden collectives, without copies.
   [[nodiscard]] std::size_t collective_count() const;
   [[nodiscard]] std::size_t hidden_count() const;
 
   // In program order, including copies to and from the host.
   [[nodiscard]] std::span<const CollectiveTiming> collectives() const { return collectives_; }
-  // Index into collectives() for a start or its wait; -1 for other nodes.
+  // The index in collectives() for a start or its wait; -1 for other nodes.
   [[nodiscard]] std::int32_t collective_of(NodeId node) const {
     return collective_by_node_[node.index()];
   }
@@ -97,7 +97,7 @@ class Simulation {
   std::vector<CollectiveTiming> collectives_;
   std::vector<std::int32_t> collective_by_node_;
   std::vector<std::int32_t>
-      queued_after_;  // indexed by collective: the previous one on its stream, or -1
+      queued_after_;  // indexed by collective: the previous one on the stream, or -1
   std::vector<Stream> streams_;
   std::int64_t step_ns_ = 0, compute_ns_ = 0, communication_ns_ = 0, exposed_ns_ = 0;
   std::int64_t transfer_ns_ = 0;

@@ -1,20 +1,20 @@
-// Checks that the collectives of several ranks match.
+// Checks that the collectives of several ranks match, so that the ranks do not hang.
 //
-// Terms. A call is a node that starts a collective. Groups of different captures are the same group
-// if they contain the same ranks. Several groups with the same ranks are distinguished by
-// description and name.
+// Terms. A call is a node that starts a collective. Groups in different captures are the same group
+// if they contain the same ranks. Several groups with the same ranks are matched in the order of
+// their descriptions and names.
 //
 // Rules.
-// 1. In each group, every rank makes the same calls in the same order: the same operator, reduction
-//    and source, and the same number of elements of the same types. In an all-to-all with given
-//    splits, the number of elements that one rank sends to another equals the number that the other
-//    expects. Splits known only at run time are not compared.
-// 2. No rank waits for a call that another rank makes only after a wait that, in the end, depends
-//    on the first rank. The programs are stepped through together, and a rank stays at a wait until
-//    all available ranks of the group have made the call. Ranks without a program are assumed to be
-//    always ready.
+// 1. In each group, every rank makes the same calls in the same order, with the same operator,
+//    reduction and source, and the same number of elements of the same types. In an all-to-all with
+//    given splits, each rank sends as many elements to another rank as that rank expects. Splits
+//    that are known only at run time are not compared.
+// 2. There is no deadlock, in which a rank waits for a call that another rank makes only after a
+//    wait that depends, directly or indirectly, on the first rank. The programs are run together: a
+//    rank stays at a wait until all ranks of the group with a program have made the call. Ranks
+//    without a program count as always ready.
 //
-// Cost: linear in the nodes of all programs, times the ranks of a group for all-to-alls.
+// Cost: linear in the nodes of all programs; for all-to-alls, times the ranks in a group.
 
 #include "core/schedule/spmd_check.h"
 
@@ -35,11 +35,12 @@ struct Call {
   NodeId node;
   std::string key;   // equal for matching calls
   std::string does;  // shown to the user
-  // Set only for an all-to-all whose splits are numbers.
+  // Set only for an all-to-all if all splits are numbers.
   std::vector<std::int64_t> sends, expects;
 };
 
-// Identifies a group on all ranks: by its ranks, and by its index among groups with the same ranks.
+// Identifies a group on all ranks by its ranks and by its index among the groups with the same
+// ranks.
 using GroupKey = std::pair<std::vector<std::int32_t>, std::size_t>;
 
 struct Program {
@@ -47,7 +48,7 @@ struct Program {
   const Graph* graph = nullptr;
   std::map<GroupKey, std::vector<Call>> calls;
   std::vector<const GroupKey*> keys;  // indexed by group id
-  std::vector<std::size_t> number;    // indexed by node: index among its group's calls
+  std::vector<std::size_t> number;    // indexed by node id: index among the calls of its group
 };
 
 std::string shape_text(const Graph& graph, const Tensor& tensor) {
@@ -70,7 +71,7 @@ std::string_view short_name(std::string_view target) {
   return target.substr(0, target.find('.'));
 }
 
-// Empty if the splits are not given or are not all numbers.
+// Empty if the splits are not given or if not all of them are numbers.
 std::vector<std::int64_t> splits(const Graph& graph, const Node& node, std::string_view name) {
   std::vector<std::int64_t> sizes;
   const Argument* argument = graph.argument(node, name);
@@ -90,8 +91,7 @@ bool has_splits(const Graph& graph, const Node& node) {
   return false;
 }
 
-// The reduction operator or the source rank of a broadcast: the argument that is neither a tensor
-// nor the group.
+// Describes the reduction operator or the source rank of a broadcast, if there is one.
 std::string setting_text(const Graph& graph, const Node& node) {
   if (const Argument* reduction = graph.argument(node, "reduce_op");
       reduction != nullptr && reduction->kind == Argument::Kind::string)
@@ -114,7 +114,7 @@ Call describe(const Graph& graph, NodeId id) {
     for (const Tensor& tensor : graph.tensors(input)) {
       shapes += (shapes.empty() ? "" : ", ") + shape_text(graph, tensor);
       call.key += fmt::format(" {}", to_string(tensor.dtype));
-      // With uneven splits, sizes differ between ranks.
+      // With splits, sizes may differ between ranks.
       if (!is_split) call.key += fmt::format("x{}", graph.numel(tensor));
     }
   const std::string setting = setting_text(graph, node);
@@ -128,8 +128,8 @@ Call describe(const Graph& graph, NodeId id) {
   return call;
 }
 
-// Identifies the groups of a graph. Orders groups with the same ranks by their descriptions and
-// names.
+// Identifies the groups in a graph. Groups with the same ranks are numbered in the order of their
+// descriptions and names.
 std::map<GroupKey, std::vector<Call>> group_keys(const Graph& graph, std::vector<GroupKey>& by_id) {
   using Named = std::tuple<std::vector<std::int32_t>, std::string_view, std::string_view>;
   std::map<Named, std::vector<std::size_t>> named;
@@ -185,8 +185,8 @@ class Checker {
     if (!report_.mismatch) step_through();
     if (alone_ > 0)
       report_.notes.push_back(
-          counted(alone_, "group could not be compared: only one of its ranks was given",
-                  "groups could not be compared: only one rank of each was given"));
+          counted(alone_, "group could not be compared: only one of its ranks is given",
+                  "groups could not be compared: only one rank of each is given"));
     return std::move(report_);
   }
 
@@ -285,7 +285,7 @@ class Checker {
     return is_brief ? text : fmt::format("{} ({}, position {})", text, side.does, side.position);
   }
 
-  // Keeps the mismatch that comes first in program order.
+  // Reports the mismatch if it comes before all others so far in program order.
   void note_mismatch(const GroupKey& key, std::size_t call, std::size_t a, std::size_t b) {
     SpmdMismatch found{.group = label(key),
                        .ranks = key.first,
@@ -314,10 +314,10 @@ class Checker {
   struct Step {
     std::span<const NodeId> order;
     std::size_t at = 0;
-    std::map<const GroupKey*, std::size_t> made;  // number of calls made, by the program's own key
+    std::map<const GroupKey*, std::size_t> made;  // number of calls made, by the program's key
   };
 
-  // Repeatedly runs every program as far as possible, until no program advances.
+  // Runs every program as far as possible, and repeats this until no program advances.
   void step_through() {
     std::vector<Step> steps;
     for (const Program& program : programs_)
@@ -342,7 +342,7 @@ class Checker {
       ++step.made[programs_[program].keys[node.group.index()]];
   }
 
-  // The collective that the next node of a program waits for.
+  // The collective that the next node of a program waits for; may be none.
   NodeId awaited(const Step& step, std::size_t program) const {
     const Graph& graph = *programs_[program].graph;
     const Node& node = graph.node(step.order[step.at]);
@@ -351,7 +351,8 @@ class Checker {
     return start && graph.node(start).group ? start : NodeId();
   }
 
-  // The program that has not yet made the call that `program` waits for.
+  // A program that has not yet made the call for which `program` waits; nullopt if `program` can
+  // advance.
   std::optional<std::size_t> blocker(const std::vector<Step>& steps, std::size_t program) const {
     const NodeId start = awaited(steps[program], program);
     if (!start) return std::nullopt;
@@ -398,7 +399,7 @@ class Checker {
   std::vector<Program> programs_;
   std::map<GroupKey, Members> keys_;
   SpmdReport report_;
-  std::size_t alone_ = 0;  // number of groups with only one available rank
+  std::size_t alone_ = 0;  // number of groups in which only one rank has a program
 };
 
 }  // namespace

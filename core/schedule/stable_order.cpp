@@ -1,14 +1,17 @@
-// Computes an order that keeps dependencies and otherwise follows the given order.
+// Computes an order that respects dependencies and otherwise follows the given order.
 //
 // Terms
-//   pending  nodes not visited yet, a stack: the top is the next node of the given order.
-//   waiting  a visited node waits for one of the nodes that it still needs, the last in their
-//            order: inputs come first, then nodes required by edges.
+//   pending  a stack of nodes to visit. At first, it contains the given order, with the first node
+//            on top.
+//   waiting  visited nodes without a position. Each waits for the last node that it needs and that
+//            has no position yet. Inputs come first in this order, then the nodes that edges
+//            require.
 //
-// Steps. Take the next pending node. If it needs a node that has no position yet, it waits for that
-// node. Otherwise it gets the next position, and the nodes that wait for it are visited next, in
-// the order in which they began to wait. Between two walls this repeats until no node is pending; a
-// node that still waits then can never run.
+// Steps. Visit the next pending node. If it needs a node that has no position yet, it waits for
+// that node. Otherwise, it gets the next position, and the nodes that wait for it are pushed onto
+// the stack, so that they are visited next in the order in which they began to wait. Repeat this
+// for the nodes between two walls until no node is pending. If a node still waits then, there is no
+// order.
 
 #include "core/schedule/stable_order.h"
 
@@ -71,7 +74,7 @@ class Sorter {
     }
   }
 
-  // True if the edge is already implied, because `after` reads `before`.
+  // True if the edge is redundant, because `after` reads `before`.
   [[nodiscard]] bool is_read(const OrderEdge& e) const {
     const auto inputs = graph_.inputs(e.after);
     return std::find(inputs.begin(), inputs.end(), e.before) != inputs.end();
@@ -82,7 +85,7 @@ class Sorter {
     result_.push_back(id);
   }
 
-  // The last of the nodes that `id` needs that has not been placed yet; none if `id` can be placed.
+  // The last node that `id` needs and that is not placed yet; none if `id` can be placed.
   [[nodiscard]] NodeId missing(NodeId id) const {
     for (std::uint32_t i = first_[id.index() + 1]; i-- > first_[id.index()];)
       if (!is_placed_[needed_[i].index()]) return needed_[i];
@@ -96,7 +99,7 @@ class Sorter {
   [[nodiscard]] tl::unexpected<Error> stuck(std::span<const NodeId> nodes) const {
     const auto at = std::find_if(nodes.begin(), nodes.end(),
                                  [&](NodeId id) { return !is_placed_[id.index()]; });
-    return fail(Error::Kind::usage, "{} would have to run before {}, on whose result it depends",
+    return fail(Error::Kind::usage, "{} would have to run before {}, on which it depends",
                 graph_.name(*at), graph_.name(missing(*at)));
   }
 
@@ -104,10 +107,10 @@ class Sorter {
   const Dependencies& dependencies_;
   const IgnoredDependency& ignores_;
   std::vector<std::uint32_t> first_;
-  // The nodes that edges require before a node; its entries begin at first_[node].
+  // The nodes that edges require before each node; the entries for a node begin at first_[node].
   std::vector<NodeId> needed_;
   std::vector<bool> is_placed_;
-  std::vector<std::vector<NodeId>> waiting_;  // indexed by node: the nodes that wait for it
+  std::vector<std::vector<NodeId>> waiting_;  // indexed by node id: the nodes that wait for it
   std::vector<NodeId> result_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Computes an order that keeps dependencies and otherwise follows the given order.
+// Computes an order that respects dependencies and otherwise follows the given order.
 
 #include <functional>
 #include <span>
@@ -18,12 +18,12 @@ struct OrderEdge {
 
 using IgnoredDependency = std::function<bool(const Dependency& dependency, NodeId of)>;
 
-// `order`: the nodes of the graph of `dependencies`, each once, in an order that may break
-// dependencies. The result contains the same nodes. Each node keeps its position or, if it depends
-// on later nodes, follows right after the last of them. Nodes that wait for the same node keep
-// their order. Placeholders and outputs divide the order: nothing crosses them. Error (usage): the
-// dependencies and edges form a cycle or cross a placeholder or output; the message names a node.
-// `ignores`: returns true for a node's dependency that does not hold; may be empty.
+// Reorders nodes. `order`: all nodes of the graph, each once, in an order that may violate
+// dependencies. In the result, each node keeps its place or, if it depends on later nodes, follows
+// the last of these. Nodes that wait for the same node keep their order. No node crosses a
+// placeholder or an output. `edges`: additional dependencies. `ignores`: returns true for
+// dependencies that do not count; may be empty. Error (usage): the dependencies and edges form a
+// cycle or cross a placeholder or an output; the message names a node.
 // Cost: linear in nodes and dependencies.
 // Source: torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which gives the same
 // order.

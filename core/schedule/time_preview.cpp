@@ -1,38 +1,39 @@
-// Computes step time and exposed time for every gap that a block may move to, exactly, without one
-// simulation per gap.
+// Computes the exact step time and exposed time for every gap to which a block may be moved,
+// without one simulation per gap.
 //
 // Terms
-//   rest     the calls without the block.
-//   event    a start or a wait of the rest. Between two events only the clocks of the host and of
+//   rest     the calls outside the block.
+//   event    a start or a wait in the rest. Between two events, only the clocks of the host and of
 //            the compute stream change (ClockDelays).
-//   model    a run that is known at every event: initially that of the rest, without the block.
-//   shift    the delay of the compute stream compared with the model.
-//   slack    the maximum delay compared with the model that has no effect: for the host, until it
-//            launches the call that the compute stream is waiting for; for a stream's clock, until
-//            its next collective is ready; for a collective, until its wait. Negative if the
-//            compute stream is already waiting for it.
-//   asleep   not shifted like the compute stream, but without effect until its next use. If it is
-//            later than the shift, the difference is within its slack; if it is earlier, its slack
-//            is not negative.
+//   model    a run with a known state at every event: initially, the run of the rest alone.
+//   shift    the delay of the compute stream relative to the model.
+//   slack    the maximum delay relative to the model that has no effect: for the host, the time
+//            until the compute stream needs what the host launches; for a stream's clock, the time
+//            until its next collective is ready; for a collective, the time until its wait.
+//            Negative if it is already being waited for.
+//   asleep   describes a clock or a collective that is not shifted like the compute stream, but has
+//            no effect before its next use: if it is delayed by more than the shift, the difference
+//            is within its slack; if by less, its slack is not negative.
 //
 // Steps
-//   1. Run the rest, and record the state at every gap and every event, and the slacks.
-//   2. For each gap, from the last to the first: run the block in the state at the gap, then the
+//   1. Run the rest, and record the state at every gap, and the state and the slacks at every
+//      event.
+//   2. For each gap, from the last to the first, run the block from the state at the gap, then the
 //      calls up to the next event.
-//   3. At an event, find the first later event at which a sleeper wakes. If there is none, the rest
-//      is as in the model, only later: it exposes as much, and ends `shift` later. If it is a later
-//      event, the run jumps there: everything started on the way is `shift` later. If it is this
-//      event, simulate it.
-//   4. If a run is in exactly the state that the run of the next gap was in, the rest is known.
-//      This is the case if the block only moved past calls that it does not disturb.
+//   3. At an event, find the first event from there on at which something that is asleep wakes. If
+//      there is none, everything else runs as in the model, but is later by the shift: it exposes
+//      as much, and ends later by the shift. If it is a later event, jump there: everything that
+//      starts on the way is later by the shift. If it is this event, simulate it.
+//   4. If a run reaches the same state as the run of the next gap, its result is known. This is the
+//      case if the block only passed calls that it does not disturb.
 //   5. If many events had to be simulated, because the block disturbs a busy stream for a long
-//      time, the model becomes the run with the block in the gap just done. Before that gap (the
+//      time, use the run with the block in the gap just visited as the model. Before that gap (the
 //      border), the model remains the run of the rest.
-//   Step 3 may consider an event awake that is not; the event is then simulated unnecessarily. The
+//   Step 3 may find an event at which nothing wakes, which is then simulated unnecessarily. The
 //   result is the same as if all events were simulated.
 //
-// Cost: one run of the rest per model and, for each gap, the events until its run is back in step
-// with the model or with the run of the next gap.
+// Cost: one run of the rest per model and, for each gap, the events until its run is in sync with
+// the model or with the run of the next gap.
 
 #include "core/schedule/time_preview.h"
 
@@ -43,8 +44,8 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kBlockEvents = 64;
-// The work of visiting an event and of checking a stretch of skipped events, in units of the work
-// to run one call. The work done decides when a new model is worth its run.
+// The work to visit an event, and to check a range of skipped events, in units of the work to run
+// one call. The accumulated work decides when a new model is worthwhile.
 constexpr std::size_t kEventWork = 12, kEraWork = 4;
 
 }  // namespace
@@ -97,7 +98,7 @@ TimePreview::TimePreview(const TimeWhatIf& time, const MovableOrder& calls,
   find_next();
 }
 
-// Runs the rest from a rank on, starting with the current state.
+// Runs the rest from a rank on, starting from the current state.
 void TimePreview::run_rest(std::size_t rank) {
   const bool is_first = gaps_.empty();
   last_event_ = nullptr;
@@ -120,7 +121,7 @@ void TimePreview::run_rest(std::size_t rank) {
   end_rest();
 }
 
-// Updates the host's slack when the compute stream starts a call that the host has just launched.
+// Updates the host's slack for a call that the host has just launched.
 void TimePreview::note_use_of_host() {
   if (last_event_ == nullptr || last_event_->resets) return;
   last_event_->host_slack = std::min(last_event_->host_slack, now_.host_slack());
@@ -150,7 +151,7 @@ void TimePreview::add_event(const Call& call) {
     if (starts_[call.collective] != kNowhere)
       waits_.push_back({.event = index, .start = starts_[call.collective]});
   }
-  // The run of the rest treats collectives of the block as already complete.
+  // Collectives that the block starts count as already complete here.
   event.slack = ready - ends_[call.collective];
   now_.wait_until(ends_[call.collective]);
 }
@@ -173,7 +174,7 @@ void TimePreview::find_least_slacks() {
   }
 }
 
-// Computes the delays to the next event from each gap and from each event after the first gap.
+// Computes the delays up to the next event from each gap and from each event after the first gap.
 void TimePreview::find_delays() {
   ClockDelays until;
   std::size_t event = count_;
@@ -220,7 +221,7 @@ void TimePreview::find_next() {
   }
 }
 
-// Uses the run with the block in this gap as the model for everything after the gap.
+// Uses the run with the block in this gap as the model for all events after the gap.
 void TimePreview::take_as_model(std::size_t gap) {
   const Gap& at = gaps_[gap];
   begin(at);
@@ -241,7 +242,8 @@ void TimePreview::take_as_model(std::size_t gap) {
 
 // --- The run with the block, from a gap on ---
 
-// Visits gaps from last to first, so that a run can reach the state of the next gap's run.
+// Visits the gaps from last to first, so that each run can be compared with the run of the next
+// gap.
 std::vector<StepTime> TimePreview::run() {
   std::vector<StepTime> times(gaps_.size());
   for (std::size_t i = gaps_.size(); i-- > 0;) {
@@ -282,9 +284,9 @@ StepTime TimePreview::finish(std::uint32_t event) {
   return at_.now.drain(at_.streams);
 }
 
-// Returns true if, at this event, the run is in the same state as the run of the next gap was.
-// Collectives started between the two gaps must end as they do without the block, because that is
-// how they ended in that run.
+// Returns true if, at this event, the run is in the same state as the run of the next gap.
+// Collectives that start between the two gaps must end as they do without the block, as they did in
+// that run.
 bool TimePreview::is_known(std::uint32_t event) const {
   if (event != known_.begun || at_.now.host != known_.now.host ||
       at_.now.compute != known_.now.compute || at_.streams != known_.streams ||
@@ -368,9 +370,10 @@ std::int64_t TimePreview::end_of(std::uint32_t collective) const {
   return ends_[collective];
 }
 
-// --- Back in step ---
+// --- Back in sync ---
 
-// The stream's clock in the run of the rest, before an event that is not after the border.
+// The stream's clock before an event in the run of the rest. The event must not be after the
+// border.
 std::int64_t TimePreview::clock_of_rest(std::size_t stream, std::uint32_t event) const {
   if (border_ != kNowhere && next_start(stream, event) >= border_) return border_streams_[stream];
   return clock_of_model(stream, event);
@@ -381,8 +384,8 @@ std::int64_t TimePreview::clock_of_model(std::size_t stream, std::uint32_t event
   return next == count_ ? streams_[stream] : events_[next].clock;
 }
 
-// The first event, from this one on, that may run differently than in the model; kNowhere if there
-// is none. The end counts as an event, and so does the border, where the model changes.
+// The first event, from this one on, that may not run as in the model; kNowhere if there is none.
+// The end counts as an event, as does the border, where the model changes.
 std::uint32_t TimePreview::wakes(std::uint32_t event) {
   work_ += kEventWork + at_.pending.size() / 3 + at_.eras.size() * kEraWork;
   const Event& model = events_[event];
@@ -412,11 +415,11 @@ std::uint32_t TimePreview::wakes(std::uint32_t event) {
   return std::min(first, host_wakes(event, at_.now.host - model.before.host - shift));
 }
 
-// Checks the host, whose delay exceeds the compute stream's shift by `ahead`.
+// Checks the host, which is delayed by `ahead` more than the compute stream.
 std::uint32_t TimePreview::host_wakes(std::uint32_t event, std::int64_t ahead) const {
   if (ahead == 0) return kNowhere;
   const std::int64_t needed = std::max<std::int64_t>(ahead, 0);
-  // After a reset, the host is shifted by as much as the compute stream.
+  // After a reset, the host has the same shift as the compute stream.
   const std::uint32_t end = std::min(next_resets_[event] + 1, count_);
   for (std::uint32_t e = event; e < end;) {
     if (e % kBlockEvents == 0 && min_host_slacks_[e / kBlockEvents] >= needed) {
@@ -434,7 +437,7 @@ std::uint32_t TimePreview::pending_wake(std::uint32_t event, std::int64_t shift)
   std::uint32_t first = kNowhere;
   for (std::size_t i = 0; i < at_.pending.size();) {
     const Pending& pending = at_.pending[i];
-    if (pending.wait < event) {  // it is done
+    if (pending.wait < event) {  // already waited for
       at_.pending[i] = at_.pending.back();
       at_.pending.pop_back();
       continue;
@@ -447,8 +450,8 @@ std::uint32_t TimePreview::pending_wake(std::uint32_t event, std::int64_t shift)
   return first;
 }
 
-// Checks collectives that began before the gap. They end as in the model, so they are earlier than
-// the compute stream by the shift. Gives up after some waits and considers the next wait awake.
+// Checks collectives that began before the gap. They end as in the model and are not delayed by the
+// shift. Gives up after some waits and returns the next wait.
 std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t shift) const {
   constexpr int kMax = 64;
   if (shift == 0 || events_[at_.begun].last_wait < static_cast<std::int32_t>(event))
@@ -460,8 +463,8 @@ std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t s
   return wait;
 }
 
-// Checks collectives that started at skipped events. Gives up after some waits and considers the
-// next wait awake.
+// Checks collectives that started at skipped events. Gives up after some waits and returns the next
+// wait.
 std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
                                      std::int64_t shift) const {
   constexpr std::size_t kMax = 64;
@@ -477,7 +480,7 @@ std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
   return kNowhere;
 }
 
-// Skips events that run as they do in the model.
+// Skips events that run as in the model.
 void TimePreview::jump(std::uint32_t from, std::uint32_t to) {
   const bool is_rest = border_ != kNowhere && from < border_;
   const Event &here = events_[from], &there = is_rest && to == border_ ? at_border_ : events_[to];

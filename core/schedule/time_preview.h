@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes step time and exposed time for every gap that a block may move to. The algorithm is at
-// the top of time_preview.cpp.
+// Computes the step time and the exposed time for every gap to which a block may be moved. The
+// algorithm is at the top of time_preview.cpp.
 
 #include <cstdint>
 #include <span>
@@ -27,46 +27,46 @@ class TimePreview {
    public:
     explicit EventSet(std::size_t events = 0) : bits_(events / 64 + 1, 0) {}
     void flip(std::uint32_t event) { bits_[event / 64] ^= std::uint64_t{1} << (event % 64); }
-    // The first event in the set that is not before `event`, or kNowhere.
+    // The first event in the set from `event` on, or kNowhere.
     [[nodiscard]] std::uint32_t next(std::uint32_t event) const;
 
    private:
     std::vector<std::uint64_t> bits_;
   };
 
-  // A start or a wait of the rest, as it ran in the model.
+  // A start or a wait in the rest, and its state in the model.
   struct Event {
     const Call* call = nullptr;
     bool resets = false;  // the host waits for the compute stream before the next event
     Clocks before;
-    std::int64_t slack = 0;             // of the start's stream clock, or the wait's collective
-    std::int64_t host_slack = kPlenty;  // of the host's clock, here and until the next event
-    std::int64_t end = 0;               // of a start; for a wait, the time it is reached
-    std::int64_t clock = 0;             // for a start: its stream's clock before it
-    ClockDelays after;                  // until the next event
-    std::int32_t last_wait = -1;        // event of the last wait for a start before it; -1 for none
-    std::uint32_t waits = 0;            // number of waits_ before it
+    std::int64_t slack = 0;             // of the start's stream, or of the wait's collective
+    std::int64_t host_slack = kPlenty;  // of the host, here and up to the next event
+    std::int64_t end = 0;               // of a start
+    std::int64_t clock = 0;             // of a start's stream, before the start
+    ClockDelays after;                  // up to the next event
+    std::int32_t last_wait = -1;        // the last wait for any earlier start; -1 for none
+    std::uint32_t waits = 0;            // number of waits_ before this event
   };
   struct Gap {
     Clocks before;
-    std::uint32_t event = 0;  // the first after the gap
-    ClockDelays until;        // up to that event
+    std::uint32_t event = 0;  // the first event after the gap
+    ClockDelays until;        // delays up to that event
   };
-  // The first wait for a collective.
+  // The first wait for a collective of the rest.
   struct Wait {
     std::uint32_t event = 0, start = 0;  // events
   };
-  // A collective whose start was simulated: its first wait, and its delay compared with the model.
+  // A collective with a simulated start: its first wait, and its delay relative to the model.
   struct Pending {
     std::uint32_t wait = 0;
     std::int64_t by = 0;
   };
-  // A range of skipped events. Collectives that started there end later than in the model by `by`.
+  // A range of skipped events. Collectives that start there end later than in the model by `by`.
   struct Era {
     std::uint32_t first = 0, last = 0;
     std::int64_t by = 0;
   };
-  // A collective that the block starts and that is waited for after the block.
+  // A collective that the block starts. `wait`: its first wait in the rest, if there is one.
   struct Own {
     std::int64_t end = 0;
     std::uint32_t collective = 0, wait = kNowhere;
@@ -111,39 +111,38 @@ class TimePreview {
   std::vector<const Call*> block_;
   std::vector<const Call*> rest_;
 
-  // The model. `events_` has an extra entry for the end.
+  // The model. `events_` has an additional entry for the end.
   std::uint32_t count_ = 0;
   std::vector<Event> events_;
   // From this event on, the model is a run with the block in the gap before the event; kNowhere if
-  // the model has no block. `at_border_` and `border_streams_` hold the state at that event in the
-  // run of the rest.
+  // the model is the run of the rest. `at_border_` and `border_streams_` are the state at that
+  // event in the run of the rest.
   std::uint32_t border_ = kNowhere;
   Event at_border_;
   std::vector<std::int64_t> border_streams_;
   std::vector<Gap> gaps_;
-  std::vector<std::uint32_t> starts_, first_waits_;  // indexed by collective: events
-  std::vector<Wait> waits_;                          // first waits for starts of the rest
+  std::vector<std::uint32_t> starts_, first_waits_;  // indexed by collective; events
+  std::vector<Wait> waits_;                          // of the rest, in order
   std::vector<std::int64_t> ends_;                   // indexed by collective
-  std::vector<std::int64_t> streams_;                // indexed by stream: its clock at the end
-  std::vector<std::int64_t>
-      stream_slacks_;  // indexed by stream: at the end, relative to the compute stream
-  std::vector<std::uint32_t> next_starts_;     // indexed by stream, then event
-  std::vector<std::uint32_t> next_resets_;     // indexed by event
-  std::vector<std::int64_t> min_host_slacks_;  // minimum of 64 events each
+  std::vector<std::int64_t> streams_;                // indexed by stream: clock at the end
+  std::vector<std::int64_t> stream_slacks_;          // indexed by stream: slack at the end
+  std::vector<std::uint32_t> next_starts_;           // indexed by stream, then event
+  std::vector<std::uint32_t> next_resets_;           // indexed by event
+  std::vector<std::int64_t> min_host_slacks_;        // minimum over each block of 64 events
   StepTime model_;
 
-  // State while a model runs: the clocks, the next event, and the last event or null.
+  // The state while a model runs: the clocks, the next event, and the last event or null.
   Clocks now_;
   std::uint32_t next_event_ = 0;
   Event* last_event_ = nullptr;
-  std::size_t work_ = 0;  // work since the model was run
+  std::size_t work_ = 0;  // work since the model ran
 
-  // The waits whose collectives began before the gap, and those among them that are exposed in the
+  // The waits for collectives that began before the gap, and those of them that are exposed in the
   // model.
   EventSet begun_waits_, begun_exposed_;
-  std::uint32_t begun_ = 0;  // current state of these sets: starts before this event
+  std::uint32_t begun_ = 0;  // the sets contain the waits for starts before this event
 
-  // The state of a run with the block, from a gap on.
+  // The state of a run with the block in a gap.
   struct Run {
     Clocks now;
     std::uint32_t begun = 0;  // the first event after the gap
@@ -153,10 +152,10 @@ class TimePreview {
     std::vector<Own> own;
   } at_;
   std::vector<std::int64_t> own_ends_;        // indexed by collective
-  std::vector<std::uint32_t> own_ends_from_;  // indexed by collective: the run that set it
+  std::vector<std::uint32_t> own_ends_from_;  // indexed by collective: run_ when own_ends_ was set
   std::uint32_t run_ = 0;
 
-  // The state of the next gap's run at its first event, and its result.
+  // The state of the next gap's run at its first event, and the result of that run.
   struct Known {
     std::uint32_t begun = kNowhere;
     Clocks now;

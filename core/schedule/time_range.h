@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// A part of the simulated step: [begin, end), in nanoseconds from the start of the step.
+// An interval [begin, end) of the simulated step, in nanoseconds from the start of the step.
 struct TimeRange {
   std::int64_t begin = 0, end = 0;
 

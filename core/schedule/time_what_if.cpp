@@ -1,23 +1,25 @@
-// Updates the simulation (clocks.h) of an order that is being edited.
+// Updates the simulation (clocks.h) of an order that is being edited after each move.
 //
 // The order is divided into chunks of a fixed number of calls. The state before each chunk is
-// stored: the clocks of the host, the compute stream and every group's stream, and the exposed time
-// so far.
+// stored: the clocks of the host, the compute stream and all other streams, and the exposed time so
+// far.
 //
 // A move
 //   1. Restarts the run at the chunk of the first call whose position changed.
 //   2. After the last such call, stops before the first chunk that is in sync again: every clock is
-//      later by the same amount (the shift, possibly zero), or differs without effect:
-//        - A stream's clock that neither was nor is ahead of the host and the compute stream: the
-//          next collective on that stream starts later anyway. The same holds for a pending
-//          collective, which ends no later than its stream's clock.
-//        - The host's clock, if the compute stream stays far enough behind it until the host waits
-//          for that stream.
-//   3. Everything after that is as before, only later by the shift, and so are the stored states. A
-//      collective's end is stored relative to the chunk that starts it, so it moves with the chunk.
+//      later by the same amount (the shift, possibly zero), or its difference has no effect. This
+//      applies to
+//        - a stream's clock that neither was nor is later than both the host and the compute
+//          stream, since the next collective on that stream starts later anyway; the same holds for
+//          a pending collective, which ends no later than its stream's clock;
+//        - the host's clock, if the host stays far enough ahead of the compute stream until it
+//          waits for that stream.
+//   3. Everything after that runs as before, but is later by the shift, so the stored states are
+//      shifted. A collective's end is stored relative to the chunk that starts it, so it moves with
+//      that chunk.
 //
-// Cost: the calls until the streams are in sync again, plus a few additions per chunk if there is a
-// shift. If the streams never are, the cost is all calls after the move.
+// Cost: the calls until the run is in sync again, plus a few additions per later chunk if there is
+// a shift. If the run never gets back in sync, the cost is all calls after the move.
 
 #include "core/schedule/time_what_if.h"
 
@@ -145,8 +147,8 @@ std::int64_t TimeWhatIf::end_of(std::uint32_t collective) const {
   return chunks_[started_in_[collective]].before.compute + ends_[collective];
 }
 
-// Records when the collectives that a chunk starts end, before the chunk is run again. Call this
-// for every chunk in which calls moved before running any chunk again.
+// Records the ends of the collectives that a chunk starts, before it is run again. Call this for
+// every chunk in which calls moved before running any chunk again.
 void TimeWhatIf::note_ends(const MovableOrder& calls, std::size_t chunk) {
   const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
   for (std::size_t place = chunk * kChunk; place < last; ++place)
@@ -173,8 +175,8 @@ bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
          host_sleeps(chunk, now_.host - was.host - shift);
 }
 
-// Returns true if shifting the host's clock by `ahead` more than the other clocks has no effect
-// from this chunk on.
+// Returns true if it has no effect from this chunk on that the host's clock is shifted by `ahead`
+// more than the other clocks.
 bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   if (ahead == 0) return true;
   for (; chunk < chunks_.size(); ++chunk) {
@@ -184,7 +186,7 @@ bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   return true;
 }
 
-// The run is in sync again: shifts the stored states of this chunk and all later ones accordingly.
+// Shifts the stored states of this chunk, where the run is in sync again, and of all later chunks.
 void TimeWhatIf::shift_from(std::size_t chunk) {
   const Clocks& was = chunks_[chunk].before;
   const std::int64_t shift = now_.compute - was.compute, exposed = now_.exposed - was.exposed;

@@ -21,18 +21,17 @@ class TimeWhatIf {
              const MovableOrder& calls);
 
   [[nodiscard]] StepTime time() const { return time_; }
-  // Call after calls have moved.
+  // Call this after moving calls. `changed`: the stretch that MovableOrder::move returned.
   void replay(const MovableOrder& calls, Stretch changed);
-  // The times with the block in each gap in [first, last] of `calls`. All these gaps must be
-  // legal.
+  // The times with the block in each gap in [first, last]. All these gaps must be legal.
   [[nodiscard]] std::vector<StepTime> times(const MovableOrder& calls,
                                             std::span<const NodeId> block, std::size_t first,
                                             std::size_t last) const;
   // Returns true if the block contains only waits and calls that take only host time.
   [[nodiscard]] bool may_sleep(std::span<const NodeId> block) const;
-  // Returns true if moving the block later cannot change the times: the block may sleep, the
-  // collectives that it waits for are complete, and its host time has no effect anywhere. May
-  // return false even if the times cannot change.
+  // Returns true if moving the block later cannot change the times: may_sleep() is true, the
+  // collectives that the block waits for are complete, and its host time has no effect anywhere.
+  // May return false even if the times cannot change.
   [[nodiscard]] bool sleeps_from_here(const MovableOrder& calls,
                                       std::span<const NodeId> block) const;
 
@@ -40,18 +39,18 @@ class TimeWhatIf {
   friend class TimePreview;
 
   struct Call : TimedCall {
-    bool stalls = false;           // for a wait: the compute stream was idle when it was last run
+    bool stalls = false;           // for a wait: it made the compute stream idle in the last run
     std::uint32_t collective = 0;  // of starts and waits
   };
-  // A run of a fixed number of calls, and the state before them.
+  // A chunk of consecutive calls, and the state before them.
   struct Chunk {
     Clocks before;
-    // The host's minimum lead over the compute stream when that stream starts a launched call. If
-    // the host waits for the compute stream in this chunk, only calls up to that point count.
+    // The minimum lead of the host over the compute stream whenever that stream needs a launch. If
+    // the host waits for the compute stream in this chunk, only calls up to there count.
     std::int64_t host_slack = 0;
-    bool resets = false;  // the host waits for the compute stream
+    bool resets = false;  // the host waits for the compute stream in this chunk
   };
-  // A replayed collective and its previous end.
+  // A collective that is run again, and its previous end.
   struct Replayed {
     std::uint32_t collective = 0;
     std::int64_t was = 0;
@@ -71,13 +70,13 @@ class TimeWhatIf {
   void shift_from(std::size_t chunk);
   void end();
 
-  std::vector<Call> calls_;  // indexed by node
+  std::vector<Call> calls_;  // indexed by node id
   std::size_t streams_ = 0, collectives_ = 0;
   std::vector<Chunk> chunks_;
   std::vector<std::int64_t>
-      chunk_streams_;  // indexed by chunk, then stream: the clock before the chunk
-  // Indexed by collective: the chunk that starts it, and its end, relative to the compute clock
-  // before that chunk.
+      chunk_streams_;  // indexed by chunk, then stream: clock before the chunk
+  // Indexed by collective: the chunk that starts it, and its end relative to the compute stream's
+  // clock before that chunk.
   std::vector<std::uint32_t> started_in_;
   std::vector<std::int64_t> ends_;
   StepTime time_;

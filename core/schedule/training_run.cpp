@@ -1,35 +1,36 @@
-// Simulates the allocations and frees of a training loop, in order, with the model of torch's
-// caching allocator.
+// Simulates the allocations and frees of a training loop in order, with the model of torch's
+// caching allocator (cuda_allocator.cpp).
 //
-// A training step, with its memory in addition to the graph's own lifetimes (lifetimes.cpp):
-//   setup      parameters, buffers and constants, once; the inputs in each step.
+// Phases of a training step, with the memory in addition to the graph's lifetimes (lifetimes.cpp):
+//   setup      parameters, buffers and constants are allocated once, and the inputs in each step.
 //   forward    the forward's lifetimes. cuBLAS allocates its workspace in the first step.
-//   loss       computed from logits of L bytes in their own type and F bytes in fp32. Forward: the
-//              fp32 copy; under loss_parallel (torch/distributed/tensor/parallel/loss.py) the
-//              shifted logits, their exponential for the sum, then the log-softmax; else only the
-//              log-softmax, which one kernel computes. Then the logits are freed (torchtitan's `del
-//              pred`). Backward: under loss_parallel the gradient's zeros, the exponential, their
-//              sum and its product with the incoming gradient, while the log-softmax is still
-//              saved: four times F; else the gradients of the nll loss and of the log-softmax:
-//              three times F. Then the tangent in the logits' type, and the rest is freed. Row-wise
-//              results are left out: the vocabulary is thousands of times larger.
-//   backward   the backward's lifetimes. Gradients are passed to the parameters without a copy,
-//              since autograd takes ownership of a gradient with no other reference. If not boxed,
-//              saved tensors and tangents stay until the end of the backward.
-//   optimizer  fused AdamW: two fp32 moments and a step count per parameter, allocated in the first
-//              step. Gradients are cleared at the beginning of the next step (zero_grad,
+//   loss       the loss is computed from logits with F bytes in fp32. Its forward allocates the
+//              fp32 copy and the log-softmax, which one kernel computes; under loss_parallel
+//              (torch/distributed/tensor/parallel/loss.py), it also allocates the shifted logits
+//              and their exponential, for the sum. Then the logits are freed (torchtitan's `del
+//              pred`). Its backward allocates the gradients of the nll loss and of the log-softmax,
+//              while the log-softmax is still saved (3 F bytes in total); under loss_parallel, it
+//              allocates the gradient's zeros, the exponential, their sum, and its product with the
+//              incoming gradient (4 F bytes). Then the tangent is allocated in the type of the
+//              logits, and the rest is freed. Row-wise results are omitted, since the vocabulary is
+//              thousands of times larger.
+//   backward   the backward's lifetimes. Gradients become those of the parameters without a copy,
+//              since autograd takes ownership of gradients without other references. If arguments
+//              are not boxed, saved tensors and tangents stay live until the end of the backward.
+//   optimizer  fused AdamW allocates two fp32 moments and a step count per parameter in the first
+//              step. Gradients are freed at the beginning of the next step (zero_grad,
 //              set_to_none).
 //
-// A flat training step contains its own loss: there is no phase of that name, and nothing is added
-// between forward and backward. Its backward begins at its first backward call. Its results (the
-// loss and the gradients, which become the parameters' own) stay until the next step begins, as in
-// torchtitan's graph_trainer without gradient accumulation.
+// A flat training step contains its loss, so there is no loss phase. Its backward begins at the
+// first backward call. Its results (the loss, and the gradients, which become those of the
+// parameters) stay live until the next step begins, as in torchtitan's graph_trainer without
+// gradient accumulation.
 //
-// The estimates cover all steps. The second and later ones determine them, because they allocate
-// around the optimizer state. Left out: NCCL's buffers and the CUDA context, which the allocator
-// does not see; scratch memory inside kernels other than cuBLAS's.
+// The estimates cover all steps. Usually, the second and later steps determine them, because these
+// allocate around the optimizer state. NCCL's buffers and the CUDA context, which are outside the
+// allocator, and scratch memory of kernels other than cuBLAS's are omitted.
 //
-// Cost: steps times O(s log s) for s storages.
+// Cost: O(s log s) per step, for s storages.
 
 #include "core/schedule/training_run.h"
 
@@ -43,9 +44,9 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-// The steps at which lifetimes begin and end in the loop.
+// The lifetimes by the moment at which they begin or end in the loop.
 struct Spans {
-  std::vector<std::vector<std::size_t>> allocated, freed;  // indexed by step of the graph
+  std::vector<std::vector<std::size_t>> allocated, freed;  // indexed by step of the timeline
   std::vector<std::size_t> setup, inputs, results, tangents, gradients, saved;
 };
 
@@ -87,8 +88,7 @@ class Loop {
     boundary_ = static_cast<std::size_t>(first_backward - steps.begin());
   }
 
-  // Finds the result from which the loss is computed: one with as many elements as the largest
-  // tangent.
+  // Finds the size of the logits, which have as many elements as the largest tangent.
   Result<void> find_logits() {
     if (loop_.loss == LossModel::none) return {};
     std::int64_t elements = 0;
@@ -99,7 +99,7 @@ class Loop {
     }
     if (elements == 0)
       return fail(Error::Kind::usage,
-                  "the pair has no tangent to compute a loss for; leave --loss out");
+                  "the pair has no tangent, so there is no loss to compute; omit --loss");
     logits_bytes_ = allocated_bytes(saturating_mul(elements, std::int64_t{4}), device());
     return {};
   }
@@ -167,7 +167,8 @@ class Loop {
     node_ = {};
   }
 
-  // The loop owns the results: the logits and any other returned values.
+  // Also frees the results of the forward: the logits and any other values that it returns to the
+  // loop.
   void run_loss() {
     const std::int64_t f = logits_bytes_;
     Held saved{CudaAllocator::kNone, 0};
@@ -281,7 +282,7 @@ class Loop {
   CudaAllocator allocator_;
   std::vector<CudaAllocator::BlockId> blocks_;  // indexed by lifetime
   Spans spans_;
-  std::size_t boundary_ = 0;  // first step of the backward
+  std::size_t boundary_ = 0;  // index of the first backward step
   std::int64_t logits_bytes_ = 0;
   BytesByCategory by_category_{};
   std::int64_t live_ = 0, loss_ = 0, workspace_ = 0;
@@ -314,15 +315,15 @@ Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& lo
     if (graph.part(PartId(0)).kind != CaptureKind::train_step)
       return fail(
           Error::Kind::usage,
-          "a training loop needs a forward and a backward, or a whole training step; give the "
+          "a training loop needs a forward and a backward, or a flat training step; give the "
           "backward too, or partition the joint graph (jointer sac -o)");
     if (loop.loss != LossModel::none)
-      return fail(Error::Kind::usage, "a training step computes its own loss; leave --loss out");
+      return fail(Error::Kind::usage, "a flat training step contains its loss; omit --loss");
     if (!loop.boxed)
       return fail(
           Error::Kind::usage,
-          "a training step is one graph, in which no forward passes arguments to a backward; "
-          "leave --unboxed out");
+          "a flat training step is one graph, in which no forward passes arguments to a backward; "
+          "omit --unboxed");
   }
   const MemoryTimeline timeline(graph);
   return Loop(graph, timeline, loop).run();

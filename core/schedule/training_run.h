@@ -1,9 +1,9 @@
 #pragma once
 
 // Simulates the memory of a training loop around a forward/backward pair or a flat training step.
-// In addition to the graph's memory, it includes the loss between a pair's halves, gradients until
-// they are cleared, and optimizer state. Several steps run through the same allocator. The
-// additions are described at the top of training_run.cpp.
+// In addition to the graph's memory, this includes the loss between a pair's halves, gradients
+// until they are freed, and optimizer state. All steps use the same allocator. The additions are
+// described at the top of training_run.cpp.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ namespace jointer {
 
 // The loss that is computed between the halves, operator by operator, in fp32.
 enum class LossModel : std::uint8_t {
-  none,           // its memory is unknown
+  none,           // memory of the loss is unknown and omitted
   cross_entropy,  // torch.nn.functional.cross_entropy(logits.float(), labels)
   loss_parallel,  // the same under torch.distributed.tensor.parallel.loss_parallel()
 };
@@ -28,13 +28,12 @@ struct TrainingLoop {
   int steps = 3;
   OptimizerState optimizer = OptimizerState::adamw;
   LossModel loss = LossModel::none;
-  // True if the compiled backward takes its arguments boxed, so that it can release them. If the
-  // backward is a plain GraphModule, as after torchtitan's graph passes without Inductor,
-  // AOTAutograd's list of arguments keeps saved tensors and tangents alive until the backward is
-  // done.
+  // True if the compiled backward receives its arguments boxed, so that it can release them. If it
+  // is a plain GraphModule, as after torchtitan's graph passes without Inductor, AOTAutograd's list
+  // of arguments keeps saved tensors and tangents alive until the backward is done.
   bool boxed = true;
-  // Bytes that cuBLAS allocates on each of the two threads that call it: the forward's and
-  // autograd's. 0 for none.
+  // The bytes that cuBLAS allocates for each of the two threads that call it: that of the forward
+  // and that of autograd. 0 for none.
   std::int64_t workspace_bytes = 0;
   AllocatorOptions allocator;
 };
@@ -43,7 +42,7 @@ enum class LoopPhase : std::uint8_t { setup, forward, loss, backward, optimizer 
 std::string_view to_string(LoopPhase phase);
 
 struct TrainingRun {
-  // Memory live at the peak.
+  // Part of the memory that is live at the peak.
   struct Part {
     std::string what;  // a memory category, "loss" or "workspace"
     std::int64_t bytes = 0;
@@ -52,20 +51,20 @@ struct TrainingRun {
   std::int64_t reserved_peak_bytes = 0;
   int peak_step = 0;  // from 1
   LoopPhase peak_phase = LoopPhase::setup;
-  NodeId peak_node;         // none if the peak is outside the graph
-  std::vector<Part> parts;  // sum to the peak; parts of 0 bytes are left out
-  std::int64_t logits_fp32_bytes =
-      0;  // the logits that the loss is computed from; 0 if there is no loss
-  // Peak live bytes in each phase of the last step.
+  NodeId peak_node;                    // none if the peak is outside the graph
+  std::vector<Part> parts;             // sum to the peak; without parts of 0 bytes
+  std::int64_t logits_fp32_bytes = 0;  // the logits in fp32; 0 without a loss
+  // The peak of live bytes in each phase of the last step.
   std::int64_t forward_peak_bytes = 0, loss_peak_bytes = 0, backward_peak_bytes = 0;
 };
 
-// `graph`: a forward/backward pair or a flat training step. Error (usage): the graph is neither; a
-// loss or unboxed arguments are requested for a flat training step; or a loss is requested but the
-// forward returns no floating-point tensor with a tangent.
+// `graph`: a forward/backward pair or a flat training step. Error (usage): the graph is neither, a
+// loss or unboxed arguments are requested for a flat training step, or a loss is requested but the
+// pair has no tangent.
 Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop);
 
-// The size of the cuBLAS workspace in torch 2.11 on this architecture ("hopper", "blackwell", ...).
+// The size in bytes of the cuBLAS workspace in torch 2.11 on this architecture ("hopper",
+// "blackwell", ...).
 std::int64_t cublas_workspace_bytes(std::string_view architecture);
 
 }  // namespace jointer

@@ -72,7 +72,7 @@ TEST(SpmdCheck, GroupsAreIdentifiedByTheirRanks) {
   ASSERT_EQ(report.groups.size(), 1U);
   EXPECT_EQ(report.groups[0].ranks, (std::vector{0, 1}));
   ASSERT_EQ(report.notes.size(), 1U);
-  EXPECT_EQ(report.notes[0], "2 groups could not be compared: only one rank of each was given");
+  EXPECT_EQ(report.notes[0], "2 groups could not be compared: only one rank of each is given");
 }
 
 TEST(SpmdCheck, NamesTheFirstMismatch) {
