@@ -27,7 +27,7 @@ struct PassTable {
   // Counts, bytes and nanoseconds are integers; an empty cell is monostate.
   using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
   struct Row {
-    std::string node;  // its name in edits; empty if the row is about the whole graph
+    std::string node;  // name in edits; empty if the row is about the whole graph
     std::vector<Cell> cells;
     friend bool operator==(const Row&, const Row&) = default;
   };

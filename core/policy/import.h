@@ -18,7 +18,7 @@ namespace jointer {
 enum class PolicySource : std::uint8_t {
   operator_list,    // Python that names operators, such as _get_default_save_ops
   selectors,        // `FQN_PATTERN::operator | ...`
-  recipe,           // docs/recipe.md
+  recipe,           // a recipe (docs/recipe.md)
   partitioner_log,  // output of torch's partitioner under AOT_PARTITIONER_DEBUG=1
 };
 std::string_view to_string(PolicySource source);

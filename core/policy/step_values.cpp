@@ -11,8 +11,8 @@
 //   3. A recomputed call that the tagged graph already has represents itself, since new tags do not
 //      remove it.
 //
-// The reason for a decision is the tag if it took effect; otherwise, it is what prevented that or,
-// without a tag, what reads the value.
+// The reason for a decision is the tag if it took effect. Otherwise, it is the obstacle or, for an
+// untagged value, the reader of the value.
 
 #include "core/policy/step_values.h"
 

@@ -30,17 +30,17 @@ void add_sentences(const Graph& graph, const std::vector<NodeId>& nodes, std::st
   std::map<std::string_view, std::vector<NodeId>> by_operator;
   for (const NodeId id : nodes) by_operator[graph.target(graph.node(id))].push_back(id);
   for (const auto& [target, those] : by_operator)
-    sentences.push_back(fmt::format("{} of {}: {}.", what, target, name_some(graph, those)));
+    sentences.push_back(fmt::format("{} ({}): {}.", what, target, name_some(graph, those)));
 }
 
 }  // namespace
 
 std::vector<std::string> TagDifferences::sentences(const Graph& graph) const {
   std::vector<std::string> all;
-  add_sentences(graph, lost, "The plan saves, but this text recomputes, results", all);
-  add_sentences(graph, extra, "The plan recomputes, but this text saves, results", all);
-  add_sentences(graph, partly, "The plan saves some and recomputes other results", all);
-  add_sentences(graph, untagged, "This text leaves it to the partitioner whether to save results",
+  add_sentences(graph, lost, "This text recomputes results that the plan saves", all);
+  add_sentences(graph, extra, "This text saves results that the plan recomputes", all);
+  add_sentences(graph, partly, "The plan saves some results of a call and recomputes others", all);
+  add_sentences(graph, untagged, "This text leaves the decision about results to the partitioner",
                 all);
   return all;
 }

@@ -20,7 +20,7 @@ MemoryPolicy fsdp_policy(const Graph& opened);
 // result of fsdp_policy.
 Result<Edit> apply_sac_with_fsdp(const Graph& graph, const SacOptions& options, MemoryPolicy fsdp);
 
-// Applies a memory policy. It also tags gathered parameters; `fsdp` determines whether they are
+// Applies a memory policy, which also tags gathered parameters; `fsdp` determines whether they are
 // saved.
 Result<Edit> memory_policy_with_fsdp(const Graph& graph, const std::string& preset,
                                      const std::vector<std::string>& save_ops, MemoryPolicy fsdp);

@@ -17,7 +17,7 @@ void explain_exposure(const Graph& graph, const Simulation& simulation,
 // The text for a node in a sentence, such as its name or a link to it.
 using NodeText = std::function<std::string(NodeId)>;
 
-// Like reason_text in simulation.h, with `text` for nodes.
+// The same as reason_text in simulation.h, with `text` for the names of nodes.
 std::string reason_text(const CollectiveTiming& collective, const NodeText& text);
 // The same, preceded by the kernel time between the collective's start and its wait: "compute
 // between start and wait takes 1.20 ms, the collective 3.40 ms; held by mm_3, ...". Cost: linear in

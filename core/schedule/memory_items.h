@@ -14,8 +14,8 @@
 namespace jointer {
 
 struct MemoryItems {
-  // A storage, or a copy that the collective library allocates. The begin or the end of its
-  // lifetime is fixed if no move changes it: if it is the start or the end of the step, or at a
+  // A storage, or a copy that the collective library allocates. The beginning or the end of its
+  // lifetime is fixed if no move changes it: if it is at the start or the end of the step, or at a
   // placeholder or an output.
   struct Item {
     std::int64_t bytes = 0;
@@ -31,13 +31,13 @@ struct MemoryItems {
   // Indexed by item: the calls that return a tensor in it, and the calls that use it, each listed
   // once, in the graph's order. A wait uses the inputs of its collective.
   Lists<NodeId> makers, users;
-  // Indexed by node id: the items that the call makes or uses, except those with a fixed begin and
-  // end.
+  // Indexed by node id: the items that the call makes or uses, except those with a fixed beginning
+  // and end.
   Lists<std::uint32_t> of_node;
   // Indexed by node id: bytes of the items that begin or end there.
   std::vector<std::int64_t> allocated, freed;
-  // Indexed by position: the sum over fixed begins and ends up to there, after the allocations at
-  // that position and after the frees.
+  // Indexed by position: the sum over the fixed beginnings and ends up to there, after the
+  // allocations at that position and after the frees.
   std::vector<std::int64_t> fixed_high, fixed_low;
   std::int64_t start_bytes = 0;  // before the first call
 

@@ -119,8 +119,8 @@ class MemoryPreview {
     return x;
   }
 
-  // The fixed sums include an item with a fixed begin from there on, so its bytes are subtracted
-  // everywhere and added where it is live.
+  // The fixed sums include an item with a fixed beginning from there on, so its bytes are
+  // subtracted everywhere and added where it is live.
   void add(const Interval& x, Steps& before, Steps& after, std::vector<Steps>& within) const {
     const bool makes = x.block_makes != kNever && !x.begins_fixed;
     const bool uses = x.block_uses != kAlways;

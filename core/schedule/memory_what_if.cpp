@@ -5,14 +5,15 @@
 //           lifetime begins at the first call that returns a tensor in it, and ends after the last
 //           call that uses it. MemoryTimeline::lifetimes determines which items exist and what else
 //           keeps them live.
-//   fixed   describes a begin or an end of a lifetime that no move changes: parameters begin with
-//           the step, outputs end with it, and tangents begin with the backward. Nothing moves
-//           across placeholders and outputs, so these keep their positions in the order of calls.
+//   fixed   describes the beginning or the end of a lifetime if no move changes it: parameters
+//           begin with the step, outputs end with it, and tangents begin with the backward. Nothing
+//           moves across placeholders and outputs, so these keep their positions in the order of
+//           calls.
 //
-// The bytes at a position are a sum over the fixed begins and ends before it, which never changes,
-// and a sum over the calls before it of the items that begin and end with each call. Only items
-// that the moved calls touch can change the call with which they begin or end; all other items move
-// with their calls.
+// The bytes at a position are the sum over the fixed beginnings and ends before it, which never
+// changes, and the sum over the calls before it of the items that begin and end with each call.
+// Only items that the moved calls touch can change the call with which they begin or end; all other
+// items move with their calls.
 //
 // A move
 //   1. Subtracts the items that the block touches from the sums of the calls with which they begin

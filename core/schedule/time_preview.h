@@ -121,7 +121,7 @@ class TimePreview {
   Event at_border_;
   std::vector<std::int64_t> border_streams_;
   std::vector<Gap> gaps_;
-  std::vector<std::uint32_t> starts_, first_waits_;  // indexed by collective; events
+  std::vector<std::uint32_t> starts_, first_waits_;  // indexed by collective: the event
   std::vector<Wait> waits_;                          // of the rest, in order
   std::vector<std::int64_t> ends_;                   // indexed by collective
   std::vector<std::int64_t> streams_;                // indexed by stream: clock at the end
