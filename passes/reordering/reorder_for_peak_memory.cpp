@@ -1,21 +1,21 @@
-// reorder_for_peak_memory: computes several orders that use little memory, and applies the one with
+// reorder_for_peak_memory: computes several orders that use little memory and applies the one with
 // the lowest peak.
 //
-// Steps. Separately in each stretch between placeholders and outputs (and so in each half of a
-// pair), compute an order with every method (memory_orders.cpp), and the peak of each order; the
-// lowest peak wins. Ties: the current order, then the first method in the list.
+// Steps. In each stretch between placeholders and outputs (so in each half of a pair separately),
+// compute an order with every method (memory_orders.cpp) and the peak of each order. The order with
+// the lowest peak wins; in a tie, the current order, then the method listed first.
 //
-// The relative order of collectives stays, as in torch 2.11, whose scheduler fixes it beforehand.
+// Collectives keep their relative order, as in torch 2.11, whose scheduler fixes it beforehand.
 //
 // Cost: n log n per method.
 //
 // Source: torch 2.11, torch/_inductor/memory.py. Deviations:
 //   - A peak is the maximum of live bytes after a call has allocated its results; upstream measures
-//     after the call has also freed memory, which is lower than the peak of a run.
-//   - Memory is counted as elsewhere in Jointer: by real storages, and with a collective's inputs
+//     after the call has also freed memory, which gives less than the peak of a run.
+//   - Memory is counted as everywhere in Jointer: by actual storages, with a collective's inputs
 //     live until its wait.
-//   - The choice is made separately for each half of a pair. The run's limit always applies: the
-//     peak never grows.
+//   - The choice is made separately for each half of a pair. The peak never grows, so the run's
+//     limit needs no check.
 
 #include <fmt/core.h>
 
@@ -98,13 +98,13 @@ class Chooser {
     return order;
   }
 
-  // Starts from the original order, so that constants move only where the new order requires it.
+  // Starts from the original order, so that constants move only if the new order requires it.
   void set_order(std::span<const Call> order) {
     graph_.set_order(original_);
     set_call_order(graph_, calls_, order);
   }
 
-  // Leaves the graph in this order; run() sets the final order.
+  // Leaves the graph in the given order; run() sets the final order.
   std::int64_t peak_of(std::span<const Call> order, Stretch stretch) {
     set_order(order);
     const MemoryTimeline timeline(graph_, context_.analysis().memory);
@@ -125,8 +125,8 @@ class Chooser {
                               std::string(&candidate == &best ? "yes" : "no")}});
     }
     context_.decide(best.method == "baseline" ? "kept" : "moved",
-                    fmt::format("From {} on, the calls are in the order of {}. Peaks: {}.", first,
-                                best.method, peaks));
+                    fmt::format("From {} on, the calls are in the order computed by {}. Peaks: {}.",
+                                first, best.method, peaks));
   }
 
   Graph& graph_;
@@ -155,8 +155,8 @@ Pass reorder_for_peak_memory_pass() {
   using Type = Parameter::Type;
   return {
       .info = {.name = "reorder_for_peak_memory",
-               .summary = "Tries orders that need little memory, and keeps the one "
-                          "with the lowest peak.",
+               .summary =
+                   "Tries orders that use little memory and applies the one with the lowest peak.",
                .source = "torch/_inductor/memory.py",
                .stage = PassStage::reordering,
                .parameters = {{.name = "methods",
@@ -168,8 +168,9 @@ Pass reorder_for_peak_memory_pass() {
                                .type = Type::bytes,
                                .default_value = 0,
                                .min = 0,
-                               .doc = "lpmf: if every ready call allocates more than this, the one "
-                                      "that makes the most calls ready is next; 0: never."}}},
+                               .doc =
+                                   "lpmf: if every ready call allocates more than this, the call "
+                                   "that makes the most others ready runs next; 0: never."}}},
       .run = or_kept("The graph has no calls.", run_reorder_for_peak_memory)};
 }
 

@@ -2,16 +2,16 @@
 //
 // Among calls whose dependencies have run, the one with the lowest score runs next. The score
 // consists of
-//   1. if collectives are raised, the number of the first collective that depends on the call (its
-//      own number if it is a collective); calls on which no collective depends come last;
+//   1. if collectives are raised, the index of the first collective that depends on the call (its
+//      own index if the call is a collective); calls on which no collective depends come last;
 //   2. if waits are sunk, 1 for a wait and 0 for other calls;
 //   3. the position in the original order.
-// raise_comms uses 1 and 3, sink_waits 2 and 3. reorder_compute_for_overlap uses all, and once a
-// collective has started, it runs calls that neither communicate nor wait, lowest score first,
-// until they take as long as the collective.
+// raise_comms uses 1 and 3, sink_waits 2 and 3. reorder_compute_for_overlap uses all three; in
+// addition, whenever it starts a collective, it then runs ready calls that neither communicate nor
+// wait, lowest score first, until they take as long as the collective.
 //
-// The relative order of collectives stays, and so does that of copies to and from the host: each
-// depends on the previous one.
+// Collectives keep their relative order, and so do copies to and from the host: each depends on the
+// previous one.
 //
 // Cost: n log n, plus the number of dependencies.
 //
@@ -19,10 +19,10 @@
 // corresponds to decide_global_ordering_of_comms, which Inductor's scheduler always runs first.
 // Deviations:
 //   - Each stretch between placeholders and outputs is scheduled separately, so the halves of a
-//     pair stay apart; every dependency that edits respect counts.
-//   - These passes ignore memory. If the peak of the result exceeds the run's limit and would be
-//     higher than before, the order stays.
-//   - Upstream searches all ready calls for each call that it runs during a collective; here two
+//     pair stay apart; all dependencies that edits respect count.
+//   - These passes ignore memory. If the result's peak exceeds the run's limit and the original
+//     peak, the order stays unchanged.
+//   - For each call that it runs during a collective, upstream searches all ready calls; here two
 //     heaps give the same result.
 
 #include <fmt/core.h>
@@ -121,7 +121,7 @@ class Scheduler {
     return {};
   }
 
-  // Runs compute during a collective.
+  // Runs ready compute during a collective until it is hidden.
   void fill(Call start) {
     std::int64_t left = calls_.ns(start);
     while (left > 0 && !compute_.empty()) {
@@ -141,7 +141,7 @@ class Scheduler {
   Aims aims_;
   PassContext& context_;
   OrderedCalls rows_;
-  std::vector<std::uint32_t> waiting_for_;  // by call: number of dependencies that have not run
+  std::vector<std::uint32_t> waiting_for_;  // by call: number of dependencies not yet run
   std::vector<std::uint32_t> blocks_;       // by call: the first collective that depends on it
   Heap communication_, compute_;            // ready calls
   std::vector<Call> order_;

@@ -2,13 +2,13 @@
 // compute of a neighboring block, not with an exchange of tokens between experts.
 //
 // Terms
-//   bucket         an all-gather or reduce-scatter of FSDP with its wait. The plan's blocks that it
-//                  serves, and its direction, are in the `fsdp_bucket` of its calls. For a
-//                  collective without it that gathers parameters or reduces gradients, they are
-//                  inferred from the readers of its wait.
-//   slot           0 .. N-1: the blocks `layers.I`; N: norm and lm_head. Embeddings have none.
-//   dense region   the matrix products, attention and norms of a slot and a direction; in a block
-//                  with experts, only those of the attention module.
+//   bucket         an FSDP all-gather or reduce-scatter with its wait. The `fsdp_bucket` of its
+//                  calls lists the blocks that it serves and its direction. If a collective that
+//                  gathers parameters or reduces gradients lacks it, both are inferred from the
+//                  readers of the wait.
+//   slot           0 to N-1: the blocks `layers.I`; N: norm and lm_head. Embeddings have no slot.
+//   dense region   the matrix products, attention and norms of a slot in one direction; in a block
+//                  with experts, only those in the attention module.
 //   launch chain   a start with the packing and slicing calls before it.
 //
 // Steps
@@ -17,21 +17,21 @@
 //      lm_head; a reduce-scatter of block I in the dense backward of I-1. The collectives of norm
 //      and lm_head start in a region of the last block. The position is before the first node of
 //      the region that follows all inputs of the chain.
-//   2. Move the waits of reduce-scatters, with the calls that read only them, to the end.
+//   2. Move the waits of reduce-scatters, and all calls that depend on them, to the end.
 //   3. Move the chains. A call of a chain stays if one of its inputs comes after the position, or
 //      if one of its readers comes before the position.
-// With `strict`, a graph is refused before anything moves if one of these steps fails, or if blocks
-// differ in the number of buckets per direction.
+// With `strict`, the pass fails if one of these steps is impossible, or if a block does not have
+// equally many forward all-gathers, backward all-gathers and reduce-scatters, at least one of each.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True. Deviations:
 // collectives of tensor parallelism are not buckets (upstream counts every all-gather and
-// reduce-scatter of a block, and refuses such graphs). Blocks, experts and numbers of buckets are
-// derived from the graph's modules. The calls that move with a wait may include aten.alias, which
-// torch 2.15 leaves in a chunked loss and upstream refuses. Upstream orders by arguments alone;
-// here an order that would read a value before it is written is corrected.
+// reduce-scatter of a block, and refuses such graphs). Blocks and experts are derived from the
+// graph's modules. The calls that move with a wait may include aten.alias, which torch 2.15 leaves
+// in a chunked loss; upstream refuses it. Upstream respects only arguments; here, an order in which
+// a call would run before a write to memory that it reads is corrected.
 //
-// Cost: nodes times buckets.
+// Cost: linear in nodes times buckets.
 
 #include <fmt/format.h>
 
@@ -148,10 +148,10 @@ class DenseRegionScheduler {
       if (!comm.gathers) JOINTER_CHECK(sink(comm));
     for (const Move& move : moves_) JOINTER_CHECK(perform(move));
     if (moves_.empty() && blockers_.empty())
-      context_.decide("kept", layers_ == 0
-                                  ? "No module is named layers.N, so no bucket has a neighboring "
-                                    "block."
-                                  : "No FSDP bucket has a neighboring block with dense compute.");
+      context_.decide(
+          "kept", layers_ == 0
+                      ? "No module is named layers.N, so no FSDP bucket has a neighboring block."
+                      : "No FSDP bucket has a neighboring block with dense compute.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
       context_.decide(graph_, wrong, "corrected",
@@ -223,8 +223,8 @@ class DenseRegionScheduler {
                         : reduces_gradients(graph_, users_, comm.launch);
   }
 
-  // Infers the module from the wait's nearest readers, otherwise from the wait, otherwise from the
-  // start.
+  // Infers the module from the wait's nearest readers that have one; failing that, from the wait or
+  // the start.
   [[nodiscard]] bool infer_provenance(Comm& comm) const {
     const auto found = [&](std::string_view at, bool backward) {
       comm.blocks = {std::string(at)};
@@ -331,7 +331,7 @@ class DenseRegionScheduler {
 
   void plan(const Comm& comm, const std::vector<NodeId>& region, std::string what) {
     if (region.empty()) {
-      blockers_.emplace_back(&comm, fmt::format("{}: there is no dense compute", what));
+      blockers_.emplace_back(&comm, fmt::format("there is no dense compute in {}", what));
       return;
     }
     const std::vector<NodeId> chain = launch_chain(comm.launch);
@@ -343,7 +343,7 @@ class DenseRegionScheduler {
     const auto place = std::find_if(region.begin(), region.end(),
                                     [&](NodeId id) { return places_[id.index()] >= first; });
     if (chain.empty() || place == region.end())
-      blockers_.emplace_back(&comm, fmt::format("{}: the collective's inputs come after it", what));
+      blockers_.emplace_back(&comm, fmt::format("the collective's inputs come after {}", what));
     else
       moves_.push_back({.comm = &comm, .before = *place, .what = std::move(what)});
   }
@@ -386,7 +386,7 @@ class DenseRegionScheduler {
 
   // --- Moves ---
 
-  // The reason why a reader of a wait cannot move to the end with the wait; empty if it can.
+  // The reason why a reader of a wait cannot move to the end with it; empty if it can.
   [[nodiscard]] std::string why_not_tail(NodeId id, const std::set<NodeId>& tail) const {
     if (is_one_of(target(id), kTail)) return {};
     if (target(id) != "aten.add_.Tensor")
@@ -415,7 +415,7 @@ class DenseRegionScheduler {
           if (strict_)
             return fail(Error::Kind::usage, "{} cannot be waited for at the end: {}",
                         graph_.name(comm.launch), why);
-          context_.decide(graph_, comm.wait, "kept", fmt::format("It does not move: {}.", why));
+          context_.decide(graph_, comm.wait, "kept", fmt::format("It stays in place: {}.", why));
           return {};
         }
       tail.insert(at);
@@ -431,7 +431,7 @@ class DenseRegionScheduler {
               [&](NodeId a, NodeId b) { return places_[a.index()] < places_[b.index()]; });
     for (const NodeId id : nodes) program_.move_before(id, output);
     context_.decide(graph_, comm.wait, "sunk",
-                    "Nothing but the output depends on it: it is waited for at the end.");
+                    "Only the output depends on it, so the wait moves to the end.");
     return {};
   }
 
@@ -454,7 +454,8 @@ class DenseRegionScheduler {
       if (place(id) >= place(move.before)) return false;
       for (const NodeId user : program_.users(id))
         if (!is_movable(user) && place(user) < place(move.before)) {
-          why = fmt::format("{} uses {} before that", graph_.name(user), graph_.name(id));
+          why =
+              fmt::format("{}, which comes earlier, reads {}", graph_.name(user), graph_.name(id));
           return true;
         }
       return false;
@@ -480,7 +481,7 @@ class DenseRegionScheduler {
               [&](NodeId a, NodeId b) { return place(a) < place(b); });
     for (const NodeId id : movable) program_.move_before(id, move.before);
     context_.decide(graph_, launch, "moved",
-                    fmt::format("It starts before {}, in the dense part of {}.",
+                    fmt::format("It starts before {}, in the dense compute of {}.",
                                 graph_.name(move.before), move.what));
     return {};
   }
@@ -488,14 +489,14 @@ class DenseRegionScheduler {
   Graph& graph_;
   PassContext& context_;
   bool strict_;
-  std::vector<bool> is_backward_;  // by node
+  std::vector<bool> is_backward_;  // indexed by node
   ModuleTree modules_;
   Users users_;  // of the original graph
   Dependencies dependencies_;
   FxProgram program_;
   Places places_;  // in the original order
   std::size_t layers_ = 0;
-  std::vector<Region> regions_;  // by slot
+  std::vector<Region> regions_;  // indexed by slot
   NodeId first_backward_;
   std::vector<Comm> comms_;
   std::vector<Move> moves_;
@@ -505,8 +506,7 @@ class DenseRegionScheduler {
 Result<void> run_schedule_fsdp_comms_to_dense_regions(Graph& graph, const Arguments& arguments,
                                                       PassContext& context) {
   if (graph.part_count() == 0 || graph.part(PartId(0)).kind != CaptureKind::train_step) {
-    context.decide("kept",
-                   "The pass moves collectives of a training step, but the graph is not one.");
+    context.decide("kept", "The pass applies only to flat training steps.");
     return {};
   }
   const Graph given = graph;
@@ -519,7 +519,7 @@ Result<void> run_schedule_fsdp_comms_to_dense_regions(Graph& graph, const Argume
   };
   if (std::ranges::equal(given.order(), graph.order())) {
     if (std::ranges::any_of(context.decisions(), is_move))
-      context.decide("kept", "FSDP's buckets are already where the pass would put them.");
+      context.decide("kept", "The FSDP buckets are already where the pass would move them.");
   } else if (!is_within_peak_limit(given, graph, context)) {
     graph = given;
   }
@@ -530,13 +530,13 @@ Result<void> run_schedule_fsdp_comms_to_dense_regions(Graph& graph, const Argume
 
 Pass schedule_fsdp_comms_to_dense_regions_pass() {
   return {.info = {.name = "schedule_fsdp_comms_to_dense_regions",
-                   .summary = "Overlaps FSDP's buckets with the dense compute of the neighboring "
+                   .summary = "Overlaps FSDP buckets with the dense compute of the neighboring "
                               "block, and waits for gradients at the end.",
                    .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                    .stage = PassStage::reordering,
                    .parameters = {flag("strict", false,
-                                       "Refuse the graph if a bucket cannot move, as torchtitan "
-                                       "does; otherwise the bucket stays in place.")},
+                                       "Fail if a bucket cannot move, as torchtitan does, instead "
+                                       "of leaving the bucket in place.")},
                    .keeps_numerics = true,
                    .is_idempotent = false},
           .run = or_kept("The graph has no FSDP all-gather or reduce-scatter.",

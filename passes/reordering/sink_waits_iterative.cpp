@@ -1,13 +1,13 @@
 // sink_waits_iterative: moves waits later, one at a time, as far as memory allows.
 //
 // Terms
-//   group      the wait that is being moved, with the calls that move along because they depend on
-//              it. The calls are adjacent, the wait first.
+//   group      the wait that is being moved, followed by the calls that move with it because they
+//              depend on it. All calls of the group are adjacent.
 //   candidate  the call directly after the group.
 //
-// Steps. Visit the waits in reverse program order, separately in each stretch between placeholders
-// and outputs (and so in each half of a pair):
-//   1. A candidate that is a collective stops the wait, so that buckets stay in position, unless
+// Steps. In each stretch between placeholders and outputs (so in each half of a pair separately),
+// visit the waits in reverse program order:
+//   1. A candidate that is a collective stops the wait, so that buckets stay in place, unless
 //      sink_waits_iterative_swap_with_collectives is set.
 //   2. If a candidate depends on the group, it joins the group, unless it is a wait, a collective,
 //      or, without run-time estimates, a matrix product.
@@ -17,24 +17,24 @@
 //        no longer hides it (with estimates);
 //      - the candidate is a collective, and the group contains one on the same stream;
 //      - the peak would exceed the budget.
-//   4. The wait stops at the first candidate that neither joins nor swaps, the limiting factor.
+//   4. The wait stops at the first candidate that neither joins nor swaps: the limiting factor.
 //
-// Cost: linear in the size of the group for each swap, regardless of the graph's size
-// (live_order.cpp), and for each wait, linear in the number of calls between it and its collective.
+// Cost: each swap is linear in the size of the group, regardless of the graph's size
+// (live_order.cpp); in addition, each wait is linear in the number of calls between it and its
+// collective.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
 //   - sink_waits_iterative_unsafe_collectives_reorder is off by default (see
 //     reorder_communication_preserving_peak_memory).
-//   - With estimates, all compute of the group no longer hides the collective of a wait that the
-//     group moves past; upstream counts only collectives whose calls return when they have
-//     finished.
+//   - With estimates, no compute of the group hides the collective of a wait that the group has
+//     moved past; upstream counts only the group's synchronous collectives.
 //   - With estimates, upstream subtracts the overlap that collectives in the group lose. Only
 //     collectives that nothing overlaps can be in the group (before torch 2.13, a term of the sum
 //     was missing), so here nothing is subtracted.
-//   - Overlap is estimated as in overlap_estimate.h. Upstream sums backward from the wait here and
-//     forward from the start when it moves collectives, with different results.
-//   - Memory and dependencies are Jointer's, the checked peak is exact, and the run's limit
-//     applies, too. A wait for a copy to or from the host moves like any other wait.
+//   - Overlap is estimated as in overlap_estimate.h. Upstream sums backward from the wait in this
+//     pass but forward from the start when it moves collectives; the results differ.
+//   - Memory and dependencies are Jointer's, the peak is computed exactly, and the run's limit
+//     applies as well. A wait for a copy to or from the host moves like any other wait.
 
 #include <fmt/core.h>
 
@@ -77,7 +77,7 @@ class Sinker final : public GroupMover {
     return overlap(start_);
   }
 
-  // None if the start is in another stretch, such as the other half of a pair.
+  // kNoCall if the start is in another stretch, such as the other half of a pair.
   [[nodiscard]] Call start_of(Call wait) const {
     const Call start = calls_.partner(wait);
     return is_in_stretch(start) ? start : kNoCall;
@@ -97,7 +97,7 @@ class Sinker final : public GroupMover {
         group_ns_ += estimate_.ns(candidate);
         return true;
       }
-      if (needs) return stop(fmt::format("{} depends on it and is {}", name(candidate), bar));
+      if (needs) return stop(fmt::format("{} depends on the wait and is {}", name(candidate), bar));
       if (!options_.unsafe)
         return stop(fmt::format("{} is a collective on the same stream", name(candidate)));
     }

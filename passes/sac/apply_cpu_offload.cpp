@@ -19,11 +19,11 @@ std::string why_kept(const Graph& graph) {
     return "No result is tagged for offload; tag_with_memory_policy{policy=sac_and_offload} tags "
            "results.";
   if (tagged == 1)
-    return "1 result is tagged for offload, but it cannot be offloaded, or the backward does not "
-           "read it or already reads the reloaded copy.";
+    return "1 result is tagged for offload, but it cannot be offloaded, the backward does not read "
+           "it, or the backward already reads the reloaded copy.";
   return fmt::format(
-      "{} tagged for offload, but the backward reads none of those that can be offloaded, or "
-      "already reads the reloaded copies.",
+      "{} tagged for offload, but none of them can be offloaded, or the backward does not read "
+      "them or already reads the reloaded copies.",
       counted(tagged, "result is", "results are"));
 }
 
@@ -38,7 +38,7 @@ Result<void> run_apply_cpu_offload(Graph& graph, const Arguments& arguments, Pas
     return {};
   }
   return apply_changes(graph, edit, context,
-                       {.inserted = "it offloads a tagged result, or reloads it in time",
+                       {.inserted = "it is part of offloading or reloading a tagged result",
                         .moved = "it waits for a reload",
                         .replaced = "it reads the reloaded copy",
                         .removed = "it has no readers left"});
@@ -47,21 +47,24 @@ Result<void> run_apply_cpu_offload(Graph& graph, const Arguments& arguments, Pas
 }  // namespace
 
 Pass apply_cpu_offload_pass() {
-  return {.info = {.name = "apply_cpu_offload",
-                   .summary = "Keeps tagged results on the host between the forward and the "
-                              "backward of a flat training step.",
-                   .source = "torchtitan/experiments/graph_trainer/cpu_offload.py",
-                   .stage = PassStage::joint,
-                   .parameters = {count("defer_layers", 1, 0,
-                                        "Number of forward layers between a result's last use and "
-                                        "the end of its copy to the host."),
-                                  count("prefetch_layers", 1, 0,
-                                        "Number of backward layers between the start of a copy "
-                                        "back and its first use.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = true,
-                   .saves_memory = true},
-          .run = run_apply_cpu_offload};
+  return {
+      .info =
+          {.name = "apply_cpu_offload",
+           .summary = "Keeps tagged results on the host between the forward and the "
+                      "backward of a flat training step.",
+           .source = "torchtitan/experiments/graph_trainer/cpu_offload.py",
+           .stage = PassStage::joint,
+           .parameters =
+               {count("defer_layers", 1, 0,
+                      "Number of forward layers between a result's last use and the wait for its "
+                      "copy to the host."),
+                count(
+                    "prefetch_layers", 1, 0,
+                    "Number of backward layers between the start of a reload and its first use.")},
+           .keeps_numerics = true,
+           .is_idempotent = true,
+           .saves_memory = true},
+      .run = run_apply_cpu_offload};
 }
 
 }  // namespace jointer

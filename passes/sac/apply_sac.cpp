@@ -39,12 +39,12 @@ Result<void> run_apply_sac(Graph& graph, const Arguments& arguments, PassContext
     if (counted >= 0) {
       const EveryNth& every = options.every_nth[static_cast<std::size_t>(counted)];
       return n.policy == MemoryPolicy::must_save
-                 ? fmt::format("{} is saved except for every nth call, n = {}", every.op, every.n)
-                 : fmt::format("the nth call of {}, n = {}", every.op, every.n);
+                 ? fmt::format("{} is saved, except every nth call, n = {}", every.op, every.n)
+                 : fmt::format("every nth call of {} is recomputed, n = {}", every.op, every.n);
     }
     return n.policy == MemoryPolicy::must_save
-               ? fmt::format("{} is on the list of saved operators", graph.target(n))
-               : fmt::format("{} is not on the list of saved operators", graph.target(n));
+               ? fmt::format("{} is in the list of saved operators", graph.target(n))
+               : fmt::format("{} is not in the list of saved operators", graph.target(n));
   });
 }
 
@@ -53,20 +53,20 @@ Result<void> run_apply_sac(Graph& graph, const Arguments& arguments, PassContext
 Pass apply_sac_pass() {
   return {
       .info = {.name = "apply_sac",
-               .summary = "Tags results of the forward as saved or recomputed, by a list of "
-                          "operators (removed upstream in May 2026: tag_with_memory_policy).",
+               .summary =
+                   "Tags results of the forward as saved or recomputed, using a list of operators "
+                   "to save (replaced upstream by tag_with_memory_policy in May 2026).",
                .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                .stage = PassStage::joint,
-               .parameters =
-                   {texts("save", PassValue(),
-                          "Operators that are saved, or FQN_PATTERN::operator; "
-                          "without a list, upstream's."),
-                    texts("every_nth", PassValue::List{"aten.mm.default/2"},
-                          "Operators whose every nth call is recomputed: "
-                          "OPERATOR/N, or OPERATOR/N/layer to count per "
-                          "layer."),
-                    flag("whole_forward", false,
-                         "Continue past the call that computes the first value of the output.")},
+               .parameters = {texts("save", PassValue(),
+                                    "Operators to save, each an operator or FQN_PATTERN::operator; "
+                                    "if not given, upstream's list."),
+                              texts("every_nth", PassValue::List{"aten.mm.default/2"},
+                                    "Operators of which every Nth call is recomputed: OPERATOR/N, "
+                                    "or OPERATOR/N/layer to count per layer."),
+                              flag("whole_forward", false,
+                                   "Tag all of the forward instead of stopping after the call that "
+                                   "computes the first output.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = or_kept("Every call of the forward already has this tag.", run_apply_sac)};

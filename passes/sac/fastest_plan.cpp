@@ -1,12 +1,13 @@
-// fastest_plan: splits a joint graph by the fastest plan found within a limit on the peak. Saving,
-// recomputing and offloading are searched together. `jointer sac --budget 40GiB` finds the same
-// plan as this pass with `hidden=0.8`, and an order for it (core/policy/ordered_search.cpp).
+// fastest_plan: splits a joint graph according to the fastest plan found within a limit on the
+// peak. The search decides together what is saved, recomputed and offloaded. `jointer sac --budget
+// 40GiB` finds the same plan as this pass with `hidden=0.8`, and also finds an order for it
+// (core/policy/ordered_search.cpp).
 //
 // Steps: core/policy/trade_off.cpp and core/partition/plan_frontier.cpp describe the search. For
-// every value that the backward reads, the pass adds a decision with a reason: the partitioner's,
-// or the limit.
+// every value that the backward reads, the pass adds a decision. Its reason is the partitioner's,
+// or the search if that changed the partitioner's decision.
 //
-// Source: Jointer's own. Cost: some 4,000 evaluations of a plan.
+// Source: Jointer's own. Cost: about 4,000 evaluations of a plan.
 
 #include "passes/sac/fastest_plan.h"
 
@@ -80,32 +81,30 @@ Result<void> run_fastest_plan(Graph& graph, const Arguments& arguments, PassCont
 }  // namespace
 
 Pass fastest_plan_pass() {
-  Parameter share = number("share", 1.0,
-                           "The part of the run's limit that the plan may use; later passes may "
-                           "need the rest.");
+  Parameter share =
+      number("share", 1.0,
+             "Fraction of the run's limit that the plan may use; later passes may need the rest.");
   share.max = 1;
-  Parameter hidden = number("hidden", 0.0,
-                            "The part of the collectives' time that later passes are expected to "
-                            "hide behind compute.");
+  Parameter hidden = number(
+      "hidden", 0.0,
+      "Fraction of the collectives' time that later passes are expected to hide behind compute.");
   hidden.max = 1;
-  return {
-      .info = {.name = "fastest_plan",
-               .summary = "Splits a joint graph by the fastest plan found within a limit on the "
-                          "peak: saves, recomputes and offloads.",
-               .source = "ours",
-               .stage = PassStage::partition,
-               .parameters = {bytes("peak", {},
-                                    "Bytes that the peak must not exceed; none: the run's "
-                                    "limit, if there is one."),
-                              std::move(share), std::move(hidden),
-                              flag("offload", true, "Values may be offloaded."),
-                              count(
-                                  "effort", static_cast<std::int64_t>(PlanFrontier::kEffort), 1,
-                                  "Number of plans to evaluate before the search stops trying new "
-                                  "starting points.")},
-               .keeps_numerics = true,
-               .is_idempotent = false},
-      .run = run_fastest_plan};
+  return {.info = {.name = "fastest_plan",
+                   .summary = "Splits a joint graph according to the fastest plan found within a "
+                              "limit on the peak; the plan may save, recompute and offload values.",
+                   .source = "ours",
+                   .stage = PassStage::partition,
+                   .parameters =
+                       {bytes("peak", {},
+                              "Maximum peak in bytes; none: the run's limit, if there is one."),
+                        std::move(share), std::move(hidden),
+                        flag("offload", true, "Allow plans that offload values."),
+                        count("effort", static_cast<std::int64_t>(PlanFrontier::kEffort), 1,
+                              "Number of plans to evaluate before the search stops trying new "
+                              "starting points.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = false},
+          .run = run_fastest_plan};
 }
 
 }  // namespace jointer

@@ -1,5 +1,5 @@
-// Joins a pair into a joint graph, so that a partitioner can decide anew what is saved and
-// recomputed. core/partition/join_pair.cpp describes how.
+// Joins a pair into a joint graph, so that a partitioner can decide again what is saved and
+// recomputed. core/partition/join_pair.cpp describes the algorithm.
 
 #include "passes/sac/join.h"
 
@@ -11,12 +11,14 @@ namespace {
 
 Result<void> run_join(Graph& graph, const Arguments&, PassContext& context) {
   JOINTER_TRY(JoinedPair joined, join_with_plan(graph));
-  context.decide("joined", fmt::format("{} of the backward repeated calls of the forward.",
+  context.decide("joined", fmt::format("{} of the backward recomputed values of the forward.",
                                        counted(joined.merged, "call")));
   for (const NodeId id : joined.plan.offloaded)
-    context.decide(joined.joint, id, "on the device", "Its copies to the host and back are gone.");
+    context.decide(joined.joint, id, "on the device",
+                   "The copies to the host and back are removed.");
   for (const NodeId id : joined.plan.redrawn)
-    context.decide(joined.joint, id, "one call", "The backward drew the same numbers once more.");
+    context.decide(joined.joint, id, "one call",
+                   "The backward drew the same random numbers again.");
   graph = std::move(joined.joint);
   return context.report(1);
 }
@@ -26,7 +28,7 @@ Result<void> run_join(Graph& graph, const Arguments&, PassContext& context) {
 Pass join_pass() {
   return {
       .info = {.name = "join",
-               .summary = "Joins a pair into the joint graph that a partitioner can split anew.",
+               .summary = "Joins a pair into a joint graph, which a partitioner can split again.",
                .source = "ours",
                .stage = PassStage::partition,
                .parameters = {},

@@ -50,7 +50,7 @@ Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext
 }
 
 Parameter ignore_tags() {
-  return flag("ignore_tags", false, "Ignore the tags of nodes.");
+  return flag("ignore_tags", false, "Ignore the tags on nodes.");
 }
 
 PassInfo info_of(std::string name, std::string summary, std::vector<Parameter> parameters) {
@@ -74,15 +74,15 @@ KnapsackSolver solver_of(const std::string& name) {
 
 Pass min_cut_partition_pass() {
   return {
-      .info =
-          info_of("min_cut_partition",
-                  "Splits a joint graph where the fewest bytes are saved for backward; the rest is "
-                  "recomputed.",
-                  {choice("region_budget", {"whole", "part", "ignore"}, "whole",
-                          "Activation budgets that the model's regions were annotated with "
-                          "(torch 2.15): refused unless they cover the whole forward; "
-                          "applied to the graph if they cover a part; or ignored."),
-                   ignore_tags()}),
+      .info = info_of(
+          "min_cut_partition",
+          "Splits a joint graph where the fewest bytes are saved for backward; the rest is "
+          "recomputed.",
+          {choice("region_budget", {"whole", "part", "ignore"}, "whole",
+                  "Activation budgets annotated on regions of the model (torch 2.15). whole: they "
+                  "must cover the whole forward; part: they apply to the whole graph even if they "
+                  "cover only a part of it; ignore: they have no effect."),
+           ignore_tags()}),
       .run = [](Graph& graph, const Arguments& arguments, PassContext& context) -> Result<void> {
         PartitionOptions options;
         options.ignore_tags = arguments.boolean("ignore_tags");
@@ -98,46 +98,43 @@ Pass min_cut_partition_pass() {
 }
 
 Pass default_partition_pass() {
-  return {
-      .info = info_of("default_partition",
-                      "Splits a joint graph between its forward and its backward, and recomputes "
-                      "values with that tag.",
-                      {ignore_tags()}),
-      .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
-        PartitionOptions options;
-        options.partitioner = Partitioner::default_partition;
-        options.ignore_tags = arguments.boolean("ignore_tags");
-        return run_partitioner(graph, options, context);
-      }};
+  return {.info = info_of("default_partition",
+                          "Splits a joint graph between its forward and its backward, and "
+                          "recomputes values tagged for recompute.",
+                          {ignore_tags()}),
+          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+            PartitionOptions options;
+            options.partitioner = Partitioner::default_partition;
+            options.ignore_tags = arguments.boolean("ignore_tags");
+            return run_partitioner(graph, options, context);
+          }};
 }
 
 Pass knapsack_budget_pass() {
-  Parameter budget =
-      parameter("budget", Parameter::Type::number, 0.5,
-                "torch's activation_memory_budget: a share of the bytes between saving "
-                "only inputs (0) and the cheapest cut (1). It replaces the "
-                "budgets of regions.");
+  Parameter budget = parameter(
+      "budget", Parameter::Type::number, 0.5,
+      "torch's activation_memory_budget: saved bytes as a fraction, from saving only inputs (0) to "
+      "saving what the min cut saves (1). Overrides the budgets of regions.");
   budget.min = 0;
   budget.max = 1;
-  return {
-      .info = info_of(
-          "knapsack_budget",
-          "Splits a joint graph within an activation budget, and saves the values that are worth "
-          "most.",
-          {std::move(budget),
-           choice("solver", {"dp", "greedy", "sliding_hirschberg", "knee_point"}, "dp",
-                  "The solver that decides what to save."),
-           flag("strict", false, "Stay within the budget where torch's rounding exceeds it."),
-           ignore_tags()}),
-      .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
-        PartitionOptions options;
-        options.activation_budget = arguments.number("budget");
-        options.solver = solver_of(arguments.text("solver"));
-        options.rounding =
-            arguments.boolean("strict") ? BudgetRounding::within : BudgetRounding::torch;
-        options.ignore_tags = arguments.boolean("ignore_tags");
-        return run_partitioner(graph, options, context);
-      }};
+  return {.info = info_of("knapsack_budget",
+                          "Splits a joint graph within an activation budget, saving the values "
+                          "that cost the most to recompute.",
+                          {std::move(budget),
+                           choice("solver", {"dp", "greedy", "sliding_hirschberg", "knee_point"},
+                                  "dp", "The knapsack solver that decides what to save."),
+                           flag("strict", false,
+                                "Stay within the budget even if torch's rounding would exceed it."),
+                           ignore_tags()}),
+          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+            PartitionOptions options;
+            options.activation_budget = arguments.number("budget");
+            options.solver = solver_of(arguments.text("solver"));
+            options.rounding =
+                arguments.boolean("strict") ? BudgetRounding::within : BudgetRounding::torch;
+            options.ignore_tags = arguments.boolean("ignore_tags");
+            return run_partitioner(graph, options, context);
+          }};
 }
 
 }  // namespace jointer

@@ -5,7 +5,7 @@
 
 namespace jointer {
 
-// Adds a decision, with the partition's reason, for every value that the backward reads.
+// For every value that the backward reads, adds a decision with the reason from the partition.
 void decide_by_plan(const Partition& made, PassContext& context);
 
 Pass min_cut_partition_pass();

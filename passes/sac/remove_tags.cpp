@@ -1,5 +1,5 @@
-// remove_tags: removes every memory policy, so that a partitioner decides alone. Upstream has no
-// such pass.
+// remove_tags: removes the memory policies of all nodes, so that the partitioner alone decides.
+// Upstream has no such pass.
 
 #include "passes/sac/remove_tags.h"
 
@@ -18,14 +18,17 @@ Result<void> run_remove_tags(Graph& graph, const Arguments&, PassContext& contex
 }  // namespace
 
 Pass remove_tags_pass() {
-  return {.info = {.name = "remove_tags",
-                   .summary = "Removes every memory policy, so that a partitioner decides alone.",
-                   .source = "ours",
-                   .stage = PassStage::joint,
-                   .parameters = {},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = or_kept("No call is tagged.", run_remove_tags)};
+  return {
+      .info =
+          {.name = "remove_tags",
+           .summary =
+               "Removes the memory policies of all nodes, so that the partitioner alone decides.",
+           .source = "ours",
+           .stage = PassStage::joint,
+           .parameters = {},
+           .keeps_numerics = true,
+           .is_idempotent = true},
+      .run = or_kept("No call is tagged.", run_remove_tags)};
 }
 
 }  // namespace jointer

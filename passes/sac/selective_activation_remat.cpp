@@ -15,11 +15,12 @@ Result<void> run_selective_activation_remat(Graph& graph, const Arguments&, Pass
     for (const std::string& note : edit->notes) context.decide("kept", note);
     return {};
   }
-  return apply_changes(graph, edit, context,
-                       {.inserted = "the backward depends on it, and it is tagged for recompute",
-                        .moved = "it moves to the value that it is a part of, or to its reader",
-                        .replaced = "it reads the recomputed value",
-                        .removed = "only the backward read it, and now reads its copy"});
+  return apply_changes(
+      graph, edit, context,
+      {.inserted = "the backward depends on the value, which is tagged for recompute",
+       .moved = "it moves next to the call that returns its value, or next to its reader",
+       .replaced = "it reads the recomputed value",
+       .removed = "only the backward read it, and it now reads the recomputed value"});
 }
 
 }  // namespace

@@ -27,23 +27,24 @@ Result<void> run_tag_with_memory_policy(Graph& graph, const Arguments& arguments
 Pass tag_with_memory_policy_pass() {
   std::vector<std::string> names;
   for (const MemoryPolicyPreset& preset : memory_policy_presets()) names.push_back(preset.name);
-  return {.info = {.name = "tag_with_memory_policy",
-                   .summary = "Tags the forward by one of torchtitan's memory policies.",
-                   .source = "torchtitan/experiments/graph_trainer/memory_policy.py",
-                   .stage = PassStage::joint,
-                   .parameters =
-                       {choice("policy", std::move(names), "default",
-                               "Upstream's --compile.memory_policy."),
-                        texts("save_ops",
-                              "For full: results to save nevertheless, as FQN_PATTERN::operator."),
-                        bytes("offload_bytes", kOffloadBytes,
-                              "For sac_and_offload: maximum bytes to offload; 0: no "
-                              "limit."),
-                        flag("reshard", true, "Gather parameters of FSDP again in the backward.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = or_kept("Every call of the forward already has this tag.",
-                         run_tag_with_memory_policy)};
+  return {
+      .info = {.name = "tag_with_memory_policy",
+               .summary = "Tags the forward according to one of torchtitan's memory policies.",
+               .source = "torchtitan/experiments/graph_trainer/memory_policy.py",
+               .stage = PassStage::joint,
+               .parameters = {choice("policy", std::move(names), "default",
+                                     "Upstream's --compile.memory_policy."),
+                              texts("save_ops",
+                                    "For full: results to save anyway, as FQN_PATTERN::operator."),
+                              bytes("offload_bytes", kOffloadBytes,
+                                    "For sac_and_offload: maximum bytes to offload; 0: no "
+                                    "limit."),
+                              flag("reshard", true,
+                                   "Gather FSDP parameters again in the backward.")},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run =
+          or_kept("Every call of the forward already has this tag.", run_tag_with_memory_policy)};
 }
 
 }  // namespace jointer

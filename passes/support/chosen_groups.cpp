@@ -13,8 +13,8 @@ struct Called {
   std::string_view label;
 };
 
-// The process groups with their labels. If a graph was read from text, its groups may be named only
-// by the collectives.
+// The process groups with their labels. In a graph that was read from text, groups may be named
+// only in the arguments of collectives.
 std::vector<Called> groups_of(const Graph& graph) {
   std::vector<Called> groups;
   const auto add = [&](StringId name, std::string_view label) {

@@ -15,13 +15,13 @@ namespace jointer {
 Result<std::vector<StringId>> groups_called(const Graph& graph, std::string_view parameter,
                                             std::string_view wanted);
 
-// The pass parameter `groups`: a list of names or descriptions. An empty list chooses all groups.
+// The pass parameter `groups`: a list of names or descriptions. An empty list selects all groups.
 class ChosenGroups {
  public:
   // Error (usage): the graph has no such group.
   static Result<ChosenGroups> read(const Graph& graph, const Arguments& arguments);
 
-  // True if the collective runs in one of the chosen groups.
+  // True if the collective runs in one of the selected groups.
   [[nodiscard]] bool has(const Graph& graph, NodeId start) const;
 
  private:

@@ -14,7 +14,7 @@ namespace jointer {
 // Applies an edit. Its notes become decisions about the whole graph.
 Result<void> apply_edit(Graph& graph, const Result<Edit>& edit, PassContext& context);
 
-// Applies an edit that changes tags. For each call whose tag changes, adds a decision with the new
+// Applies an edit that changes tags. For each call with a changed tag, adds a decision with the new
 // tag and the reason that `reason` returns for the call.
 Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& context,
                         const std::function<std::string(NodeId node)>& reason);

@@ -9,7 +9,7 @@
 namespace jointer {
 namespace {
 
-// Replaces the value of one text argument of a call.
+// Replaces one text argument of a call.
 void rename(Graph& graph, NodeId id, const Argument* old, StringId name) {
   Node& n = graph.node(id);
   for (Argument* list : {&n.args, &n.kwargs}) {
@@ -29,7 +29,7 @@ void rename(Graph& graph, NodeId id, const Argument* old, StringId name) {
   graph.refresh(id);
 }
 
-// Adds the twin of a group to a part, unless the part already lists it.
+// Adds the twin of a group to a part of the graph, unless the part already has it.
 void provide_twin(Graph& graph, PartId part, GroupId of, StringId twin, std::string_view suffix) {
   for (const GroupId id : graph.part(part).groups)
     if (graph.group(id).name == twin) return;

@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// Wraps the `run` of a pass: if it adds no decision, adds one that says why. Notes do not count as
-// decisions.
+// Wraps the `run` function of a pass: if it adds no decision, adds one with the reason `why`. Notes
+// do not count as decisions.
 inline auto or_kept(std::string why, decltype(Pass::run) run) {
   return [why = std::move(why), run = std::move(run)](Graph& graph, const Arguments& arguments,
                                                       PassContext& context) -> Result<void> {

@@ -54,14 +54,14 @@ inline Parameter optional_number(std::string name, std::string doc) {
   return made;
 }
 
-// A number of at least 0. The value none is allowed, but must be given explicitly.
+// A number of at least 0. The value may also be none, but only if given explicitly.
 inline Parameter number_or_none(std::string name, double default_value, std::string doc) {
   Parameter made = number(std::move(name), default_value, std::move(doc));
   made.may_be_none = true;
   return made;
 }
 
-// A number of bytes, at least 0; `default_value` may be none.
+// A number of bytes of at least 0; `default_value` may be none.
 inline Parameter bytes(std::string name, PassValue default_value, std::string doc) {
   Parameter made =
       parameter(std::move(name), Parameter::Type::bytes, std::move(default_value), std::move(doc));
@@ -69,7 +69,7 @@ inline Parameter bytes(std::string name, PassValue default_value, std::string do
   return made;
 }
 
-// Any text; `default_value` may be none.
+// A text; `default_value` may be none.
 inline Parameter text(std::string name, PassValue default_value, std::string doc) {
   return parameter(std::move(name), Parameter::Type::text, std::move(default_value),
                    std::move(doc));

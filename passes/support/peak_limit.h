@@ -6,12 +6,12 @@
 
 namespace jointer {
 
-// True if a pass may change the peak from `before` to `after` bytes, because there is no limit,
-// `after` is within the limit, or the peak does not grow. Otherwise, adds a decision that says that
-// the graph stays unchanged.
+// True if a pass may change the peak from `before` to `after` bytes: there is no limit, `after` is
+// within the limit, or the peak does not grow. Otherwise, adds a decision that says that the graph
+// stays unchanged.
 bool is_within_peak_limit(std::int64_t before, std::int64_t after, PassContext& context);
 
-// Compares the peaks of two graphs in the same way. Computes no peaks if there is no limit.
+// Applies the same test to the peaks of two graphs. Does not compute peaks if there is no limit.
 bool is_within_peak_limit(const Graph& before, const Graph& after, PassContext& context);
 
 }  // namespace jointer

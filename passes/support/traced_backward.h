@@ -7,8 +7,8 @@
 namespace jointer {
 
 // Indexed by node: true if autograd traced the node for the backward. If the capture does not flag
-// such nodes, the phase decides. Recomputed calls are in the backward by phase but not by flag;
-// torchtitan's passes make the same distinction.
+// such nodes, the phase decides. The phase of recomputed calls is backward, but they are not
+// flagged; torchtitan's passes make the same distinction.
 std::vector<bool> traced_in_backward(const Graph& graph);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 #pragma once
 
-// The error for a name that the graph does not contain.
+// The error for a name that does not exist in the graph.
 
 #include <span>
 #include <string_view>
@@ -9,8 +9,9 @@
 
 namespace jointer {
 
-// "groups: expected a process group of the graph, got `pt`; the graph has tp, dp". `known`: the
-// existing names; the message lists those most similar to `name`.
+// Returns, for example, "groups: expected a process group in the graph, got `pt`; the
+// graph has tp, dp". `known` lists the existing names; the message contains those most similar to
+// `name`.
 tl::unexpected<Error> unknown_name(std::string_view parameter, std::string_view kind,
                                    std::string_view name, std::span<const std::string_view> known);
 

@@ -1,5 +1,5 @@
-// async_tensor_parallel: fuses a tensor-parallel collective with the matmuls before or
-// after it into one call, which computes on one rank's part while the next part is in transit.
+// async_tensor_parallel: fuses a tensor-parallel collective with the matmuls before or after it
+// into one call, which computes with the data of one rank while the data of the next is in transit.
 //
 //   r = all-gather of x along d;  c_i = r @ b_i
 // becomes
@@ -12,25 +12,24 @@
 // tp_matmuls.cpp the matmuls.
 //
 // Steps
-//   1. Find the collectives. With `prefer_overlap`, leave unfused those that an independent matmul
-//      hides: in program order, each collective claims one mm that neither feeds it nor depends on
-//      it, and no mm hides two collectives.
-//   2. Fuse all-gathers, in program order, with the matmuls whose left operand is r and that do not
-//      read r elsewhere. Either all of these matmuls are scaled or none is. A gather along the last
-//      dimension requires at least 1,024 columns per rank, unscaled matmuls, and no other reader of
-//      r. Along any other dimension, prims.inductor_force_stride_order changes the strides of x so
-//      that its parts are dense. The fused call replaces the all-gather. Operands b_i that are
-//      computed after that position move before it. The call returns r only if something still
-//      reads r.
+//   1. Find the collectives. With `prefer_overlap`, leave those unfused that an independent matmul
+//      can hide: in program order, each collective claims one mm that neither feeds it nor depends
+//      on it and that no other collective has claimed.
+//   2. Fuse all-gathers, in program order, with the matmuls that read r as their left operand only.
+//      Either all or none of these matmuls must be scaled. A gather along the last dimension
+//      requires at least 1,024 columns per rank, unscaled matmuls, and no other readers of r. Along
+//      any other dimension, prims.inductor_force_stride_order changes the strides of x so that its
+//      parts are dense. The fused call takes the position of the all-gather; operands b_i that are
+//      computed later move before it. The call returns r only if something still reads r.
 //   3. Fuse reduce-scatters, in program order, with the matmul that produces their input if nothing
-//      else reads it; along the last dimension, the matmul must be unscaled. The strides of `a`
-//      change like those of x. The fused call replaces the wait.
-// Readers switch to the new results. Calls that nothing reads any more are removed.
+//      else reads that input; along the last dimension, the matmul must be unscaled. The strides of
+//      `a` change like those of x. The fused call takes the position of the wait.
+// Readers then read the new results. Calls without remaining readers are removed.
 //
 // A second run may fuse more: because of `prefer_overlap`, the first run may have left a collective
 // unfused for a matmul that it then fused with another collective.
 //
-// Cost: linear in the nodes, once for step 1 and once for each all-gather with matmuls; with
+// Cost: linear in the number of nodes, for step 1 and again for each all-gather with matmuls; with
 // `prefer_overlap`, nodes times collectives.
 //
 // Source: torchtitan 0.3.0, graph_trainer/passes.py, async_tensor_parallel_pass, over torch 2.15's
@@ -39,18 +38,18 @@
 // Deviations:
 // - `groups` lists the process groups that have symmetric memory; torchtitan enables it for all
 //   groups.
-// - If a node moves before a fused call, the calls that write the memory that it reads move too.
-//   Upstream follows arguments only: with torchtitan's buckets, which split_with_sizes_copy fills,
-//   its matmuls read weights before they are written.
-// - Upstream stops with an error, or makes a graph that cannot run, if one fusion removes nodes
-//   that the next one matched, if reshapes around a matmul fold dimensions other than the matmul's
-//   rows, or if bytes are gathered. Here the next match is searched again, such reshapes are not
-//   fused, and the fused call reads the tensor of which the bytes are a view.
-// - Nothing is fused if a matmul would run after a write to memory that it reads, if strides would
-//   be products of a symbolic size, or if a forward returns the result to the backward, which looks
-//   it up by name.
-// - New values have shapes, strides and storages; upstream leaves them out. A reshape counts as a
-//   copy if it cannot be a view of the new strides.
+// - If a node moves before a fused call, the calls that write the memory it reads also move.
+//   Upstream follows only arguments: with torchtitan's buckets, which split_with_sizes_copy fills,
+//   matmuls then read weights before they are written.
+// - Upstream stops with an error, or produces a graph that cannot run, if one fusion removes nodes
+//   of the next match, if reshapes around a matmul fold dimensions other than the rows of the
+//   matmul, or if bytes are gathered. Here, matching is repeated before each fusion, such reshapes
+//   are not fused, and the fused call reads the tensor whose bytes are gathered.
+// - A collective is not fused if a matmul would run after a write to memory that it reads, if
+//   strides would be products that contain a symbolic size, or if a forward returns the result to
+//   the backward, which looks it up by name.
+// - New values have shapes, strides and storages, which upstream leaves out. A reshape counts as a
+//   copy if the new strides do not allow a view.
 
 #include "passes/symm_mem/async_tensor_parallel.h"
 
@@ -190,8 +189,8 @@ class Fusion {
 
   // --- Nodes that must precede a fused call ---
 
-  // The nodes after `start` on which `roots` depend, including the roots. With `writes`, also the
-  // nodes that are not inputs but must precede one of these because of a write.
+  // The nodes after `start` on which `roots` depend, including the roots. With `writes`, also nodes
+  // that must precede one of these because of a write, although they are not inputs.
   [[nodiscard]] std::vector<NodeId> needed_behind(const std::vector<NodeId>& roots, NodeId start,
                                                   const std::vector<std::uint32_t>& places,
                                                   bool writes) const {
@@ -214,7 +213,7 @@ class Fusion {
     return needed;
   }
 
-  // The nodes that must precede this node although this node does not read them.
+  // The nodes that must precede this node although it does not read them.
   [[nodiscard]] std::vector<NodeId> bound_to(NodeId id) const {
     std::vector<NodeId> others;
     if (id.index() >= given_count_) return others;
@@ -312,7 +311,7 @@ class Fusion {
                 value, like, before);
   }
 
-  // Strides that make each part along `dim` dense; none if they depend on symbols.
+  // Strides that make each part along `dim` dense; nullopt if they depend on symbols.
   [[nodiscard]] std::optional<std::vector<Dim>> strides_for(NodeId id, std::int64_t dim) const {
     const Tensor& t = *tensor_of(graph_, id);
     return dense_along(graph_.shape(t), graph_.stride(t), dim);
@@ -328,8 +327,8 @@ class Fusion {
                 std::array{Argument::of_node(id), sizes(Kind::tuple, strides)}, value, id, before);
   }
 
-  // Makes the readers of `node` read `by`, and turns views of its storage into views of the storage
-  // of `by`.
+  // Makes the readers of `node` read `by`, and makes views of the storage of `node` views of the
+  // storage of `by`.
   void replace(NodeId node, NodeId by) {
     const std::vector<NodeId> readers = readers_.of(node);
     program_.replace_uses(node, by);
@@ -342,7 +341,8 @@ class Fusion {
     move_views(readers, old, is->storage);
   }
 
-  // True for a reshape that copies its input, because it cannot view the input in the new sizes.
+  // True for a reshape that must copy its input because the input's strides do not allow a view of
+  // the new shape.
   bool copies(NodeId id) {
     const Node& n = graph_.node(id);
     if (graph_.target(n) != "aten.reshape.default" || graph_.inputs(id).empty()) return false;
@@ -412,7 +412,7 @@ class Fusion {
     });
     const auto is_scaled = [](const TpMatmul& one) { return one.is_scaled; };
     if (found.empty()) {
-      why = "no matmul has the gathered tensor on its left side";
+      why = "no matmul reads the gathered tensor as its left operand";
     } else if (std::ranges::any_of(found, is_scaled) && !std::ranges::all_of(found, is_scaled)) {
       why = "both scaled and unscaled matmuls read it";
     } else if (last && program_.users(match.result).size() > found.size()) {
@@ -433,11 +433,11 @@ class Fusion {
     }
     const NodeId shard = shard_of(match);
     if (!shard || tensor_of(graph_, shard)->rank == 0) {
-      keep(match.gather, "its input and its result differ in type");
+      keep(match.gather, "its input and its result have different types");
       return;
     }
-    // places() visits all nodes, so it is not called for gathers that no matmul reads. Most gathers
-    // are of that kind.
+    // places() visits all nodes, so it is not called for gathers that no matmul reads, which most
+    // gathers are.
     const auto may_reach = find_consumers(graph_, readers_, match.result);
     const std::vector<std::uint32_t> places =
         may_reach.empty() ? std::vector<std::uint32_t>() : program_.places();
@@ -462,7 +462,8 @@ class Fusion {
     if (std::ranges::any_of(
             raised, [&](NodeId id) { return is_behind_a_wall(id, match.gather, places); })) {
       keep(match.gather,
-           "an operand of its matmuls follows a graph input, and nodes do not move across inputs");
+           "an operand of its matmuls comes after a graph input, and nodes do not move across "
+           "graph inputs");
       return;
     }
     if (std::ranges::any_of(raised, goes)) {
@@ -472,7 +473,7 @@ class Fusion {
     if (is_returned(match.result) || std::ranges::any_of(products, [&](const TpMatmul& one) {
           return is_returned(one.result()) || is_returned(one.product);
         })) {
-      keep(match.gather, "the backward looks up its result, or a matmul's, by name");
+      keep(match.gather, "the backward looks up its result or that of a matmul by name");
       return;
     }
     const Tensor& t = *tensor_of(graph_, shard);
@@ -480,15 +481,15 @@ class Fusion {
     const auto strides = strides_for(shard, match.dim);
     const auto results = result_strides(match, products, last);
     if (!strides || !results) {
-      keep(match.gather, "strides of its input or results would depend on symbols");
+      keep(match.gather, "the strides of its input or results would depend on symbols");
       return;
     }
     write(match, last ? shard : with_strides(shard, *strides, match.gather), products, *results,
           raised);
   }
 
-  // The strides of the gathered tensor, then those of the matmuls' results, all dense along the
-  // gathered dimension.
+  // The strides of the gathered tensor, followed by those of the matmuls' results. All are dense
+  // along the gathered dimension.
   [[nodiscard]] std::optional<std::vector<std::vector<Dim>>> result_strides(
       const GatheredInput& match, const std::vector<TpMatmul>& products, bool last) const {
     std::vector<std::vector<Dim>> all;
@@ -569,12 +570,12 @@ class Fusion {
     erase_unread(match.calls);
     if (program_.users(whole).empty()) leave_out(fused, whole);
     for (const NodeId id : raised) program_.move_before(id, fused);
-    context_.decide(
-        graph_, fused, "fused",
-        fmt::format("{} and {} run together, one rank's part at a time.", graph_.name(match.gather),
-                    products.size() == 1
-                        ? std::string("the matmul that reads it")
-                        : fmt::format("the {} matmuls that read it", products.size())));
+    context_.decide(graph_, fused, "fused",
+                    fmt::format("{} and {} run together, on the data of one rank at a time.",
+                                graph_.name(match.gather),
+                                products.size() == 1
+                                    ? std::string("the matmul that reads it")
+                                    : fmt::format("the {} matmuls that read it", products.size())));
   }
 
   // Nothing reads the gathered tensor, so the call need not return it.
@@ -669,7 +670,7 @@ class Fusion {
     const Tensor like = *tensor_of(graph_, match.wait);
     const auto dense = dense_along(graph_.shape(like), {}, 0);
     if (!strides || !dense) {
-      keep(match.scatter, "strides of its input or results would depend on symbols");
+      keep(match.scatter, "the strides of its input or results would depend on symbols");
       return;
     }
     const Argument a = Argument::of_node(with_strides(product.a, *strides, match.wait));
@@ -699,9 +700,9 @@ class Fusion {
     const bool is_saved = std::ranges::any_of(
         left, [&](NodeId id) { return graph_.node(id).kind == NodeKind::output; });
     context_.decide(graph_, fused, "fused",
-                    fmt::format("{} and {} run together, one rank's part at a time.",
+                    fmt::format("{} and {} run together, on the data of one rank at a time.",
                                 graph_.name(product.product), graph_.name(match.scatter)));
-    // A forward returns the collective, not its wait, to the backward.
+    // A forward returns the collective to the backward, not the wait.
     if (is_saved) replace(match.scatter, fused);
     erase_unread(match.calls);
     erase_unread(product.calls);
@@ -716,13 +717,12 @@ class Fusion {
   FxProgram program_;
   FxReaders readers_;
   FxNames names_;
-  std::size_t given_count_;  // nodes of the graph before the pass
+  std::size_t given_count_;  // number of nodes before the pass
   std::vector<bool> is_gone_, is_returned_;
   std::map<NodeId, NodeId> replaced_;
 };
 
-// True if a matmul reads or feeds a view. The pass matches matmuls next to reshapes, not next to
-// views.
+// True if a matmul reads a view, or a view reads a matmul. The pass matches only reshapes there.
 bool has_viewed_product(const Graph& graph) {
   const auto is_product = [&](NodeId id) {
     const Node& n = graph.node(id);
@@ -751,28 +751,30 @@ Result<void> run_async_tensor_parallel(Graph& graph, const Arguments& arguments,
       context.decisions(), [](const Decision& each) { return each.action == "fused"; });
   if (!is_fused && !context.decisions().empty() && has_viewed_product(graph))
     context.decide("kept",
-                   "Nothing is fused: matmuls are next to views, but only reshapes are matched. "
-                   "Run canonicalize_graph first, which turns views into reshapes.");
+                   "Nothing is fused: the pass matches reshapes around matmuls, but this graph has "
+                   "views. Run canonicalize_graph first, which turns views into reshapes.");
   return graph.finish();
 }
 
 }  // namespace
 
 Pass async_tensor_parallel_pass() {
-  return {.info = {.name = "async_tensor_parallel",
-                   .summary = "Fuses tensor-parallel collectives with the matmuls next to "
-                              "them, over symmetric memory.",
-                   .source = "torch/_inductor/fx_passes/micro_pipeline_tp.py",
-                   .stage = PassStage::bucketing,
-                   .parameters = {texts("groups",
-                                        "Names or descriptions of the process groups that have "
-                                        "symmetric memory; empty: all groups."),
-                                  flag("prefer_overlap", false,
-                                       "Keep a collective that an independent matmul can hide.")},
-                   .keeps_numerics = false,
-                   .is_idempotent = false},
-          .run = or_kept("The graph has no all-gather or reduce-scatter of a whole tensor.",
-                         run_async_tensor_parallel)};
+  return {
+      .info =
+          {.name = "async_tensor_parallel",
+           .summary =
+               "Fuses tensor-parallel collectives with adjacent matmuls, using symmetric memory.",
+           .source = "torch/_inductor/fx_passes/micro_pipeline_tp.py",
+           .stage = PassStage::bucketing,
+           .parameters = {texts("groups",
+                                "Names or descriptions of the process groups that have "
+                                "symmetric memory; empty: all groups."),
+                          flag("prefer_overlap", false,
+                               "Do not fuse collectives that an independent matmul can hide.")},
+           .keeps_numerics = false,
+           .is_idempotent = false},
+      .run = or_kept("The graph has no all-gather or reduce-scatter that the pass matches.",
+                     run_async_tensor_parallel)};
 }
 
 }  // namespace jointer

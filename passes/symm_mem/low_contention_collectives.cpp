@@ -1,21 +1,21 @@
 // low_contention_collectives: lets collectives that overlap with compute move their data with copy
-// engines over symmetric memory, which leaves the multiprocessors to the compute.
+// engines over symmetric memory, which leaves the streaming multiprocessors to compute.
 //
 // Steps. In program order, each all-gather and reduce-scatter becomes
 // symm_mem._low_contention_all_gather or _low_contention_reduce_scatter if
 //   - a rank sends at least `min_bytes`; for smaller amounts, barriers cost more than the pass
 //     gains;
-//   - a call whose FLOPs torch counts is between its start and its wait;
-//   - no collective of another group that has not been replaced starts between the two, since both
-//     would share the links.
+//   - between its start and its wait there is a call whose FLOPs torch counts;
+//   - between its start and its wait, no collective of another group starts, unless that collective
+//     has been replaced; otherwise, the two would share the links.
 // With `skip_overlap_check`, the last two conditions do not apply. With `ce_multicast`, all-gathers
-// use the multicast variant; only that variant can gather into a given buffer.
+// use the multicast variant, the only one that can gather into a given buffer.
 //
-// Cost: linear in the nodes between starts and waits.
+// Cost: linear in the number of nodes between starts and waits.
 // Source: torch/_inductor/fx_passes/low_contention_collectives.py of torch 2.15. Deviations:
 // parameters specify which groups have symmetric memory and whether the device has multicast;
-// subgraphs of control_deps are not searched; a collective is kept if its group is a value of the
-// graph, or if a forward returns its result to a backward, which looks it up by name.
+// subgraphs of control_deps are not searched; a collective is not replaced if its group is computed
+// in the graph, or if a forward returns its result to a backward, which looks it up by name.
 
 #include "passes/symm_mem/low_contention_collectives.h"
 
@@ -107,7 +107,7 @@ class Replacement {
     return {};
   }
 
-  // The number of bytes that one rank sends; none if it is unknown.
+  // The number of bytes that one rank sends; nullopt if unknown.
   [[nodiscard]] std::optional<std::int64_t> sent_bytes(NodeId id) const {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args[0].kind != Kind::node) return {};
@@ -119,7 +119,7 @@ class Replacement {
     return bytes / args[2].integer;
   }
 
-  // The reason to keep the collective; empty if the collective is to be replaced.
+  // The reason to keep the collective; empty if it should be replaced.
   [[nodiscard]] std::string why_not(NodeId id) const {
     const std::string_view group = group_of(id);
     if (group.empty()) return "its group is computed in the graph";
@@ -194,7 +194,7 @@ class Replacement {
     program_.erase(id);
     context_.decide(graph_, by, "replaced",
                     skips_check_
-                        ? "a rank sends enough"
+                        ? "a rank sends enough bytes"
                         : "compute overlaps with it, and no collective of another group does");
   }
 
@@ -225,25 +225,26 @@ constexpr std::int64_t kMinBytes = std::int64_t{16} << 20;
 }  // namespace
 
 Pass low_contention_collectives_pass() {
-  return {.info = {.name = "low_contention_collectives",
-                   .summary = "Runs large collectives on copy engines where compute overlaps with "
-                              "them.",
-                   .source = "torch/_inductor/fx_passes/low_contention_collectives.py",
-                   .stage = PassStage::bucketing,
-                   .parameters =
-                       {bytes("min_bytes", kMinBytes,
-                              "Minimum bytes that a rank sends in a collective to be replaced."),
-                        flag("skip_overlap_check", false,
-                             "Replace collectives without checking what overlaps with them."),
-                        flag("ce_multicast", false,
-                             "Gather by multicast; the switch between the GPUs must support it."),
-                        texts("groups",
-                              "Names or descriptions of the process groups that have symmetric "
-                              "memory; empty: all groups.")},
-                   .keeps_numerics = false,
-                   .is_idempotent = false},
-          .run = or_kept("The graph has no all-gather or reduce-scatter.",
-                         run_low_contention_collectives)};
+  return {
+      .info = {.name = "low_contention_collectives",
+               .summary = "Runs large collectives on copy engines if compute overlaps with them.",
+               .source = "torch/_inductor/fx_passes/low_contention_collectives.py",
+               .stage = PassStage::bucketing,
+               .parameters =
+                   {bytes(
+                        "min_bytes", kMinBytes,
+                        "Replace only collectives in which a rank sends at least this many bytes."),
+                    flag("skip_overlap_check", false,
+                         "Replace collectives without checking what overlaps with them."),
+                    flag("ce_multicast", false,
+                         "Use multicast for gathers; the switch between the GPUs must support it."),
+                    texts("groups",
+                          "Names or descriptions of the process groups that have symmetric "
+                          "memory; empty: all groups.")},
+               .keeps_numerics = false,
+               .is_idempotent = false},
+      .run = or_kept("The graph has no all-gather or reduce-scatter.",
+                     run_low_contention_collectives)};
 }
 
 }  // namespace jointer

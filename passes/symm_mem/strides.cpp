@@ -44,8 +44,8 @@ std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::spa
 bool can_view(std::span<const Dim> shape, std::span<const Dim> stride, std::span<const Dim> as) {
   if (std::ranges::any_of(shape, [](const Dim& d) { return d.value == 0; })) return true;
   if (shape.empty() || stride.size() != shape.size()) return true;
-  // A chunk is a run of dimensions that are contiguous with each other. The new shape must split
-  // each chunk into whole dimensions.
+  // A chunk is a run of dimensions that are contiguous with each other. No dimension of the new
+  // shape may span two chunks.
   std::size_t at = as.size();
   std::int64_t base = stride.back().value, chunk = 1, seen = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {

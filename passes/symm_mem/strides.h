@@ -9,9 +9,9 @@
 
 namespace jointer {
 
-// The strides with which the tensor is dense once `dim` is moved to the front. `has`: the tensor's
-// current strides, empty if unknown; if they already fulfill this, returns them. None if a stride
-// would be a product of a symbolic size.
+// The strides with which the tensor is dense once `dim` is moved to the front. `has` are the
+// tensor's current strides, empty if unknown; they are returned if they already meet the condition.
+// Returns nullopt if a stride would be a product that contains a symbolic size.
 std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::span<const Dim> has,
                                             std::int64_t dim);
 

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Passes that use symmetric memory, with which kernels directly read and write the memory of other
-// ranks.
+// Passes that use symmetric memory, which lets kernels read and write the memory of other ranks
+// directly.
 std::vector<Pass> symm_mem_passes();
 
 }  // namespace jointer

@@ -12,8 +12,8 @@
 
 namespace jointer {
 
-// An `mm`, or, for a tensor with more than two dimensions, a reshape, an mm and a reshape. A scaled
-// matmul has `_scaled_mm` in place of mm.
+// An `mm` or, for a tensor with more than two dimensions, a reshape, an mm and a reshape. A scaled
+// matmul has `_scaled_mm` instead of mm.
 struct TpMatmul {
   std::vector<NodeId> calls;  // in program order
   NodeId product;             // the mm
@@ -24,7 +24,7 @@ struct TpMatmul {
   [[nodiscard]] bool is_reshaped() const { return calls.size() == 3; }
 };
 
-// The readers of a node in torch.fx's order: readers whose arguments changed later come later.
+// The readers of a node in torch.fx's order: by the time of the last change to their arguments.
 class FxReaders {
  public:
   FxReaders(const Graph& graph, const FxProgram& program);
@@ -46,10 +46,10 @@ std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& reader
 // The matmul whose result is `node`.
 std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node);
 
-// A matmul's operands other than the left one: the right one and the scales.
+// A matmul's operands except the left one: the right one and the scales.
 std::vector<NodeId> other_operands(const Graph& graph, const TpMatmul& matmul);
 
-// An argument of `_scaled_mm`, or none if it is not given.
+// An argument of `_scaled_mm`; the none argument if it is not given.
 Argument scaled_argument(const Graph& graph, const TpMatmul& matmul, std::string_view name);
 
 }  // namespace jointer

@@ -4,23 +4,24 @@
 //
 // An all-gather is one of
 //   along 0   r = wait_tensor(all_gather_into_tensor(x, ranks, group))
-//   along d   r = cat([parts of that], d), with parts by one split along 0, or by slices along 0; a
-//             slice along d from 0 may follow, which removes padding
-//   as bytes  r = view(either of the first two, dtype), where each part may be viewed, too
+//   along d   r = cat([parts of that], d), where one split or several slices along 0 produce the
+//             parts; a slice along d from 0 may follow, which removes padding
+//   as bytes  r = view(either of the first two, dtype); instead, each part may be viewed
 // A reduce-scatter is
 //   along 0   wait_tensor(reduce_scatter_tensor(y, op, ranks, group))
-//   along d   the same of cat([parts of y]), by one split along d or by slices along d
+//   along d   the same with cat([parts of y]) instead of y, where one split or several slices along
+//             d produce the parts
 //
-// Calls between the collective and the result have no other readers, except that slices may have
+// Calls between the collective and the result have no other readers, except slices, which may have
 // some. The result of a reduce-scatter may have one more reader besides the wait: the output of a
-// forward that saves it for the backward. If one match contains another, the longer match counts,
-// since nodes are matched from the end.
+// forward that saves it for the backward. Nodes are matched from the end, so if one match contains
+// another, the longer one wins.
 //
-// Cost: linear in the nodes.
+// Cost: linear in the number of nodes.
 // Source: torch/_inductor/fx_passes/micro_pipeline_tp.py of torch 2.15, find_all_gather_patterns
-// and find_reduce_scatter_patterns, with the numbers of arguments and readers that
-// torch/_inductor/pattern_matcher.py requires. Deviations: calls with keyword arguments that equal
-// the default are not matched.
+// and find_reduce_scatter_patterns, with the argument and reader counts that
+// torch/_inductor/pattern_matcher.py requires. Deviations: calls that pass a default value as a
+// keyword argument are not matched.
 
 #include "passes/symm_mem/tp_patterns.h"
 
@@ -53,7 +54,7 @@ std::vector<NodeId> from_the_end(const FxProgram& program) {
 // The parts into which a tensor was split along one dimension.
 struct Parts {
   NodeId whole;
-  std::optional<std::int64_t> dim;  // if the call names it
+  std::optional<std::int64_t> dim;  // if the call specifies it
   std::vector<NodeId> calls;        // in the order of the data flow
 };
 
@@ -128,7 +129,7 @@ class Matcher {
     match.calls.push_back(id);
   }
 
-  // Matches a gather along dimension 0. The wait may have any readers.
+  // Matches a gather along dimension 0. The wait may have any number of readers.
   [[nodiscard]] std::optional<GatheredInput> whole_gather(NodeId wait) const {
     if (!is(wait, kWait) || !has_form(wait, 1)) return {};
     const NodeId start = node_argument(wait, 0);
@@ -142,7 +143,7 @@ class Matcher {
                          .calls = {start, wait}};
   }
 
-  // The elements of the list that a cat joins.
+  // The elements of the list that a cat concatenates.
   [[nodiscard]] std::span<const Argument> list_of(NodeId cat) const {
     const auto args = graph_.args(graph_.node(cat));
     return args.empty() ? std::span<const Argument>() : graph_.children(args[0]);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Finds tensor-parallel collectives, including the surrounding calls that move the gathered or
-// scattered dimension. The comment at the top of tp_patterns.cpp lists the forms.
+// scattered dimension. The comment at the top of tp_patterns.cpp lists the patterns.
 
 #include <cstdint>
 #include <vector>
@@ -14,17 +14,17 @@ namespace jointer {
 struct GatheredInput {
   NodeId gather;
   NodeId result;         // the whole tensor
-  std::int64_t dim = 0;  // of the gather
+  std::int64_t dim = 0;  // the dimension of the gather
   Argument group;
-  std::vector<NodeId> calls;  // from the gather to the result
+  std::vector<NodeId> calls;  // all calls from the gather to the result
 };
 
 struct ScatteredOutput {
   NodeId input;  // the tensor that is summed over the ranks
   NodeId scatter, wait;
-  std::int64_t dim = 0;  // of the scatter
+  std::int64_t dim = 0;  // the dimension of the scatter
   Argument reduction, group;
-  std::vector<NodeId> calls;  // from the first after the input to the wait
+  std::vector<NodeId> calls;  // all calls after the input, up to the wait
 };
 
 // Both return matches in program order. A collective is in at most one match.

@@ -3,16 +3,16 @@
 //
 // Steps
 //   1. Search (passes/tune/tuner.h) orders, buckets and, if the graph is not partitioned yet,
-//      policies and partitioners, all together. Each candidate is simulated and its memory counted.
-//   2. Run the winner's pipeline steps on the graph. This takes time beyond `seconds`, since the
-//      search keeps estimates but no decisions. The result has the decisions of these steps, and an
-//      edit for each step, or for each move of a step that moves single collectives.
-// If nothing is within the budget, the graph stays unchanged, and a decision reports the lowest
-// peak found.
-//
-// It reports a decision for each pipeline step of the winner, with the loss without that step; a
-// decision for each preset that is slower or over the budget; why candidates failed; and the
-// frontier of step time against peak as a table.
+//      policies and partitioners, all together. Each candidate is simulated, and its peak is
+//      computed.
+//   2. Run the winner's pipeline steps on the graph, because the search keeps estimates but not
+//      decisions. This run is not included in `seconds`. The result has the decisions of these
+//      pipeline steps and one edit per pipeline step, or one per move if a pipeline step moves
+//      collectives individually.
+// If no candidate is within the budget, the graph stays unchanged, and a decision reports the
+// lowest peak found. The pass also reports a decision for each pipeline step of the winner, with
+// the loss without that pipeline step; a decision for each preset, with its estimates; the reasons
+// why candidates failed; and a table with the frontier of step time against peak.
 //
 // The result is deterministic for a given number of evaluations and seed. `seconds` can only end
 // the search earlier. If every rank tunes separately, set it so high that it is not reached, or
@@ -90,7 +90,7 @@ PassTable frontier_table(const TuneResult& result) {
 }
 
 PassTable steps_table(const TuneResult& result) {
-  PassTable table{.title = "what each step gains",
+  PassTable table{.title = "gain of each pipeline step",
                   .columns = {{"step", Unit::text},
                               {"step longer without it", Unit::nanoseconds},
                               {"peak higher without it", Unit::bytes}},
@@ -104,7 +104,7 @@ PassTable steps_table(const TuneResult& result) {
 }
 
 // Reports how each pipeline step changes the estimates of the previous graph, and what the winner
-// would lose without that step.
+// would lose without that pipeline step.
 void decide_steps(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const Figures &was = run.steps[i].before.figures, &is = run.steps[i].after.figures;
@@ -128,12 +128,12 @@ void decide_presets(const TuneResult& result, PassContext& context) {
 // The reason why the graph stays unchanged.
 std::string kept_text(const TuneResult& result, const std::string& budget) {
   if (result.lowest)
-    return fmt::format("Nothing is within {}. The candidate with the lowest peak is {}: {}.",
-                       budget, text_of(result.lowest->pipeline),
+    return fmt::format("No candidate is within {}. The one with the lowest peak is {}: {}.", budget,
+                       text_of(result.lowest->pipeline),
                        figures_text(result.lowest->figures.figures));
   const Figures& f = result.unedited.figures.figures;
   const bool fits = f.peak_bytes <= *result.budget;
-  return fmt::format("No candidate {}. The graph is unchanged, which is {} {}.",
+  return fmt::format("No candidate {}. The unchanged graph is {} {}.",
                      result.evaluated == 0 ? "was tried in the available time" : "produced a graph",
                      fits ? "within" : "over", budget);
 }
@@ -148,7 +148,7 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
     context.decide("kept", kept_text(result, budget));
   decide_steps(result, run, context);
   if (result.winner && !result.winner->pipeline.empty())
-    context.decide("note", fmt::format("The steps keep the peak within {0} bytes: to run them "
+    context.decide("note", fmt::format("These steps keep the peak within {0} bytes. To run them "
                                        "without auto_tune, pass --budget {0}.",
                                        *result.budget));
   context.decide("searched",
@@ -156,13 +156,13 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
                              counted(result.over_budget, "of them was", "of them were"), budget));
   decide_presets(result, context);
   for (const auto& [reason, failures] : result.failures)
-    context.decide("failed",
-                   fmt::format("Candidates that failed this way: {}. Reason: {}. The first was {}.",
-                               failures.count, reason, to_text(failures.first)));
+    context.decide("failed", fmt::format("Number of candidates that failed for the same reason: "
+                                         "{}. Reason: {}. The first was {}.",
+                                         failures.count, reason, to_text(failures.first)));
   if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
 }
 
-// Runs the winner as a pipeline. Error: any error from its passes.
+// Runs the winner as a pipeline. Error: one of its passes failed.
 Result<PipelineRun> run_winner(const Graph& graph, const TuneResult& result,
                                const PassRegistry& registry, PassContext& context) {
   if (!result.winner) return PipelineRun{};
@@ -206,16 +206,16 @@ std::vector<Parameter> tune_parameters() {
   return {
       count("evaluations", 200, 1, "Number of candidates to evaluate."),
       optional_number("seconds",
-                      "Seconds after which the search ends, even if candidates remain; the winner "
-                      "is then run once more. None: no limit."),
-      bytes("memory_budget", {}, "Bytes that the peak must not exceed; none: memory_share."),
+                      "Time limit of the search in seconds; the winner runs once more after it. "
+                      "None: no limit."),
+      bytes("memory_budget", {}, "Maximum peak in bytes; none: determined by memory_share."),
       optional_number("memory_share",
-                      "The limit as a share of the graph's own peak; none: the run's limit, or the "
-                      "graph's own peak."),
-      count("seed", 0, 0, "Seed of the choice of candidates."),
+                      "Maximum peak as a fraction of the graph's own peak; none: the run's limit, "
+                      "or the graph's own peak if there is no limit."),
+      count("seed", 0, 0, "Random seed for choosing candidates."),
       count("threads", 0, 0,
-            "Number of candidates evaluated at once; 0: the machine's number of cores. It "
-            "does not change the result."),
+            "Number of candidates to evaluate at once; 0: the number of cores. Does not affect the "
+            "result."),
       flag("twin_groups", true,
            "Allow reassign_to_pg, which needs an additional process group when the graph "
            "runs."),
@@ -226,8 +226,8 @@ std::vector<Parameter> tune_parameters() {
 
 Pass auto_tune_pass(RegistryMaker make_registry) {
   return {.info = {.name = "auto_tune",
-                   .summary = "Searches for orders, buckets and policies with the shortest step "
-                              "within a memory budget, and applies them.",
+                   .summary = "Searches for the orders, buckets and policies with the shortest "
+                              "step time within a memory budget, and applies them.",
                    .source = "ours",
                    .stage = PassStage::search,
                    .parameters = tune_parameters()},
@@ -243,16 +243,17 @@ std::string gain_text(const TuneStep& step) {
   };
   const std::int64_t ns = *step.ns_more, bytes = *step.bytes_more;
   const std::string time = ns == 0 ? "as long" : change(ns, format_ns(ns < 0 ? -ns : ns));
-  if (bytes == 0) return fmt::format("Without it the step would take {}.", time);
-  return fmt::format("Without it the step would take {}, and the peak be {}.", time,
+  if (bytes == 0) return fmt::format("Without it, the step would take {}.", time);
+  return fmt::format("Without it, the step would take {}, and the peak would be {}.", time,
                      change(bytes, format_bytes(bytes < 0 ? -bytes : bytes)));
 }
 
 std::string end_text(const TuneResult& result) {
-  const std::string_view why = result.end == TuneResult::End::time        ? ": the time was up"
-                               : result.end == TuneResult::End::cancelled ? ": it was stopped"
-                                                                          : "";
-  return fmt::format("{}, and {} for the gain of each step{}.",
+  const std::string_view why = result.end == TuneResult::End::time ? "; the time limit was reached"
+                               : result.end == TuneResult::End::cancelled
+                                   ? "; the search was cancelled"
+                                   : "";
+  return fmt::format("Evaluated {}, and {} more for the gain of each pipeline step{}.",
                      counted(result.evaluated, "candidate"), result.taken_apart, why);
 }
 

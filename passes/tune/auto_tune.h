@@ -6,16 +6,16 @@
 
 namespace jointer {
 
-// Creates the registry of passes to search. It is a function, not a registry, because the registry
-// contains auto_tune.
+// Creates the registry of passes to search. This is a function because the registry itself contains
+// auto_tune.
 using RegistryMaker = PassRegistry (*)();
 
 Pass auto_tune_pass(RegistryMaker make_registry);
 
-// The gain of one of the winner's pipeline steps, as a sentence: "Without it the step would take
+// The gain of one of the winner's pipeline steps, as a sentence: "Without it, the step would take
 // 12.3 ms more."
 std::string gain_text(const TuneStep& step);
-// Why a search ended and how many candidates it evaluated, as a sentence.
+// A sentence that says how many candidates a search evaluated, and why it ended early if it did.
 std::string end_text(const TuneResult& result);
 
 }  // namespace jointer

@@ -88,5 +88,5 @@ def test_invalid_arguments_are_refused() -> None:
 def test_a_time_limit_ends_the_search() -> None:
     done = run("apply", PAIR, "--passes", "auto_tune{evaluations=1000000,seconds=1}", "--decisions", "--json")
     (said,) = [each["reason"] for each in done.json["decisions"] if each["action"] == "searched"]
-    assert "the time was up" in said
+    assert "the time limit was reached" in said
     assert done.cpu_seconds < 30

@@ -149,7 +149,7 @@ TEST(BlockBucketing, RefusesPathsThatAreNotModules) {
   EXPECT_EQ(run->error->kind, Error::Kind::usage);
   EXPECT_THAT(
       run->error->message,
-      HasSubstr("module_bucket_plans: expected a module of the graph, got `layer.0`; the graph has "
+      HasSubstr("module_bucket_plans: expected a module in the graph, got `layer.0`; the graph has "
                 "layers.0, "));
 }
 

@@ -127,7 +127,7 @@ TEST(JointBlockBucketing, RefusesAnOrderOfUnknownModules) {
       },
       Throws<std::runtime_error>(
           Property(&std::runtime_error::what,
-                   HasSubstr("fsdp_param_module_order: expected a module of the graph, got "
+                   HasSubstr("fsdp_param_module_order: expected a module in the graph, got "
                              "`layers.0.wx`; the graph has layers.0.w"))));
 }
 

@@ -180,7 +180,7 @@ TEST(EpOverlapChunk, KeepsModulesOutsideThePattern) {
               HasSubstr("layers.2.moe"));
   EXPECT_THAT(
       refusal(traced(), "ep_overlap_chunk{module_pattern=\"layers.2.moe\"}"),
-      HasSubstr("module_pattern: expected a module of the graph, got `layers.2.moe`; the graph has "
+      HasSubstr("module_pattern: expected a module in the graph, got `layers.2.moe`; the graph has "
                 "layers.1.moe"));
   const Graph whole = after(traced(), "ep_overlap_chunk{module_pattern=\"layers.*\"}");
   EXPECT_EQ(marks_of(whole, "m_chunk0")["chunked_region_fqn"], "layers.1");

@@ -98,7 +98,7 @@ TEST(EpOverlapSchedule, LooksThroughNodesOutsideTheChunks) {
 TEST(EpOverlapSchedule, RefusesAPatternThatMatchesNoChunkedModule) {
   for (const std::string pass : {"ep_overlap_schedule", "ep_overlap_validate"})
     EXPECT_THAT(refusal(chunked(), pass + "{module_pattern=\"layers.2.moe\"}"),
-                HasSubstr("module_pattern: expected a chunked module of the graph, got "
+                HasSubstr("module_pattern: expected a chunked module in the graph, got "
                           "`layers.2.moe`; the graph has layers.1.moe"));
   EXPECT_THAT(refusal(chunked(),
                       "ep_overlap_schedule{module_pattern=\"layers.2.moe\","

@@ -112,7 +112,7 @@ TEST(PartitionJointGraph, RefusesAForwardThatNeedsTheBackward) {
   EXPECT_THAT(refusal(parse(kStage),
                       "partition_joint_graph{forward_outputs=1,"
                       "backward_inputs=[\"mm\"]}"),
-              HasSubstr("expected a placeholder of the graph, got `mm`; the graph has "));
+              HasSubstr("expected a placeholder in the graph, got `mm`; the graph has "));
   EXPECT_THAT(refusal(partitioned(), "partition_joint_graph"),
               HasSubstr("needs an unpartitioned graph"));
 }

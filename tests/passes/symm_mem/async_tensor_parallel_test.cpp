@@ -346,7 +346,7 @@ TEST(AsyncTensorParallel, RefusesUnknownGroups) {
       },
       Throws<std::runtime_error>(Property(
           &std::runtime_error::what,
-          HasSubstr("groups: expected a process group of the graph, got `pt`; the graph has tp"))));
+          HasSubstr("groups: expected a process group in the graph, got `pt`; the graph has tp"))));
 }
 
 TEST(AsyncTensorParallel, NamesThePassThatMakesViewsReshapes) {

@@ -74,7 +74,7 @@ TEST(LowContention, RefusesUnknownGroups) {
       Throws<std::runtime_error>(Property(
           &std::runtime_error::what,
           HasSubstr(
-              "groups: expected a process group of the graph, got `dpp`; the graph has dp, tp"))));
+              "groups: expected a process group in the graph, got `dpp`; the graph has dp, tp"))));
 }
 
 TEST(LowContention, KeepsCollectivesThatShareTheirLinks) {
