@@ -1,7 +1,7 @@
 #pragma once
 
-// A pipeline divided into sections, so that a combination of sections of two pipelines is a
-// pipeline in a sensible order.
+// A pipeline divided into sections. Sections from two pipelines can be combined into a pipeline
+// with a sensible order of passes.
 
 #include <array>
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace jointer {
 
 struct Candidate {
   enum Section : std::size_t {
-    policies,   // tags of a joint graph; for a flat training step also passes that apply tags
-    partition,  // the partitioner of a joint graph
-    early,      // orders before bucketing
+    policies,   // passes that set tags and, for a flat training step, apply them
+    partition,  // the partitioner, for a joint graph
+    early,      // reordering before bucketing
     buckets,    // bucketing
-    orders,     // orders after bucketing
+    orders,     // reordering after bucketing
     kSections,
   };
   std::array<Pipeline, kSections> sections;

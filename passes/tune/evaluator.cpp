@@ -1,17 +1,17 @@
 // Evaluates pipelines on one graph.
 //
 // Steps of one evaluation
-//   1. Look up the longest prefix of the pipeline whose graph is kept, run the remaining pipeline
-//      steps, each on a copy, and keep their graphs, too. If a prefix failed, every pipeline that
-//      begins with it fails.
-//   2. Estimate costs of the last graph, simulate it and count its memory, as a run of a pipeline
-//      does after each step.
-// If another thread is computing the same prefix, this thread waits for it. A thread only waits for
-// prefixes shorter than its own, so no two threads wait for each other.
+//   1. Look up the longest prefix of the pipeline for which the graph is kept. Run the remaining
+//      pipeline steps, each on a copy of the graph, and keep their graphs as well. If a prefix
+//      failed, every pipeline that begins with it fails.
+//   2. Estimate the costs of the final graph, simulate it and compute its peak, as a pipeline run
+//      does after each pipeline step.
+// If another thread is computing the same prefix, this thread waits for it. A thread waits only for
+// prefixes shorter than those it is computing, so no two threads wait for each other.
 //
-// The kept graphs affect only how long an evaluation takes, never its result, since passes are
+// The kept graphs affect only the duration of an evaluation, never its result, since passes are
 // deterministic.
-// Cost: that of the pipeline steps whose graphs are not kept, plus estimates, which take 10 ms on
+// Cost: running the pipeline steps whose graphs are not kept, plus estimates, which take 10 ms on
 // Llama3-8B.
 
 #include "passes/tune/evaluator.h"
@@ -89,7 +89,7 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
     if (made)
       kept_.find(text)->second.behind = *made;
     else
-      kept_.erase(text);  // cancelled: waiting threads retry the prefix, and are cancelled too
+      kept_.erase(text);  // cancelled: waiting threads retry the prefix and are then cancelled, too
     forget_oldest();
   }
   made_.notify_all();
@@ -117,7 +117,7 @@ StepFigures Evaluator::figures_of(const Graph& graph) const {
   return step_figures(graph, *estimator_, options_.context.analysis);
 }
 
-// Searches linearly, since only a small number of graphs may be kept.
+// Searches linearly, since only a few graphs are kept.
 void Evaluator::forget_oldest() {
   const auto graphs = [&] {
     return static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), [](const auto& each) {

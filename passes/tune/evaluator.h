@@ -1,8 +1,7 @@
 #pragma once
 
-// Computes the estimates of pipelines on one graph. Pipelines with a common prefix share the work
-// of that prefix, because the most recently used intermediate graphs are kept, as far as memory
-// allows.
+// Estimates the results of pipelines on one graph. Pipelines with a common prefix share the work
+// for that prefix, because the most recently used intermediate graphs are kept, up to a limit.
 
 #include <atomic>
 #include <condition_variable>
@@ -33,7 +32,7 @@ class Evaluator {
  public:
   struct Options {
     PassContext::Options context;  // for the passes; `report` is not called
-    std::size_t kept_graphs = 64;  // graphs after pipeline steps; 0: none
+    std::size_t kept_graphs = 64;  // maximum number of intermediate graphs; 0: none
     bool keeps_figures = true;     // for every evaluated pipeline
   };
   // The arguments must outlive the evaluator. Error (usage): the estimator does not exist.
@@ -53,7 +52,7 @@ class Evaluator {
     TuneFailure failure;
   };
   struct Kept {
-    std::optional<Behind> behind;  // none while a thread computes it
+    std::optional<Behind> behind;  // nullopt while a thread computes it
     std::uint64_t used = 0;        // time of last use, by `clock_`
   };
 

@@ -3,16 +3,16 @@
 // step, the graph keeps its order.
 //
 // Every pipeline ends with place_collectives, which judges moves by the step time. Before that,
-// upstream's passes may bucket collectives or reorder them by their own estimates; on some graphs
-// this is a better start. No pipeline requires an additional process group. auto_tune searches many
-// more pipelines.
+// upstream's passes may bucket collectives or reorder them according to their own estimates; on
+// some graphs, this gives a better starting point. No pipeline requires an additional process
+// group. auto_tune searches many more pipelines.
 //
-// The memory limit only selects among results. It is not passed to the passes, so a pipeline has the same
-// effect when it is run separately.
+// The memory limit only selects among results. It is not passed to the passes, so a pipeline has
+// the same effect if it is run separately.
 //
-// Cost: one run of each pipeline, in a thread per pipeline; together, 0.6 s of one core on
-// Llama3-8B. On graphs of more than 30,000 nodes, pipelines are left out if their passes would take
-// minutes; the others take 4 s of one core on DeepSeek-V3 671B (55,000 nodes).
+// Cost: one run of each pipeline, with one thread per pipeline; in total, 0.6 s of CPU time on
+// Llama3-8B. On graphs with more than 30,000 nodes, pipelines with passes that would take minutes
+// are left out; the others take 4 s of CPU time on DeepSeek-V3 671B (55,000 nodes).
 //
 // Source: Jointer's own.
 
@@ -34,7 +34,7 @@ namespace {
 
 struct Order {
   std::string_view passes;
-  bool scales = true;  // also used on graphs of more than kLarge nodes
+  bool scales = true;  // also tried on graphs with more than kLarge nodes
 };
 
 constexpr std::array<Order, 4> kOrders{{

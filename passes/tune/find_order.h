@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds an order, and buckets, for the graph of a plan. find_order.cpp lists the pipelines that are
+// Finds an order and buckets for the graph of a plan. find_order.cpp lists the pipelines that are
 // tried.
 
 #include <functional>
@@ -16,7 +16,8 @@ namespace jointer {
 FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
                        std::function<bool()> is_cancelled = {});
 
-// The graph after the passes of PlanOrder::passes or ParetoPoint::order. Error: a pass failed.
+// Returns the graph after `passes`, which are in the form of PlanOrder::passes and
+// ParetoPoint::order. Error: a pass failed.
 Result<Graph> in_order(const Graph& graph, const std::string& passes, const PassRegistry& registry,
                        const AnalysisOptions& analysis);
 

@@ -7,7 +7,7 @@
 namespace jointer {
 namespace {
 
-// `values` are written as in a pipeline text.
+// The syntax of `values` is that of a pipeline's text.
 Knob knob(std::string_view pass, std::string_view parameter,
           std::initializer_list<std::string_view> values) {
   Knob made{pass, parameter, {}};

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parameters that the search varies, and the values that it tries for each.
+// The parameters that the search varies, and the values that it tries for each of them.
 
 #include <span>
 #include <string_view>
@@ -17,8 +17,8 @@ struct Knob {
 // The knobs of a pass; empty if there are none.
 std::span<const Knob> knobs_of(std::string_view pass);
 
-// The pipeline step with this parameter set. Default values are left out, and parameters are in
-// declaration order, so that equal steps have equal texts.
+// The pipeline step with this parameter set. Default values are left out and parameters are in
+// declaration order, so equal pipeline steps have equal texts.
 PipelineStep with_value(PipelineStep step, const Pass& pass, std::string_view parameter,
                         const PassValue& value);
 

@@ -1,10 +1,8 @@
-// The candidates of a search: pipelines of the built-in passes that decide about memory and
-// overlap, in the order in which upstream runs them. Passes that do not fit the graph are left out:
-// partitioners require a joint graph, policies a joint graph or a flat training step, to which
-// other passes apply the tags; in a pair, both are already decided.
-//
-// Passes that do not affect estimated costs (clean-up, checks, how the graph is run) are not
-// searched. Run them before or after.
+// The candidates of a search: pipelines of built-in passes that affect memory and overlap, in the
+// order in which upstream runs them. Passes that do not fit the graph are left out. Partitioners
+// require a joint graph; policies require a joint graph or a flat training step, to which further
+// passes apply the tags. In a pair, both are already decided. Passes that do not affect estimates
+// (clean-up, checks, how the graph is run) are not searched; run them before or after the search.
 
 #include "passes/tune/search_space.h"
 
@@ -32,7 +30,7 @@ void drop_step(Pipeline& pipeline, std::string_view pass) {
   std::erase_if(pipeline, [&](const PipelineStep& step) { return step.pass == pass; });
 }
 
-// The section to which a pass belongs; none if the pass is not searched.
+// The section to which a pass belongs; nullopt if the pass is not searched.
 std::optional<Candidate::Section> section_of(std::string_view pass) {
   for (const std::string_view policy :
        {kSac, kRemat, kReshard, std::string_view("tag_with_memory_policy"),
@@ -88,8 +86,8 @@ void SearchSpace::find_operators(const Graph& graph) {
 
 std::string SearchSpace::out_of_reach() const {
   if (kind_ != Kind::ordered) return {};
-  return "This graph already decides what is saved: orders and buckets are searched, policies are "
-         "not. To search them too, use the joint graph.";
+  return "Only orders and buckets were searched, because this graph already fixes what is saved. "
+         "To search policies as well, use the joint graph.";
 }
 
 bool SearchSpace::fits(const PipelineStep& step) const {
@@ -102,8 +100,8 @@ bool SearchSpace::fits(const PipelineStep& step) const {
   return communicates_ || step.pass == "reorder_for_peak_memory";
 }
 
-// A reordering pass after a bucketing pass reorders the buckets; one before it belongs to the
-// section `early`.
+// A reordering pass after a bucketing pass reorders the buckets; a reordering pass before it
+// belongs to the section `early`.
 Candidate SearchSpace::in_sections(const Pipeline& pipeline) const {
   const bool has_buckets = std::any_of(pipeline.begin(), pipeline.end(), [](const auto& step) {
     return section_of(step.pass) == Candidate::buckets;
@@ -141,9 +139,9 @@ std::vector<NamedCandidate> SearchSpace::starts() const {
       if (known.candidate == candidate) return;
     found.push_back({std::move(name), std::move(candidate)});
   };
-  // The plans of `jointer sac --budget` within the limit come first, so that the result is never
-  // slower than these: the plan for a later order, and the plan of --keep-order. Orders may raise
-  // the peak.
+  // The plans that `jointer sac --budget` finds within the limit come first, with and without
+  // --keep-order, so that the result is never slower than theirs. Since orders may raise the peak,
+  // a plan with a lower limit is also tried.
   if (kind_ == Kind::joint)
     for (const std::string_view rest :
          {"fastest_plan", "fastest_plan{hidden=0.8},place_collectives",

@@ -1,7 +1,6 @@
 #pragma once
 
-// The pipelines that a search tries on a graph: the starting points, and the variations of a
-// candidate.
+// The pipelines that a search tries on a graph: starting points, and variations of candidates.
 
 #include <string>
 #include <vector>
@@ -18,7 +17,7 @@ struct NamedCandidate {
 };
 
 struct SearchSpaceOptions {
-  // Allows reassign_to_pg, after which a run of the graph requires an additional process group.
+  // Allows reassign_to_pg, which makes the graph require an additional process group.
   bool twin_groups = true;
 };
 
@@ -28,13 +27,13 @@ class SearchSpace {
   SearchSpace(const Graph& graph, const PassRegistry& registry,
               const SearchSpaceOptions& options = {});
 
-  // The starting points, without duplicates: the parts of presets that fit this graph, then
-  // pipelines that often help.
+  // The starting points, without duplicates: the pipeline steps of presets that fit this graph,
+  // then pipelines that often help.
   [[nodiscard]] std::vector<NamedCandidate> starts() const;
-  // A candidate that differs in one pipeline step, in one parameter of a step, or in the order of
-  // two steps.
+  // A candidate that differs in one pipeline step, in one parameter of a pipeline step, or in the
+  // order of two pipeline steps.
   [[nodiscard]] Candidate changed(Candidate candidate, Chance& chance) const;
-  // Combines two candidates: each section is copied from one of them.
+  // Combines two candidates: copies each section from one of them at random.
   [[nodiscard]] static Candidate mixed(const Candidate& a, const Candidate& b, Chance& chance);
 
   // True if candidates must contain a partitioner, because the graph is a joint graph.
@@ -46,7 +45,7 @@ class SearchSpace {
   enum class Kind : std::uint8_t {
     joint,
     flat,     // a flat training step, which has its own passes for policies
-    ordered,  // a pair or a half: what is saved is already decided
+    ordered,  // a pair or a half, where it is already decided what is saved
   };
   [[nodiscard]] Candidate in_sections(const Pipeline& pipeline) const;
   [[nodiscard]] bool fits(const PipelineStep& step) const;

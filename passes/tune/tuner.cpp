@@ -5,28 +5,30 @@
 //   candidate  a pipeline in sections (candidate.h). Its step time and peak form its point.
 //   better     of two candidates within the budget, the one with the shorter step time, then the
 //              lower peak, then fewer pipeline steps, then the smaller text.
-//   elite      the best candidates with different estimates, and those of the frontier.
+//   elite      the best candidates with distinct estimates, and those on the frontier.
 //
 // Steps
-//   1. If no budget is given, the peak of the unedited graph becomes the budget. Passes run with
-//      the budget as their limit. A result above the budget can be a point of the frontier, but not
-//      the winner.
+//   1. If no budget is given, the budget is the peak of the unedited graph. Passes run with the
+//      budget as their limit. A result above the budget can be on the frontier, but cannot be the
+//      winner.
 //   2. Candidates come in batches of eight: first the presets and pipelines that often help, then
-//      variations of the elite: one pipeline step added, removed or moved, a different value,
-//      different policies or buckets, or sections of two candidates. No candidate is tried twice.
-//   3. All threads evaluate a batch; its results are added in the order of the batch. A new best
-//      candidate is taken apart immediately: it is evaluated without each of its pipeline steps in
-//      turn, and the best result that is not worse replaces it, until every step gains something.
-//      These gains explain the winner.
+//      variations of the elite: one pipeline step added, removed or moved, a different parameter
+//      value, different policies or buckets, or a combination of sections from two candidates. No
+//      candidate is tried twice.
+//   3. The threads evaluate a batch in parallel; the results are added in the order of the batch. A
+//      new best candidate is taken apart immediately: it is evaluated without each of its pipeline
+//      steps in turn, and the best result that is not worse replaces it, until every remaining
+//      pipeline step gains something. These gains explain the winner.
 //
 // The seed and the results of earlier batches determine the candidates of a batch before it is
-// evaluated. So the result depends on the seed and on the number of evaluated candidates, not on
-// threads or time; if time runs out within a batch, its candidates count up to the first unfinished
-// one. The first N candidates of a longer search, including those that are taken apart, are the
-// candidates of a search with N evaluations. So more evaluations never give a worse winner.
+// evaluated. The result therefore depends on the seed and on the number of evaluated candidates,
+// not on threads or time. If time runs out within a batch, its candidates count up to the first
+// unfinished one. The first N candidates of a longer search, including those that are taken apart,
+// are the candidates of a search with N evaluations, so more evaluations never give a worse winner.
 //
-// Cost: an evaluation runs the passes of the candidate after its longest known prefix, plus 10 ms
-// for estimates on Llama3-8B; tests/benchmarks/tune_benchmark.cpp measures candidates per second.
+// Cost: an evaluation runs the passes of the candidate that follow its longest kept prefix, and
+// takes another 10 ms for estimates on Llama3-8B; tests/benchmarks/tune_benchmark.cpp measures
+// candidates per second.
 //
 // Source: Jointer's own.
 
@@ -51,7 +53,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 8, kElite = 6;
 
-// Decides whether passes must stop. Only the searching thread may call the user's `is_cancelled`.
+// Decides if passes must stop. Only the searching thread may call the caller's `is_cancelled`.
 class Stop {
  public:
   Stop(const TuneOptions& options)
@@ -127,7 +129,7 @@ class Search {
         if (!candidate) break;
         batch.push_back({{}, std::move(*candidate)});
       }
-      if (batch.empty()) break;  // no new candidates are left
+      if (batch.empty()) break;  // no candidate left that has not been tried
       run_batch(batch);
     }
     result_.end = stop_.end();
@@ -199,7 +201,7 @@ class Search {
           changed.notify_one();
         });
       work();
-      // The user may cancel while other threads finish their last candidates.
+      // The search may be cancelled while other threads finish their last candidates.
       std::unique_lock lock(mutex);
       while (ended < others.size()) {
         changed.wait_for(lock, std::chrono::milliseconds(20));
@@ -299,8 +301,8 @@ class Search {
     for (const Entry& each : frontier_) result_.frontier.push_back(each.point);
   }
 
-  // Keeps one entry for each pair of metrics, because candidates with equal metrics usually have
-  // the same graph.
+  // Keeps one entry per pair of step time and peak, because candidates for which both are equal
+  // usually have the same graph.
   void add_to_elite(const Entry& entry) {
     for (Entry& other : elite_)
       if (other.point.figures == entry.point.figures) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Searches for the best pipelines for one graph: those with the shortest step time for each peak,
-// under a limit on the peak. tuner.cpp describes the search.
+// Searches for the best pipelines for one graph: the shortest step time for each peak, within a
+// limit on the peak. tuner.cpp describes the search.
 
 #include <cstdint>
 #include <functional>
@@ -19,27 +19,27 @@ struct TuneOptions {
   // the searching thread calls `report` and `is_cancelled`.
   PassContext::Options context;
   std::size_t evaluations = 200;  // maximum number of candidates
-  std::optional<double> seconds;  // time limit; none: no limit
+  std::optional<double> seconds;  // time limit; nullopt: no limit
   std::uint64_t seed = 0;
   std::size_t threads = 1;                 // at least 1, including the calling thread
-  std::optional<std::int64_t> budget;      // bytes of peak; none: the graph's own peak
+  std::optional<std::int64_t> budget;      // maximum peak in bytes; nullopt: the graph's own peak
   bool twin_groups = true;                 // allows reassign_to_pg
-  std::optional<std::size_t> kept_graphs;  // see Evaluator; none: depends on the graph's size
+  std::optional<std::size_t> kept_graphs;  // see Evaluator; nullopt: depends on the graph's size
 };
 
 // A pipeline and its estimates.
 struct TunePoint {
-  std::string name;  // a preset's, or empty
+  std::string name;  // the name of a preset, or empty
   Pipeline pipeline;
   StepFigures figures;
-  std::size_t evaluation = 0;  // its number, from 1; 0: the graph as it is
+  std::size_t evaluation = 0;  // number of the evaluation, from 1; 0: the unedited graph
 };
 
 // A pipeline step of the winner, and its gain.
 struct TuneStep {
   PipelineStep step;
-  // The increase in step time and in peak if only this pipeline step is left out. None if the
-  // pipeline without it fails or was not evaluated in time.
+  // The increase in step time and in peak if only this pipeline step is left out. nullopt if the
+  // pipeline without it failed or was not evaluated in time.
   std::optional<std::int64_t> ns_more, bytes_more;
 };
 
@@ -48,14 +48,14 @@ struct TuneResult {
 
   TunePoint unedited;
   std::optional<std::int64_t> budget;
-  // The points that no other point beats in both metrics, by ascending peak. The unedited graph
-  // counts as a point if it can run as it is.
+  // The Pareto-optimal points in step time and peak, by ascending peak. The unedited graph counts
+  // as a point if it can run as it is.
   std::vector<TunePoint> frontier;
-  std::vector<TunePoint> presets;  // those that fit the graph, in the order of pipeline_presets()
-  // The point with the shortest step time within the budget; none if no point is within it.
+  std::vector<TunePoint> presets;  // presets that fit the graph, in the order of pipeline_presets()
+  // The point with the shortest step time within the budget; nullopt if no point is within it.
   std::optional<TunePoint> winner;
-  std::vector<TuneStep> steps;      // of the winner
-  std::optional<TunePoint> lowest;  // the lowest peak, if there is no winner
+  std::vector<TuneStep> steps;      // the pipeline steps of the winner
+  std::optional<TunePoint> lowest;  // the point with the lowest peak, if there is no winner
 
   std::size_t evaluated = 0;    // candidates, including failed ones
   std::size_t taken_apart = 0;  // further evaluations, for the gain of each pipeline step
@@ -64,12 +64,12 @@ struct TuneResult {
     std::size_t count = 0;
     Pipeline first;  // the first candidate that failed for this reason
   };
-  std::map<std::string, Failures> failures;  // by the reason of the failure
+  std::map<std::string, Failures> failures;  // by reason
   End end = End::evaluations;
-  std::string out_of_reach;  // what was not searched on this graph, as a sentence
+  std::string out_of_reach;  // a sentence about what was not searched on this graph
 };
 
-// Passed to the watcher, with the results so far, on the searching thread.
+// Passed to the watcher on the searching thread after each evaluation.
 struct TuneProgress {
   const TunePoint& point;  // the latest evaluation
   const TuneResult& so_far;

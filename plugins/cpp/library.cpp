@@ -31,7 +31,7 @@ void PluginLibrary::Close::operator()(void* handle) const {
 
 Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
   PluginLibrary library;
-  // With RTLD_NOW, a missing symbol is reported here. Otherwise it would end the process later.
+  // RTLD_NOW reports missing symbols here. With RTLD_LAZY, they would end the process later.
   library.handle_.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!library.handle_) return fail(Error::Kind::usage, "cannot be loaded: {}", ::dlerror());
   void* const symbol = ::dlsym(library.handle_.get(), kPluginEntry);

@@ -14,10 +14,10 @@ namespace jointer {
 class PluginLibrary {
  public:
   // Error (usage): the file is not a shared object, a symbol is missing, the version differs, or
-  // the passes cannot be declared; the message is one sentence.
+  // make_passes fails; the message is one sentence.
   static Result<PluginLibrary> open(const std::string& path);
 
-  // The passes use the library's code, so they must not outlive this object.
+  // The passes use the code in the library, so they must not outlive this object.
   [[nodiscard]] const std::vector<Pass>& passes() const { return passes_; }
 
  private:

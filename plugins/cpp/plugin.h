@@ -7,8 +7,9 @@
 //   JOINTER_PLUGIN(passes)
 //
 // A plugin runs in jointer-plugin-host and uses the host's core/ and passes/ instead of linking
-// them. It must therefore be built with the headers of the Jointer that loads it.
-// `jointer_add_plugin` of find_package(Jointer) ensures this, and the host refuses other plugins.
+// them. It must therefore be built with the headers of the Jointer installation that loads it.
+// `jointer_add_plugin`, which find_package(Jointer) defines, ensures this; the host refuses other
+// plugins.
 
 #include <array>
 #include <cstddef>
@@ -22,7 +23,7 @@ namespace jointer {
 // Incremented whenever PluginInterface, or the interface between a Pass and its host, changes.
 inline constexpr std::uint32_t kPluginInterface = 1;
 
-// The versions of Jointer and the compiler with which a plugin is built.
+// The versions of Jointer and of the compiler that a plugin is built with.
 #define JOINTER_TEXT_OF(x) #x
 #define JOINTER_TEXT(x) JOINTER_TEXT_OF(x)
 #if defined(_GLIBCXX_USE_CXX11_ABI)
@@ -38,13 +39,13 @@ inline constexpr std::uint32_t kPluginInterface = 1;
 inline constexpr const char* kPluginBuild =
     "Jointer " JOINTER_VERSION ", " JOINTER_COMPILER JOINTER_LIBRARY_ABI;
 
-// The result of the entry point. The offsets of the first two members never change, so that a host
-// can read them in any version.
+// The result of the entry point. The offsets of the first two members never change, so a host of
+// any version can read them.
 struct PluginInterface {
   std::uint32_t version = kPluginInterface;
   const char* built_with = kPluginBuild;
-  // The sizes of the types that plugin and host exchange. A difference shows that the plugin was
-  // built with headers other than the host's.
+  // The sizes of the types that the plugin and the host exchange. If they differ, the plugin was
+  // built with different headers than the host.
   std::array<std::size_t, 4> sizes{sizeof(Graph), sizeof(Node), sizeof(Pass), sizeof(PassContext)};
   std::vector<Pass> (*make_passes)() = nullptr;
 };

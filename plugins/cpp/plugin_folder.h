@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads and writes the description of a plugin on disk: a folder with a shared object and a
-// `plugin.json`. Reading the description does not run the plugin's code.
+// Reads and writes the description of a plugin on disk, which is a folder with a shared object and
+// a `plugin.json`. Reading the description does not run code of the plugin.
 
 #include <cstdint>
 #include <string>
@@ -15,8 +15,8 @@ namespace jointer {
 struct PluginFolder {
   std::string id;       // the library's name without its extension
   std::string summary;  // one sentence
-  std::string path;     // of the folder
-  std::string library;  // file name in the folder
+  std::string path;     // path of the folder
+  std::string library;  // name of a file in the folder
   std::uint32_t interface = 0;
   std::string built_with;
   std::vector<PassInfo> passes;
@@ -24,7 +24,7 @@ struct PluginFolder {
   [[nodiscard]] std::string library_path() const { return path + '/' + library; }
 };
 
-// Reads a description without checking its version. Error (input): the description is missing or
+// Reads a description but does not check its version. Error (input): the description is missing or
 // invalid.
 Result<PluginFolder> read_plugin_folder(const std::string& path);
 

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST if it is set, otherwise next to this program,
-// otherwise on the PATH.
+// Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST if it is set; otherwise, next to this program or
+// on PATH.
 Result<ProgramCommand> host_program() {
   constexpr const char* kName = "jointer-plugin-host";
   if (std::string named = environment_variable("JOINTER_PLUGIN_HOST"); !named.empty()) {
@@ -39,14 +39,14 @@ Result<void> check(const PluginFolder& folder) {
   JOINTER_CHECK(check_plugin_version(folder.interface, folder.built_with));
   std::error_code status;
   if (!fs::is_regular_file(folder.library_path(), status))
-    return fail(Error::Kind::usage, "the library {} does not exist; build the plugin again",
+    return fail(Error::Kind::usage, "the library {} does not exist; rebuild the plugin",
                 folder.library);
   return {};
 }
 
 Result<void> add_passes(PassRegistry& registry, const PluginFolder& folder,
                         const HostOptions& options) {
-  PassRegistry with = registry;  // so that either all passes are added or none
+  PassRegistry with = registry;  // so that either all passes or none are added
   for (PassInfo info : folder.passes) {
     info.source = "plugin: " + folder.path;
     HostedPass hosted{.info = std::move(info), .program = host_program, .request = {}};

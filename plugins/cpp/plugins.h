@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// The reason why the passes of a plugin are not in the registry.
+// A plugin whose passes were not added to the registry, and the reason.
 struct PluginError {
   std::string path;
   std::string message;  // one sentence
@@ -23,14 +23,14 @@ struct PluginError {
 // contains one folder per plugin.
 std::vector<std::string> plugin_search_path();
 
-// Adds the passes of one plugin. Its library is loaded only when one of them runs. Error (input,
-// usage): the description cannot be read, the library is missing or was built for a different
-// Jointer, or a name is already in use; the message contains the folder. In that case, none of the
-// plugin's passes are added.
+// Adds the passes of one plugin. The plugin's library is loaded only when one of its passes runs.
+// Error (input, usage): the description cannot be read, the library is missing or was built for a
+// different Jointer, or a name is already in use; the message contains the folder. In that case,
+// none of the plugin's passes are added.
 Result<void> add_plugin(PassRegistry& registry, const std::string& folder,
                         const HostOptions& options = {});
 
-// Adds every plugin in the folders of a search path, in the order of the path, and by name within
+// Adds every plugin in the folders of a search path, in the order of the path and by name within
 // each folder. Skips folders that do not exist. Returns the plugins that could not be added.
 std::vector<PluginError> add_plugins(PassRegistry& registry,
                                      std::span<const std::string> search_path,

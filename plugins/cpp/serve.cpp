@@ -49,7 +49,7 @@ class Messages {
   FileDescriptor out_;
 };
 
-// Success, or the failure that the last message reports.
+// Success, or the failure to report in the last message.
 using Answer = tl::expected<void, HostFailed>;
 
 tl::unexpected<HostFailed> refuse(HostFailed::Kind kind, std::string text) {
@@ -142,7 +142,7 @@ Answer run(const OrderedJson& request, const Messages& messages) {
                                  [&](const Pass& each) { return each.info.name == name; });
   if (pass == passes.end())
     return refuse(HostFailed::Kind::usage,
-                  "the plugin declares this pass but does not contain it; build the plugin again");
+                  "the plugin declares this pass but does not contain it; rebuild the plugin");
   const auto bytes = read_bytes(text_of(request, "graph"));
   if (!bytes) return refuse(HostFailed::Kind::pass, bytes.error().message);
   auto graph = read_native("graph", *bytes);
@@ -185,9 +185,9 @@ int serve_plugin() {
   const auto request = parse_json(line, "request");
   if (!request || !request->is_object() || request->value("protocol", 0) != kHostProtocol) {
     messages.say(HostReady{.host = kPluginBuild});
-    messages.say(
-        HostFailed{.kind = HostFailed::Kind::usage,
-                   .text = fmt::format("the request is not of protocol {}", kHostProtocol)});
+    messages.say(HostFailed{
+        .kind = HostFailed::Kind::usage,
+        .text = fmt::format("the request does not use protocol version {}", kHostProtocol)});
     return kFailed;
   }
   if (const Answer done = answer(*request, messages); !done) {

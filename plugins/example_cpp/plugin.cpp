@@ -8,13 +8,13 @@ using jointer::Parameter;
 
 std::vector<jointer::Pass> passes() {
   return {{.info = {.name = "sink_calls",
-                    .summary = "Moves calls of some operators to right before their first use.",
+                    .summary = "Moves calls of some operators to just before their first use.",
                     .stage = jointer::PassStage::reordering,
                     .parameters = {{.name = "operators",
                                     .type = Parameter::Type::list,
                                     .default_value =
                                         jointer::PassValue::List{"aten.full.*", "aten.arange.*"},
-                                    .doc = "Patterns of operators, such as aten.full.*."},
+                                    .doc = "Operator patterns, such as aten.full.*."},
                                    {.name = "most",
                                     .type = Parameter::Type::integer,
                                     .min = 1,

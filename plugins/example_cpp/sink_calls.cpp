@@ -11,7 +11,7 @@ using namespace jointer;
 
 namespace {
 
-// The calls of the matching operators, in reverse program order.
+// The calls of matching operators, in reverse program order.
 std::vector<NodeId> calls_of(const Graph& graph, const std::vector<std::string>& patterns) {
   std::vector<NodeId> calls;
   for (const NodeId id : graph.order()) {
@@ -40,11 +40,12 @@ Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& c
     JOINTER_CHECK(context.report(done++ / static_cast<double>(calls.size())));
     JOINTER_TRY(const LegalRange range, legal_range(graph, dependencies, std::span(&call, 1)));
     if (left == 0 || range.last == range.current) {
-      context.decide(graph, call, "kept",
-                     left == 0 ? "Enough calls were moved." : latest_reason(graph, range));
+      context.decide(
+          graph, call, "kept",
+          left == 0 ? "The maximum number of calls has been moved." : latest_reason(graph, range));
       continue;
     }
-    // A gap is a position in the order without the call; in the graph's order, positions after the
+    // A gap is a position in the order without the call. In the graph's order, positions after the
     // call are one higher.
     const NodeId before = graph.order()[range.last + 1];
     graph.move(std::span(&call, 1), before);

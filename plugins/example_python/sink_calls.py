@@ -24,10 +24,10 @@ def sink_calls(
     operators: list[str] = ["aten.full.*", "aten.arange.*"],  # noqa: B006: never changed
     most: int | None = None,
 ) -> fx.GraphModule:
-    """Moves calls of some operators to right before their first use.
+    """Moves calls of some operators to just before their first use.
 
     Args:
-        operators: Patterns of operators, such as aten.full.*.
+        operators: Operator patterns, such as aten.full.*.
         most: Maximum number of calls to move; default: all.
     """
     order = {node: place for place, node in enumerate(gm.graph.nodes)}
@@ -44,7 +44,7 @@ def sink_calls(
         if not users or users[0] is node.next:
             jointer.decide(node, "kept", "It is already right before its first use.")
         elif most is not None and done >= most:
-            jointer.decide(node, "kept", "Enough calls were moved.")
+            jointer.decide(node, "kept", "The maximum number of calls has been moved.")
         else:
             users[0].prepend(node)
             jointer.decide(node, "moved", f"{users[0].name} is the first call that reads it.")

@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto kMaxDevice = static_cast<std::int64_t>(DeviceType::other);
 
-// Stores a field that has two possible values as a boolean, which is true for `chosen`.
+// Reads and writes a field with two possible values as a boolean, which is true for `chosen`.
 template <auto chosen, auto other, class Struct>
 constexpr auto flag(std::string_view key, decltype(chosen) Struct::*member) {
   using Value = decltype(chosen);
@@ -47,7 +47,7 @@ Result<AnalysisOptions> read_analysis_options(const OrderedJson& json) {
   read_fields(members, o.simulation, kSimulation);
   std::int64_t device = -1;
   members.read("runs_on", device);
-  if (device > kMaxDevice) members.expect("runs_on", "a type of device");
+  if (device > kMaxDevice) members.expect("runs_on", "a device type");
   if (device >= 0) o.memory.runs_on = static_cast<DeviceType>(device);
   if (!members.problem().empty()) return input_error("{}", members.problem());
   return o;

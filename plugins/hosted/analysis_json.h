@@ -5,10 +5,10 @@
 
 namespace jointer {
 
-// The estimator and memory rules of a pass, to be sent to its host. read_analysis_options()
+// The estimator and memory rules for a pass, to be sent to its host. read_analysis_options()
 // restores the same options.
 OrderedJson to_json(const AnalysisOptions& options);
-// For missing members, uses the defaults. Error (input): a member is invalid.
+// Uses the default for missing members. Error (input): a member is invalid.
 Result<AnalysisOptions> read_analysis_options(const OrderedJson& json);
 
 }  // namespace jointer

@@ -106,7 +106,7 @@ OrderedJson json_of(const PassValue& value) {
 
 const char* read_json(const OrderedJson& json, PassValue& value) {
   auto read = read_pass_value(json);
-  if (!read) return "a value of a parameter";
+  if (!read) return "a parameter value";
   value = *std::move(read);
   return nullptr;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads and writes the declaration of a pass (its name and parameters) as JSON. Hosts declare their
-// passes in this form, and plugin descriptions contain it.
+// passes in this form, and plugin descriptions use it, too.
 
 #include "core/base/json_text.h"
 #include "core/pass/pass.h"
@@ -9,7 +9,8 @@
 namespace jointer {
 
 // {"name","summary","stage","keeps_numerics","is_idempotent","parameters":[{"name","type",
-// "default","least","most","choices","doc"}]}. Omits the source, since the receiver knows it.
+// "default","least","most","choices","doc"}]}. Omits the pass's `source`, since the receiver knows
+// it.
 OrderedJson to_json(const PassInfo& info);
 // Ignores unknown members. Error (input): a member is invalid; the message names the member and the
 // pass.

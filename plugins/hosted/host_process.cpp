@@ -9,9 +9,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Interval between checks for cancellation and of the host's memory use.
+// Interval between checks of cancellation and of the host's memory use.
 constexpr milliseconds kTick{20};
-// Number of ticks between memory checks that include the processes that the host started.
+// Number of ticks between memory checks that include processes started by the host.
 constexpr int kTicksOfGroup = 10;
 // Maximum length of a message.
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
@@ -77,7 +77,7 @@ class Conversation {
     }
     const bool is_first = !std::exchange(has_begun_, true);
     if (is_first != std::holds_alternative<HostReady>(*message)) {
-      error_ = Error{Error::Kind::run, "the host sent a message out of turn"};
+      error_ = Error{Error::Kind::run, "the host sent an unexpected message"};
     } else if (const auto* failed = std::get_if<HostFailed>(&*message)) {
       using Kind = HostFailed::Kind;
       if (failed->kind == Kind::memory)
@@ -92,7 +92,7 @@ class Conversation {
     }
   }
 
-  // The error if the host ended without an answer.
+  // The error for a host that ended without an answer.
   [[nodiscard]] Error untimely(const Child& child) const {
     const ChildEnd& end = *child.end();
     if (end.timed_out) {

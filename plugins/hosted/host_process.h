@@ -18,8 +18,8 @@ struct HostQuestion {
   ProgramCommand program;  // reads one line from standard input and answers
   OrderedJson request;     // an object; `protocol` and `memory_bytes` are added
   HostLimits limits;
-  // The functions below are called on the thread that calls ask_host, until it returns. `log`
-  // receives the lines of the host's standard error, which include the output of passes.
+  // These functions are called on the thread that calls ask_host, before it returns. `log` receives
+  // the lines of the host's standard error, which include the output of passes.
   std::function<void(std::string_view line)> log;
   std::function<void(const HostMessage& message)> tell;
   // Called every few milliseconds. If it returns true, the host is ended immediately.
@@ -27,8 +27,8 @@ struct HostQuestion {
 };
 
 // Returns once the host reports that it is done, after ending all processes that the host started.
-// Error (usage, run, cancelled): the pass raised, a signal ended the host, or the host exceeded its
-// deadline or memory limit; the message is a sentence that is meant to follow the name of the pass.
+// Error (usage, run, cancelled): the pass raised an exception, a signal ended the host, or the host
+// exceeded its deadline or memory limit; the message is meant to follow the name of the pass.
 Result<void> ask_host(const HostQuestion& question);
 
 }  // namespace jointer

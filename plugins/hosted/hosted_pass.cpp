@@ -73,7 +73,7 @@ class Run {
       context_.add_table(reported->table);
     if (const auto* decided = std::get_if<HostDecision>(&message)) {
       const Decision& d = decided->decision;
-      // If the pass made the node, the original graph lacks it, so the reason contains its name.
+      // If the pass created the node, the original graph lacks it, so the reason contains its name.
       if (const NodeId node = d.node.empty() ? NodeId() : graph.find(d.node))
         context_.decide(graph, node, d.action, d.reason);
       else

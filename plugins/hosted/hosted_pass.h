@@ -1,7 +1,7 @@
 #pragma once
 
-// Passes that run in a separate process: Python passes, and the passes of C++ plugins. Regardless
-// of how such a pass fails, this process receives the reason and still has the original graph.
+// Passes that run in a separate process: Python passes, and the passes of C++ plugins. However such
+// a pass fails, this process receives the reason and still has the original graph.
 //
 // The graph is passed in both directions as a native capture in a temporary folder.
 
@@ -21,7 +21,7 @@ namespace jointer {
 
 struct HostOptions {
   HostLimits limits;
-  // Receives the output of passes and libraries, line by line. Called on the thread that runs the
+  // Receives the output of passes and libraries line by line. Called on the thread that runs the
   // pass.
   std::function<void(std::string_view pass, std::string_view line)> log;
 };
@@ -36,8 +36,7 @@ struct HostedPass {
 Pass make_hosted_pass(HostedPass hosted, HostOptions options);
 
 // Runs the pass with `arguments` ({name: value}) and returns the resulting graph. Error (usage,
-// run, cancelled): the host or the pass fails; the message is a sentence that is meant to follow
-// the name of the pass.
+// run, cancelled): the host or the pass fails; the message is meant to follow the name of the pass.
 Result<Graph> run_hosted(const HostedPass& hosted, const HostOptions& options, const Graph& graph,
                          const OrderedJson& arguments, PassContext& context);
 

@@ -19,8 +19,8 @@ std::int64_t resident_of(const std::filesystem::path& folder) {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-// The process group, the fifth field of `stat`. The second field is a name in parentheses that may
-// contain any character.
+// The process group, which is the fifth field of `stat`. The second field is a name in parentheses
+// and may contain any character.
 std::int64_t group_of(const std::filesystem::path& folder) {
   std::ifstream file(folder / "stat");
   std::string line;

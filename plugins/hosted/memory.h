@@ -6,12 +6,12 @@ namespace jointer {
 
 // The resident bytes of a process; 0 if the system does not report them.
 std::int64_t resident_bytes(std::int64_t pid);
-// The resident bytes of all processes in a process group. Scans all processes of the system, which
-// takes milliseconds.
+// The total resident bytes of all processes in a process group. Scans all processes of the system,
+// which takes milliseconds.
 std::int64_t group_resident_bytes(std::int64_t group);
 
-// Three quarters of the memory that this process may use, in bytes: the machine's memory, or the
-// control group's limit if that is lower.
+// Three quarters of the memory that this process may use, in bytes. It may use the machine's
+// memory, or up to the control group's limit if that is lower.
 std::int64_t default_memory_limit();
 
 }  // namespace jointer

@@ -160,7 +160,7 @@ Result<HostMessage> parse_host_message(std::string_view line) {
     const auto* ready = std::get_if<HostReady>(&*message);
     if (ready == nullptr || ready->protocol == kHostProtocol) return *std::move(message);
     return fail(Error::Kind::run,
-                "the host uses a protocol version other than {}, so it belongs to another version "
+                "the host does not use protocol version {}, so it belongs to a different version "
                 "of Jointer",
                 kHostProtocol);
   }

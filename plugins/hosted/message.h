@@ -27,7 +27,7 @@ struct HostProgress {
   double done = 0;
 };
 struct HostDecision {
-  Decision decision;  // its `pass` is not set
+  Decision decision;  // `pass` is not set
 };
 struct HostTable {
   PassTable table;
@@ -43,9 +43,9 @@ struct HostDone {};
 // The last message in reply to a request that failed.
 struct HostFailed {
   enum class Kind : std::uint8_t {
-    usage,   // there is no such pass, or its arguments are invalid
-    pass,    // it raised, or did not return a graph
-    memory,  // it reached its memory limit
+    usage,   // the pass does not exist, or its arguments are invalid
+    pass,    // the pass raised an exception, or did not return a graph
+    memory,  // the host reached its memory limit
   };
   Kind kind = Kind::pass;
   std::string text;  // one sentence, without the name of the pass
@@ -57,7 +57,7 @@ using HostMessage = std::variant<HostReady, HostProgress, HostDecision, HostTabl
 // Error (run): the line is not a message, or its protocol version differs.
 Result<HostMessage> parse_host_message(std::string_view line);
 
-// The message as one line, without a line break at the end.
+// The message as one line, without the line break.
 std::string write_host_message(const HostMessage& message);
 
 }  // namespace jointer

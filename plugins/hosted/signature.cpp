@@ -49,7 +49,8 @@ class Signature {
       if (!entry.node || !is_saved[entry.node.index()]) outputs.push_back(entry.node);
   }
 
-  std::vector<NodeId> inputs, outputs;  // without saved values; invalid id: the output is None
+  // Without values saved for backward. An invalid id stands for an output of None.
+  std::vector<NodeId> inputs, outputs;
   NodeId output;
 };
 
@@ -86,7 +87,7 @@ class Comparison {
     for (std::size_t i = 0; i < was_.inputs.size(); ++i) {
       const NodeId was = was_.inputs[i], is = is_.inputs[i];
       if (given_.name(was) != result_.name(is))
-        return refuse("changed the order of the inputs{}: {} is where {} was", half_,
+        return refuse("changed the order of the inputs{}: {} is in the position of {}", half_,
                       result_.name(is), given_.name(was));
       if (!same_value(given_, was, result_, is))
         return refuse("changed the input {}{} to {} from {}", result_.name(is), half_,
@@ -102,11 +103,11 @@ class Comparison {
     for (std::size_t i = 0; i < was_.outputs.size(); ++i) {
       const NodeId was = was_.outputs[i], is = is_.outputs[i];
       if (was && !is)
-        return refuse("returned None as output {}{}, which was {}", i, half_, given_.name(was));
+        return refuse("returned None as output {}{} instead of {}", i, half_, given_.name(was));
       if (!was && is)
-        return refuse("returned {} as output {}{}, which was None", result_.name(is), i, half_);
+        return refuse("returned {} as output {}{} instead of None", result_.name(is), i, half_);
       if (was && !same_value(given_, was, result_, is))
-        return refuse("returned {}, {}, as output {}{}, which was {}, {}", result_.name(is),
+        return refuse("returned {} ({}) as output {}{} instead of {} ({})", result_.name(is),
                       value_text(result_, is), i, half_, given_.name(was), value_text(given_, was));
     }
     return {};

@@ -5,13 +5,13 @@
 namespace jointer {
 
 // Checks that a graph can be called in the same way after a pass: it must have the same
-// placeholders in the same order and as many outputs, with None at the same positions, and their
-// shapes, dtypes and kinds of device must be unchanged. For a pair, values saved for backward are
+// placeholders in the same order and the same number of outputs, with None at the same positions.
+// Shapes, dtypes and device types must be unchanged. In a pair, values saved for backward are
 // exempt. A pass that turns a graph into a pair is not checked.
 //
 // Descriptors that are missing or wrong in `result` are restored from `given`, since a descriptor
-// describes a position, not a node. Error (run): the signature differs, in one sentence about the
-// pass ("returned 25 outputs instead of 26"); `result` is then unchanged.
+// describes a position, not a node. Error (run): the signature differs; the message says what the
+// pass did ("returned 25 outputs instead of 26"). `result` is then unchanged.
 Result<void> keep_signature(const Graph& given, Graph& result);
 
 }  // namespace jointer

@@ -51,12 +51,12 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   if (!edit.changes.empty()) JOINTER_CHECK(apply(copy, edit));
   take_marks(copy, result);
   if (graph_hash(copy) != graph_hash(result))
-    return fail(Error::Kind::run, "no list of edits produces exactly this graph");
+    return fail(Error::Kind::run, "no edit produces exactly this graph");
   return copy;
 }
 
-// A captured graph may call opaque targets, such as Python functions. A pass may leave and copy
-// such calls, but not add calls of other opaque targets, because these could neither be run nor
+// A captured graph may call opaque targets, such as Python functions. A pass may keep and copy such
+// calls, but may not add calls of other opaque targets, because these could neither be run nor
 // replayed.
 Result<void> keep_to_operators(const Graph& given, const Graph& result) {
   std::set<std::string_view> known;

@@ -5,7 +5,7 @@
 namespace jointer {
 
 // Updates `graph` to the `result` of a pass. `given` is the graph that the pass received: `graph`
-// as written and read again, which adds strides and storages that some captures lack. If an edit
+// after being written and read, which adds strides and storages that some captures lack. If an edit
 // leads from `given` to `result` (core/edit/difference.h), it is applied to `graph`, so that node
 // ids stay the same. Otherwise `graph` is replaced by `result`, and a decision reports why. Error
 // (run): the pass changed the graph's signature (plugins/hosted/signature.h), or added calls that

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// A stand-in for a pass whose code the user has not allowed to run. It is listed with its
-// parameters. When it runs, it fails (usage) with the reason `why`.
+// A placeholder for a pass with code that the user has not allowed to run. It is listed with its
+// parameters; running it fails (usage) with the reason `why`.
 Pass withheld(const Pass& pass, std::string why);
 
 }  // namespace jointer

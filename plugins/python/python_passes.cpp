@@ -19,8 +19,8 @@ struct Named {
   std::string spec;
 };
 
-// Splits `name=spec`. Because a path may contain `=`, the text before the first `=` is a name only
-// if it is a word without dots.
+// Splits `name=spec`. A path may contain `=`, so the text before the first `=` is a name only if it
+// is a word without dots.
 Named split_name(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos) return {.name = {}, .spec = text};
@@ -83,10 +83,10 @@ Result<void> add_python_passes(PassRegistry& registry, std::span<const std::stri
     if (!declared[i].error.empty())
       return fail(Error::Kind::usage, "{}: {}", spec, declared[i].error);
     if (!name.empty() && declared[i].passes.size() > 1)
-      return fail(Error::Kind::usage,
-                  "{}: declares {} passes, but `{}=` can name only one; choose it with "
-                  "`{}={}:FUNCTION`",
-                  spec, declared[i].passes.size(), name, name, spec);
+      return fail(
+          Error::Kind::usage,
+          "{}: declares {} passes, but `{}=` can name only one; select one with `{}={}:FUNCTION`",
+          spec, declared[i].passes.size(), name, name, spec);
     for (PassInfo& info : declared[i].passes) {
       const std::string own = info.name;
       if (!name.empty()) info.name = name;

@@ -12,23 +12,23 @@
 
 namespace jointer {
 
-// Adds the passes of each spec: `module:function`, `path/file.py:function`, or `path/file.py` alone
-// (all functions declared with `@jointer.graph_pass`). A prefix `name=` renames the pass.
-// Parameters come from the functions' signatures, so this function runs all modules once, in a
-// host; it must not be called just because a file was opened. Error (usage, run): a spec names no
-// pass; the message contains the first such spec and the reason. The passes of the specs before it
-// are then in the registry.
+// Adds the passes of each spec: `module:function`, `path/file.py:function`, or just `path/file.py`
+// for all functions declared with `@jointer.graph_pass`. A prefix `name=` renames the pass.
+// Parameters are read from the functions' signatures, so this function imports all modules once, in
+// a host. It must not be called merely because a file was opened. Error (usage, run): a spec does
+// not name a pass; the message contains the first such spec and the reason. The passes of the
+// preceding specs are then in the registry.
 Result<void> add_python_passes(PassRegistry& registry, std::span<const std::string> specs,
                                const HostOptions& options = {});
 
-// The spec with the absolute path of its file, which is valid in any folder.
+// The spec with the path of its file made absolute, so that it is valid in any working directory.
 std::string absolute_spec(const std::string& spec);
 
-// A pass whose declaration is known. It has `info` unchanged, and runs `spec`, a `module:function`.
-// No process is started until the pass runs.
+// A pass with a known declaration: it has the given `info` and runs `spec`, a `module:function`. No
+// process is started until the pass runs.
 Pass python_pass(PassInfo info, const std::string& spec, const HostOptions& options = {});
 
-// For passes that exist only in Python: runs functions of the package `jointer`, or of any other
+// Runs passes that exist only in Python: functions in the package `jointer` or in any other
 // importable module.
 PythonRunner python_runner(const HostOptions& options = {});
 

@@ -252,7 +252,7 @@ TEST_F(CppPluginTest, APassThatTheLibraryDoesNotHaveIsNamed) {
   ASSERT_TRUE(
       add_plugin(registry, make_plugin("bad_passes", description("bad_passes", "ghost")), options));
   EXPECT_EQ(failure("ghost"),
-            "ghost: the plugin declares this pass but does not contain it; build the plugin again");
+            "ghost: the plugin declares this pass but does not contain it; rebuild the plugin");
 }
 
 TEST_F(CppPluginTest, ATakenNameRejectsTheWholePlugin) {

@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
           a: f32[8] = aten.relu(x)
           return [a, None, None]
         )",
-                                    "returned None as output 1, which was b; "},
+                                    "returned None as output 1 instead of b; "},
                     BrokenSignature{"NoMoreNone", R"(
           x: f32[8] = input
           y: f32[4] = input
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, b]
         )",
-                                    "returned b as output 2, which was None; "},
+                                    "returned b as output 2 instead of None; "},
                     BrokenSignature{
                         "OtherShape", R"(
           x: f32[8] = input
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [b, a, None]
         )",
-                        "returned b, f32[4] on cuda:0, as output 0, which was a, f32[8] on "},
+                        "returned b (f32[4] on cuda:0) as output 0 instead of a (f32[8] on "},
                     BrokenSignature{"OtherType", R"(
           x: f32[8] = input
           y: f32[4] = input
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "changed the order of the inputs: y is where x was; "},
+                                    "changed the order of the inputs: y is in the position of x; "},
                     BrokenSignature{"AnInputLess", R"(
           y: f32[4] = input
           a: f32[8] = aten.full([8], 0)

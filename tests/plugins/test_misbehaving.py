@@ -109,15 +109,15 @@ BROKEN = {
     ),
     "none_output": (
         "end.args = ((None, *end.args[0][1:]),)",
-        "returned None as output 0, which was _unsafe_view_18",
+        "returned None as output 0 instead of _unsafe_view_18",
     ),
     "swap_outputs": (
         "a, b, *rest = end.args[0]; end.args = ((b, a, *rest),)",
-        "returned wait_tensor_41, f32[1024, 256] on cpu, as output 0, which was _unsafe_view_18",
+        "returned wait_tensor_41 (f32[1024, 256] on cpu) as output 0 instead of _unsafe_view_18",
     ),
     "swap_inputs": (
         "inputs[0].prepend(inputs[1])",
-        "changed the order of the inputs: primals_2 is where primals_1 was",
+        "changed the order of the inputs: primals_2 is in the position of primals_1",
     ),
     "drop_input": (
         "gm.graph.erase_node(next(each for each in inputs if not each.users))",

@@ -553,7 +553,7 @@ def test_the_example_in_the_repository(host: Host) -> None:
     spec = f"{ROOT / 'plugins' / 'example_python' / 'sink_calls.py'}:sink_calls"
     [found] = host_passes.find_passes(spec)
     described = host_passes.describe(found)
-    assert described["summary"] == "Moves calls of some operators to right before their first use."
+    assert described["summary"] == "Moves calls of some operators to just before their first use."
     assert [p["name"] for p in described["parameters"]] == ["operators", "most"]
 
     def late(x: torch.Tensor) -> torch.Tensor:
