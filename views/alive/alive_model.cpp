@@ -34,17 +34,18 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
       {.title = tr("tensor"), .meaning = tr("The node that allocated the storage.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of the storage, as rounded by the device's allocator."),
+       .meaning = tr("Size of the storage, rounded as by the device's allocator."),
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
-       .meaning = tr("Share of all live memory at this moment, or of all storages that are live in "
-                     "the selected range."),
+       .meaning = tr("Share of all live memory at this moment, or of all storages live in the "
+                     "selected range."),
        .whole_unit = Unit::bytes},
       {.title = tr("category")},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
       {.title = tr("module"),
-       .meaning = tr("Module that allocated the storage, or that owns the parameter in it.")},
+       .meaning =
+           tr("Module that allocates the storage, or that owns the parameter stored in it.")},
       {.title = tr("from"),
        .unit = Unit::step,
        .meaning = tr("Number of the call that allocates the storage; empty if the storage exists "

@@ -12,15 +12,15 @@
 namespace jointer::views {
 
 // The storages live at a point in the memory profile, one per row, largest first and optionally
-// grouped. Their bytes add up to the profile's value. With a range: the storages that are live
-// anywhere in it, and whether they are allocated and freed in it.
+// grouped. Their bytes add up to the profile's value. With a range, the storages live at any time
+// in it, and whether they are allocated and freed in it.
 //
 // The storages are sorted only once. Changing the point scans them once, or twice if they are
 // grouped. Text is created on demand.
 class AliveModel : public TableModel {
   Q_OBJECT
  public:
-  // `change`: by whether the storages are allocated and freed in the range.
+  // `change` groups storages by whether they are allocated and freed in the range.
   enum class Grouping : std::uint8_t { none, module, category, change };
   enum ColumnIndex : int {
     name_column,
@@ -38,17 +38,17 @@ class AliveModel : public TableModel {
   explicit AliveModel(QObject* parent = nullptr);
 
   void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
-  // `moment`: a point in the memory profile.
+  // `moment` is a point in the memory profile.
   void set_moment(std::size_t moment);
-  // nullopt: the storages that are live at the selected moment.
+  // nullopt shows the storages live at the selected moment.
   void set_range(std::optional<TimeRange> range);
   void set_grouping(Grouping grouping);
   // The source of category colors.
   void set_theme(const Theme& theme);
 
   [[nodiscard]] std::size_t moment() const { return moment_; }
-  // "At the peak, in mm_214 (step 4,120): 41.2 GiB in 812 storages", or what is allocated and freed
-  // in the range.
+  // For example, "At the peak, in mm_214 (call 4,120): 41.2 GiB in 812 storages". With a range,
+  // says how much memory is allocated and freed in it.
   [[nodiscard]] QString sentence() const;
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
@@ -85,14 +85,14 @@ class AliveModel : public TableModel {
 
   SnapshotPtr snapshot_;
   ModuleLocations places_;
-  std::vector<int> top_places_;        // by place
+  std::vector<int> top_places_;        // indexed by place
   std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
   std::vector<int> row_by_lifetime_;   // -1 if it is not shown
   std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::size_t moment_ = 0, alive_count_ = 0;
   std::optional<TimeRange> range_;
-  std::optional<RangeFigures> figures_;  // of the range
+  std::optional<RangeFigures> figures_;  // the figures of the range
   Grouping grouping_ = Grouping::none;
   const Theme* theme_ = &Theme::light_theme();
 };

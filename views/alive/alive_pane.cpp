@@ -32,7 +32,7 @@ void AlivePane::choose_grouping() {
   view().setRootIsDecorated(grouping != AliveModel::Grouping::none);
 }
 
-// Groups by change while a range is selected, unless the user chooses otherwise.
+// Groups by change while a range is selected, unless the user chooses another grouping.
 void AlivePane::offer_changes(bool has_range) {
   const int change = grouping_->findData(static_cast<int>(AliveModel::Grouping::change));
   view().setColumnHidden(AliveModel::change_column, !has_range);

@@ -49,7 +49,7 @@ class Describer {
                   Provenance provenance = Provenance::captured, const QString& note = {}) {
     s.rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
   }
-  // A row whose name links to the node, if the graph has it.
+  // A row with the name of a node, which is a link if the graph has the node.
   [[nodiscard]] InspectorRow named(const QString& label, const std::string& name) const {
     InspectorRow row{.label = label, .is_code = true};
     if (const NodeId node = graph_.find(name))
@@ -94,7 +94,7 @@ class Describer {
     InspectorSection& s = section(tr("Peak memory"));
     const std::int64_t predicted = result_.predicted.peak_bytes;
     add(s, tr("measured"), bytes_text(m->peak_bytes), Provenance::measured,
-        tr("%1 bytes allocated at the same time.").arg(count_text(m->peak_bytes)));
+        tr("%1 bytes were allocated at the same time.").arg(count_text(m->peak_bytes)));
     add(s, tr("predicted"), bytes_text(predicted), Provenance::estimated,
         tr("%1 bytes.").arg(count_text(predicted)));
     const std::int64_t difference = m->peak_bytes - predicted;
@@ -124,7 +124,7 @@ class Describer {
            bytes_text(bytes < 0 ? -bytes : bytes);
   }
 
-  // The prediction, with sizes rounded as on the kind of device that ran the benchmark.
+  // The prediction, with sizes rounded as on the type of device that ran the benchmark.
   [[nodiscard]] MemoryTimeline memory_of_run() const {
     MemoryOptions options = snapshot_.analysis.memory.options();
     for (const RankResult& rank : result_.ranks)
@@ -133,7 +133,7 @@ class Describer {
     return MemoryTimeline(graph_, options);
   }
 
-  // Breaks the difference between the measured and the predicted peak down by cause.
+  // Breaks down the difference between the measured and the predicted peak by cause.
   void explain(InspectorSection& s, const RankMeasured& m) {
     const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
     if (peak.scratch != 0)
@@ -145,12 +145,12 @@ class Describer {
           peak.blocks.empty()
               ? tr("Difference in memory held between calls: storages with a different size or "
                    "lifetime.")
-              : tr("Difference in memory held between calls and allocated in compiled code, "
-                   "which keeps intermediate values other than the graph's."));
+              : tr("Difference in memory held between calls and allocated in compiled code, whose "
+                   "intermediate values differ from the graph's."));
     if (peak.rounding != 0)
       add(s, tr("allocator"), signed_bytes(peak.rounding), Provenance::measured,
-          tr("Blocks of the allocator that are larger than requested, beyond the rounding in the "
-             "prediction."));
+          tr("Bytes by which the allocator's blocks exceed the requested sizes, beyond the "
+             "rounding in the prediction."));
     for (std::size_t i = 0; i < std::min(peak.blocks.size(), kMaxNamed); ++i) {
       const PeakExplanation::Block& block = peak.blocks[i];
       const QString nodes =
@@ -159,7 +159,7 @@ class Describer {
           QStringLiteral("%1 (%2): %3")
               .arg(QString::fromStdString(block.name), nodes, bytes_text(block.peak_bytes)),
           Provenance::measured,
-          tr("The maximum allocated while this compiled code ran in place of its nodes."));
+          tr("Maximum bytes allocated while this compiled code ran in place of its nodes."));
     }
     for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
       const PeakExplanation::OperatorScratch& each = peak.operators[i];
@@ -190,7 +190,7 @@ class Describer {
           {.label = tr("first difference"),
            .value = tr("%1 after").arg(signed_bytes(peak.first_difference)),
            .provenance = Provenance::measured,
-           .note = tr("The first call after which the memory held differs from the prediction."),
+           .note = tr("First call after which the memory held differs from the prediction."),
            .links = {peak.first_different}});
   }
 
@@ -225,7 +225,7 @@ class Describer {
     furthest(s);
   }
 
-  // The compiled blocks of the first rank that was profiled, those with the longest times first.
+  // The compiled blocks of the first profiled rank, longest times first.
   void compiled(InspectorSection& s) {
     std::vector<const CompiledBlock*> blocks;
     for (const RankResult& rank : result_.ranks) {
@@ -238,7 +238,7 @@ class Describer {
       add(s, tr("compiled"),
           tr("%1: %2").arg(QString::fromStdString(blocks[i]->name), time_text(blocks[i]->own_ns)),
           Provenance::measured,
-          tr("The duration of code that ran in place of %1 nodes: by itself, the median of "
+          tr("Duration of the code that ran in place of %1 nodes, measured alone: the median of "
              "several runs.")
               .arg(count_text(blocks[i]->positions.size())));
   }
@@ -269,7 +269,7 @@ class Describer {
       s.rows.push_back({.label = tr("largest error"),
                         .value = times_text(each.measured, each.estimated),
                         .provenance = Provenance::measured,
-                        .note = tr("Compared with the current estimate."),
+                        .note = tr("Measured time compared with the current estimate."),
                         .links = {each.node}});
   }
 

@@ -7,8 +7,8 @@
 namespace jointer::views {
 
 // Describes one benchmark: why it failed, the measurements of all ranks, the causes of the
-// difference between measured and predicted peak, the nodes with the largest estimation errors,
-// notes, and settings. Node names are links.
+// difference between the measured and the predicted peak, the nodes with the largest estimation
+// errors, notes, and settings. Node names are links.
 InspectorContent describe_benchmark(const BenchmarkResult& result, const Snapshot& snapshot);
 
 }  // namespace jointer::views

@@ -119,7 +119,7 @@ QSpinBox* BenchmarkForm::make_number(int min, int max) {
   auto* box = new QSpinBox(this);
   box->setRange(min, max);
   box->setAlignment(Qt::AlignRight);
-  // Sized for typical values rather than for the maximum.
+  // The field is sized for typical values rather than for the maximum.
   box->setFixedWidth(box->fontMetrics().horizontalAdvance(QStringLiteral("00000")) + 34);
   connect(box, &QSpinBox::valueChanged, this, &BenchmarkForm::take_settings);
   return box;
@@ -149,21 +149,20 @@ void BenchmarkForm::make_fields() {
   ranks_->addItem(world == 1 ? tr("1 rank") : tr("All %1 ranks").arg(world));
   if (world > 1) ranks_->addItem(tr("Single rank"));
   connect(ranks_, &QComboBox::activated, this, &BenchmarkForm::take_settings);
-  add_field(
-      tr("Ranks"), ranks_,
-      tr("One process per rank. A single rank replaces collectives with local copies: its memory "
-         "use is realistic, but communication takes no time"));
-  solo_field_ = add_field(tr("Rank"), solo_ = make_number(0, std::max(world - 1, 0)),
-                          tr("The single rank to run"));
+  add_field(tr("Ranks"), ranks_,
+            tr("One process per rank. With a single rank, local copies replace collectives: memory "
+               "use is realistic, but communication takes no time"));
+  solo_field_ =
+      add_field(tr("Rank"), solo_ = make_number(0, std::max(world - 1, 0)), tr("Rank to run"));
   add_field(tr("On"), on_ = make_choices(kPlaces), tr("Device to run on"));
   add_field(tr("Iterations"), iterations_ = make_number(1, kMaxIterations),
-            tr("Number of measured steps; the median is reported"));
+            tr("Number of steps to measure; the median is reported"));
   iterations_->setObjectName(QStringLiteral("iterations"));
   add_field(tr("Warm-up"), warmup_ = make_number(0, kMaxIterations),
             tr("Number of steps to run before measuring"));
   add_field(tr("Attention"), attention_ = make_choices(kKernels),
-            tr("Kernel for scaled dot-product attention. Automatic uses the graph's kernel or the "
-               "device's equivalent"));
+            tr("Kernel for scaled dot-product attention. Automatic uses the kernel in the graph or "
+               "its equivalent for the device"));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
             tr("Seed for the generated inputs"));
   verify_ = add_check(
@@ -179,7 +178,7 @@ void BenchmarkForm::show_settings() {
   ranks_->setCurrentIndex(r.solo && ranks_->count() > 1 ? 1 : 0);
   solo_->setValue(r.solo.value_or(0));
   solo_field_->setVisible(ranks_->currentIndex() == 1);
-  // Do not replace text while the user is typing.
+  // Do not replace the text while the user is typing.
   if (const QString text = QString::fromStdString(r.marked);
       r.backend == Backend::regional && marked_->text().trimmed() != text)
     marked_->setText(text);

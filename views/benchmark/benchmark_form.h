@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// Settings and buttons for the next run. Options that are not available on this machine are
-// disabled, with the reason as a tooltip.
+// Settings and buttons for the next run. Options that are unavailable on this machine are disabled,
+// with the reason as a tooltip.
 class BenchmarkForm : public QWidget {
   Q_OBJECT
  public:

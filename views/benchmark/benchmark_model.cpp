@@ -20,10 +20,10 @@ std::optional<std::int64_t> times(std::optional<double> number, double factor) {
 
 BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("started"), .meaning = tr("Time at which the run started.")},
+      {.title = tr("started"), .meaning = tr("Start time of the run.")},
       {.title = tr("step"),
        .unit = Unit::time,
-       .meaning = tr("Measured step time: the median over the iterations on the slowest rank.")},
+       .meaning = tr("Measured step time: the median of the iterations on the slowest rank.")},
       {.title = tr("Δ step"),
        .unit = Unit::change,
        .meaning = tr("Difference between the measured and the predicted step time.")},
@@ -36,14 +36,13 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
       {.title = tr("status"), .meaning = tr("Result of the run."), .max_width = 150},
       {.title = tr("backend"), .meaning = tr("Backend that ran the graph.")},
       {.title = tr("ranks"),
-       .meaning =
-           tr("Number of processes. With a single rank, local copies replace the collectives.")},
+       .meaning = tr("Number of processes. With a single rank, local copies replace collectives.")},
       {.title = tr("≈ step"),
        .unit = Unit::time,
-       .meaning = tr("Predicted step time, estimated at the time of the run.")},
+       .meaning = tr("Step time predicted when the run started.")},
       {.title = tr("≈ peak"),
        .unit = Unit::bytes,
-       .meaning = tr("Predicted maximum of allocated bytes, estimated at the time of the run.")},
+       .meaning = tr("Maximum of allocated bytes predicted when the run started.")},
       {.title = tr("tokens/s"),
        .unit = Unit::thousandths,
        .meaning =
@@ -56,8 +55,8 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
        .unit = Unit::fraction,
        .meaning = tr("Model FLOPs per second divided by the device's dense bf16 peak.")},
       {.title = tr("verified"),
-       .meaning =
-           tr("How the outputs compare with those of the unedited graph, on the worst rank.")},
+       .meaning = tr("Comparison of the outputs with those of the unedited graph, on the rank with "
+                     "the largest error.")},
       {.title = tr("device"), .meaning = tr("Device, as reported by the first rank.")},
   };
 }
@@ -125,7 +124,7 @@ QString BenchmarkModel::note(int row, int column) const {
                  : QString();
     case step_column:
       if (!r.step) return {};
-      return r.request.iterations == 1 ? tr("Only 1 iteration")
+      return r.request.iterations == 1 ? tr("1 iteration only")
                                        : tr("%1 over %2 iterations")
                                              .arg(time_range_text(r.step->min_ns, r.step->max_ns))
                                              .arg(r.request.iterations);

@@ -9,8 +9,8 @@
 namespace jointer::views {
 
 // One row per benchmark, newest first: predictions, measurements and status. The row of a failed
-// run selects the node at which it failed. Measurements come first, so that a narrow pane shows
-// them.
+// run selects the node at which the run failed. Measurements are in the first columns, so that a
+// narrow pane shows them.
 class BenchmarkModel : public TableModel {
   Q_OBJECT
  public:
@@ -34,7 +34,7 @@ class BenchmarkModel : public TableModel {
 
   explicit BenchmarkModel(QObject* parent = nullptr);
 
-  // `rows`: oldest first, as stored.
+  // `rows` are in stored order, oldest first.
   void set_rows_of(SnapshotPtr snapshot, std::vector<BenchmarkRow> rows);
   [[nodiscard]] const BenchmarkRow& benchmark(int row) const {
     return rows_[rows_.size() - 1 - static_cast<std::size_t>(row)];

@@ -15,11 +15,11 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMinTable = 92;  // in pixels: the header, a text of two lines and a scroll bar
+constexpr int kMinTable = 92;  // in pixels: the header, two lines of text and a scroll bar
 constexpr int kMinFont = 11;
 constexpr int kTickMs = 250;
 constexpr int kMaxRankRows = 5;  // visible at once; more can be scrolled to
-constexpr int kWide = 1000;      // from this width on, details are next to the table
+constexpr int kWide = 1000;      // minimum width at which the details are next to the table
 
 }  // namespace
 
@@ -120,7 +120,7 @@ void BenchmarkPane::resizeEvent(QResizeEvent* event) {
 
 void BenchmarkPane::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (details_ == nullptr) return;  // a palette change during construction
+  if (details_ == nullptr) return;  // the palette changed during construction
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
     show_status();
     show_details();

@@ -14,8 +14,8 @@
 
 namespace jointer::views {
 
-// Runs benchmarks of the graph. Shows the settings of the next run, the progress of the current run
-// by rank, the results, and details of the selected result.
+// Runs benchmarks of the graph. Shows the settings for the next run, the progress of each rank in
+// the current run, the results, and the details of the selected result.
 class BenchmarkPane : public QWidget {
   Q_OBJECT
  public:

@@ -54,9 +54,9 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
 void BenchmarkTable::refresh() {
   const bool was_empty = model_->row_count() == 0;
   model_->set_rows_of(document().shared_snapshot(), benchmarks_.rows());
-  // So far, the column widths only fit the titles.
+  // Until now, the column widths were fitted only to the titles.
   if (was_empty && model_->row_count() > 0) view().fit_columns();
-  // Select the measurement that was already shown before the table had rows.
+  // Select the measurement that was shown before the table had rows.
   if (current() == 0) select(benchmarks_.shown());
 }
 
@@ -107,7 +107,7 @@ void BenchmarkTable::remove_selected() {
   benchmarks_.remove(selected_ids());
 }
 
-// Copies the command for the selected row or the next run, with enough machines for all ranks.
+// Copies the command for the selected row, or for the next run, with enough machines for all ranks.
 void BenchmarkTable::copy_command(std::string (*command)(const BenchmarkRequest&, int, int)) {
   const BenchmarkResult* result = benchmarks_.find(current());
   BenchmarkRequest request = result == nullptr ? benchmarks_.request() : result->request;

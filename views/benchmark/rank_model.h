@@ -8,7 +8,7 @@
 namespace jointer::views {
 
 // One row per rank of the current run: its stage, progress and duration. Callers pass in the
-// current time, in milliseconds on any clock.
+// current time in milliseconds, from any clock.
 class RankModel : public TableModel {
   Q_OBJECT
  public:
@@ -18,7 +18,7 @@ class RankModel : public TableModel {
 
   void clear();
   void update(const BenchmarkResult& so_far, qint64 now_ms);
-  // Updates the rows as time passes, without other changes.
+  // Updates only the times in the rows.
   void tick(qint64 now_ms);
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

@@ -23,7 +23,7 @@
 namespace jointer::views {
 namespace {
 
-// Below this height, the curves and the tables' totals are hidden, to leave space for rows.
+// Below this height, the curves and the totals of the tables are hidden to leave space for rows.
 constexpr int kLow = 300;
 constexpr int kOpened = 0, kNow = 1;  // the first two choices
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
@@ -73,7 +73,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   metrics_->setAccessibleName(tr("Numbers for both states"));
   metrics_->document()->setDocumentMargin(kMargin);
   metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
-  metrics_->setMinimumSize(120, 20);  // the pane may be low; the table scrolls
+  metrics_->setMinimumSize(120, 20);  // the pane may be small; the table scrolls
   column->addWidget(metrics_, 3);
   curves_ = new CurveOverlay(this);
   column->addWidget(curves_);
@@ -94,7 +94,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   tables_->addTab(table_, tr("Nodes"));
   tables_->addTab(plan_table_, tr("Plan"));
   tables_->addTab(states_, tr("All States"));
-  tables_->setTabToolTip(kStatesTab, tr("The numbers of all states, in one table"));
+  tables_->setTabToolTip(kStatesTab, tr("Show the numbers of all states in one table"));
   connect(states_, &StateTable::state_activated, this, &ComparePane::choose_second);
   column->addWidget(tables_, 3);
   show_plan(nullptr);
@@ -102,7 +102,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
-    files_.forget();  // they may have been analyzed with other options
+    files_.forget();  // they may have been analyzed with different options
     refresh();
   });
   connect(&open_, &OpenDocuments::changed, this, [this] {
@@ -116,7 +116,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   look_for_before();
 }
 
-// The states of other documents can be chosen here, so their histories matter too.
+// The states of other documents can also be chosen here, so their histories matter.
 void ComparePane::follow_others() {
   for (Document* other : open_.all()) {
     if (other == &document_) continue;
@@ -127,7 +127,7 @@ void ComparePane::follow_others() {
 }
 
 // Only a file with several graphs can contain the input of the pass. Such a file can be large, so
-// it is read on another thread.
+// it is read on a worker thread.
 void ComparePane::look_for_before() {
   const OpenRequest& source = document_.source();
   if (!source.index || !source.backward.empty()) return;
@@ -201,8 +201,8 @@ void ComparePane::changeEvent(QEvent* event) {
   if (metrics_ != nullptr && event->type() == QEvent::PaletteChange) show_metrics();
 }
 
-// Refills the lists and keeps the chosen states, which are identified by their edits; "now" follows
-// the graph.
+// Refills the lists but keeps the chosen states, which are identified by their edits; "now" always
+// stands for the current graph.
 void ComparePane::fill_choices() {
   const auto chosen = [&](const QComboBox* box) -> std::optional<StateChoice> {
     const auto index = static_cast<std::size_t>(box->currentIndex());
@@ -243,7 +243,7 @@ void ComparePane::choose_wanted() {
   if (!wanted_states_) return;
   const auto [from, to] = *std::exchange(wanted_states_, std::nullopt);
   const auto choose = [this](QComboBox* box, const EditHistory& history) {
-    // Prefer the last match, a history entry, to "now", which changes with the graph.
+    // Prefer the last match, which is a history entry, to "now", which changes with the graph.
     for (std::size_t i = choices_.size(); i-- > 0;)
       if (!choices_[i].file && choices_[i].other == nullptr && choices_[i].history == history)
         return box->setCurrentIndex(static_cast<int>(i));
@@ -303,8 +303,8 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   };
   const bool is_within = is_own(from_) && is_own(to_);
   table_->say(is_within && editing_.step_count() == 0
-                  ? tr("No edits yet.\nDrag a collective in the timeline, or select a "
-                       "node and press V; the differences are then listed here.")
+                  ? tr("No edits yet.\nDrag a collective in the timeline, or select a node and "
+                       "press V, to see the differences here.")
                   : tr("No nodes differ between these two states."));
   table_->set(comparison_ ? comparison_->nodes : nullptr);
   show_plan(result ? result->plan : nullptr);
@@ -312,8 +312,8 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   emit compared();
 }
 
-// The nodes of a joint graph or a flat training step do not reflect its plan, so the plans are
-// compared separately.
+// The nodes of a joint graph or a flat training step do not reflect the plan, so plans are compared
+// separately.
 void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) {
   const Document& document = from.other != nullptr ? *from.other : document_;
   SacSession& session = document.sac();
@@ -338,7 +338,7 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
                        });
 }
 
-// Shows the table of values only if there are any; it comes first if the nodes are the same.
+// Shows the table of values only if there are any. The table comes first if the nodes are the same.
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);

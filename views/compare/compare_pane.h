@@ -23,22 +23,23 @@
 namespace jointer::views {
 
 // Compares any two states of open documents: as opened, the current state, named states, history
-// entries, and, if the file is a log of passes, the input of the pass that made the graph; also
-// files that are not open.
+// entries and, if the file is a log of passes, the input of the pass that produced the graph. Files
+// that are not open can be compared, too.
 class ComparePane : public QWidget {
   Q_OBJECT
  public:
   ComparePane(Document& document, OpenDocuments& open, QWidget* parent = nullptr);
 
   [[nodiscard]] QString summary() const { return summary_->text(); }
-  // Null while it is being computed.
+  // Null while the comparison is being computed.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
 
   // Compares two states in the history.
   void show_states(const EditHistory& from, const EditHistory& to);
 
  public slots:
-  // Adds files to the states that can be chosen, and compares the first one with the current state.
+  // Adds files to the states that can be chosen, and compares the first file with the current
+  // state.
   void add_files(const QStringList& paths);
   void copy_markdown();
   void copy_tsv();
@@ -66,7 +67,7 @@ class ComparePane : public QWidget {
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
   void show_plan(const PlanChangesPtr& plan);
-  // Shows as many parts as fit.
+  // Shows as many parts as fit in the pane.
   void fit_height(int height);
   void show_curves();
   void show_metrics();
@@ -88,7 +89,7 @@ class ComparePane : public QWidget {
   bool is_plan_alone_ = false;  // only the plans of the states differ
   quint64 wanted_ = 0;          // the newest request
   bool is_stale_ = true;
-  ComparedFile before_;               // the pass's input, if known
+  ComparedFile before_;               // the input of the pass, if known
   std::vector<ComparedFile> chosen_;  // by the user
   ComparedFiles files_;
   Task<Comparison> comparing_;

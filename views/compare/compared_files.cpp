@@ -18,7 +18,7 @@ Result<SnapshotPtr> read(OpenRequest request, const AnalysisOptions& options) {
   Result<Graph> graph = open_graph(request);
   if (!graph && graphs > 1)
     return fail(Error::Kind::usage,
-                "{} contains {} graphs; open the one to compare in a tab, then choose it here",
+                "{} contains {} graphs; open the graph to compare in a tab, then choose it here",
                 request.path, graphs);
   if (!graph) return tl::unexpected(graph.error());
   return make_snapshot(std::move(*graph), options);
@@ -50,7 +50,7 @@ ComparedFiles::Known* ComparedFiles::known(const ComparedFile& file) {
   return found == known_.end() ? nullptr : &*found;
 }
 
-// A file that could not be read is read again next time: the user may have fixed it.
+// A file that could not be read is tried again the next time, since the user may have fixed it.
 void ComparedFiles::finish(const ComparedFile& file, const Result<SnapshotPtr>& made) {
   Known* found = known(file);
   const std::vector<Use> waiting = std::exchange(found->waiting, {});

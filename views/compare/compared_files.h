@@ -1,7 +1,8 @@
 #pragma once
 
-// Graphs that are compared without being open: those of files that the user chose, and the input of
-// the pass that made a document's graph. Each is read once, on a worker thread, when it is needed.
+// Graphs that are compared without being open: those in files that the user chose, and the input of
+// the pass that produced a document's graph. Each graph is read once, on a worker thread, when it
+// is first needed.
 
 #include <QObject>
 #include <QString>
@@ -24,10 +25,11 @@ class ComparedFiles : public QObject {
   using Use = std::function<void(const Result<SnapshotPtr>&)>;
   using QObject::QObject;
 
-  // Calls `use` on this thread once the graph is read, or now if it is already known. Error: same
-  // as open_graph, but a file with several graphs must be opened to choose one.
+  // Calls `use` on this thread once the graph has been read, or immediately if it already has.
+  // Error: like open_graph; in addition, a file with several graphs is an error, since one of them
+  // must be chosen by opening it.
   void find(const ComparedFile& file, const AnalysisOptions& options, Use use);
-  // Drops all graphs, for example because the options have changed. Pending calls of `use` are
+  // Drops all graphs, for example because the options have changed. Pending calls to `use` are
   // dropped as well.
   void forget();
 

@@ -13,14 +13,14 @@
 namespace jointer::views {
 
 struct ComparedState {
-  QString name;  // "as opened", "now", "after step 3"
+  QString name;  // such as "as opened", "now" or "state “fast”"
   SnapshotPtr snapshot;
 };
 
 struct Comparison {
   ComparedState from, to;
   NodeDifferencesPtr nodes;
-  // Differences between the plans of a joint graph or a flat training step; null if there are none,
+  // Differences between the plans of a joint graph or a flat training step; null if there are none
   // or while they are being computed.
   PlanChangesPtr plan;
 };
@@ -29,10 +29,10 @@ struct Comparison {
 Result<Comparison> compare_states(ComparedState from, ComparedState to,
                                   Matching matching = Matching::by_name);
 
-// The numbers of both states, those of their plans first.
+// The numbers of both states, beginning with those of their plans.
 std::vector<MetricRow> metric_rows(const Comparison& comparison);
 
-// The numbers, the changes of the plan, and the differing nodes as text.
+// The numbers, the changes to the plan, and the differing nodes as text.
 QString comparison_markdown(const Comparison& comparison);
 QString comparison_tsv(const Comparison& comparison);
 

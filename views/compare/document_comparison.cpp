@@ -6,7 +6,7 @@
 namespace jointer::views {
 namespace {
 
-// The numbers of states that were analyzed with different options could not be compared.
+// The numbers of states that were analyzed with different options are not comparable.
 Result<void> analyze_with(const AnalysisOptions& options, StateOfDocument& state) {
   if (same_options(state.snapshot->analysis.options, options)) return {};
   const bool is_baseline = state.baseline == state.snapshot;
@@ -38,7 +38,7 @@ Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& opti
   return {};
 }
 
-// Null if the graphs have no plans that can be compared, or if the plans are the same.
+// Null if the graphs have no comparable plans, or if the plans are the same.
 PlanChangesPtr plan_changes(const StateOfDocument& from, const StateOfDocument& to) {
   if (sac_kind(from.snapshot->graph) != sac_kind(to.snapshot->graph)) return nullptr;
   const auto before = plan_of(from), after = plan_of(to);

@@ -16,8 +16,8 @@ class OpenDocuments;
 struct StateChoice {
   enum class Kind : std::uint8_t {
     opened,
-    now,     // the current state, whatever it is
-    before,  // the input of the pass that made the document's graph
+    now,     // the current state, which changes with the graph
+    before,  // the input of the pass that produced the document's graph
     named,
     entry,
     file,  // a file that is not open
@@ -25,19 +25,20 @@ struct StateChoice {
   QString name;
   Kind kind = Kind::opened;
   EditHistory history;
-  Document* other = nullptr;  // null: the document of the pane
-  ComparedFile file = {};     // of kinds `before` and `file`
+  Document* other = nullptr;  // null: the pane's document
+  ComparedFile file = {};     // for the kinds `before` and `file`
 };
 
 // True if both refer to the same state, even if the documents have changed in between.
 bool is_same_state(const StateChoice& a, const StateChoice& b);
 
-// True if the states belong to the same document, which includes the input of its pass.
+// True if the states belong to the same document. The input of its pass belongs to the document,
+// too.
 bool is_same_document(const StateChoice& a, const StateChoice& b);
 
 // The states of the document: as opened, now, `before` if it is known, named states and history
-// entries. The states of other open documents follow; each name begins with the document's title.
-// The files come last.
+// entries. They are followed by the states of other open documents, whose names begin with the
+// document's title, and by the files.
 std::vector<StateChoice> state_choices(const Document& document, const ComparedFile& before,
                                        const OpenDocuments& open,
                                        const std::vector<ComparedFile>& files);

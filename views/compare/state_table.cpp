@@ -11,8 +11,8 @@ namespace {
 // The maximum number of history entries shown per document.
 constexpr std::size_t kMaxEntries = 20;
 
-// Drops the older history entries from the choices. Updates `reference` to the new index of its
-// choice, which is never dropped.
+// Removes the older history entries from the choices, but never the choice with the index
+// `reference`. Updates `reference` to its new index.
 std::vector<StateChoice> newest(const std::vector<StateChoice>& choices, std::size_t& reference) {
   std::map<const Document*, std::size_t> older;  // entries to leave out, by document
   for (const StateChoice& choice : choices)
@@ -53,9 +53,10 @@ StateTable::StateTable(Document& document, StateTableModel* model, MakeState mak
 void StateTable::set_choices(const std::vector<StateChoice>& choices, std::size_t reference) {
   reference_ = reference;
   choices_ = newest(choices, reference_);
-  set_headline(choices_.size() == choices.size()
-                   ? QString()
-                   : tr("The last %1 history entries of each document.").arg(kMaxEntries));
+  set_headline(
+      choices_.size() == choices.size()
+          ? QString()
+          : tr("Only the last %1 history entries of each document are listed.").arg(kMaxEntries));
   request_refresh();
 }
 

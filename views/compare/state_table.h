@@ -9,7 +9,7 @@
 namespace jointer::views {
 
 // The numbers of all states that can be compared, one row per state. They are computed one after
-// another in the background, while the table is shown. A joint graph has the numbers of the pair
+// another in the background while the table is shown. A joint graph has the numbers of the pair
 // that its plan produces, so that it can be compared with pairs and flat training steps.
 class StateTable : public TablePane {
   Q_OBJECT
@@ -20,8 +20,8 @@ class StateTable : public TablePane {
 
   StateTable(Document& document, MakeState make, QWidget* parent = nullptr);
 
-  // Changes are relative to the choice with the index `reference`. Only the newest
-  // entries of a long history are shown.
+  // Changes are relative to the choice with the index `reference`. For a long history, only the
+  // newest entries are shown.
   void set_choices(const std::vector<StateChoice>& choices, std::size_t reference);
 
  signals:
@@ -29,8 +29,8 @@ class StateTable : public TablePane {
   void state_activated(const jointer::views::StateChoice& choice);
 
  private:
-  // The numbers of a state stay valid as long as the pane's document and the state's document have
-  // these baselines, which are replaced if sizes or estimates change.
+  // The numbers of a state are valid as long as the pane's document and the state's document have
+  // these baselines, which are replaced when sizes or estimates change.
   struct Known {
     StateChoice choice;
     SnapshotPtr shown, baseline;

@@ -18,7 +18,7 @@ StateTableModel::StateTableModel(QObject* parent) : TableModel(parent) {
   };
   columns_ = {
       {.title = tr("state"),
-       .meaning = tr("State of an open document, or a file."),
+       .meaning = tr("State of an open document, or file."),
        .max_width = 360},
       bytes(tr("peak"), tr("Maximum of allocated memory.")),
       change(tr("Δ peak"), tr("Change in peak memory from the first state above.")),

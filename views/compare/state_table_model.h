@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// One state per row: its numbers, and their changes from a reference state.
+// One row per state: its numbers, and their changes relative to a reference state.
 class StateTableModel : public TableModel {
   Q_OBJECT
  public:
@@ -27,13 +27,13 @@ class StateTableModel : public TableModel {
 
   struct Row {
     QString name;
-    // Not set while the numbers are being computed.
+    // nullopt while the numbers are being computed.
     std::optional<Result<Metrics>> metrics;
   };
 
   explicit StateTableModel(QObject* parent = nullptr);
 
-  // `reference` is the index of the row that changes refer to.
+  // `reference` is the index of the row that changes are relative to.
   void set(std::vector<Row> rows, std::size_t reference);
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

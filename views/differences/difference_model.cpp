@@ -7,17 +7,17 @@ namespace jointer::views {
 
 DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("change"), .meaning = tr("How the node differs.")},
+      {.title = tr("change"), .meaning = tr("How the node differs between the two states.")},
       {.title = tr("node"), .meaning = tr("Name of the node in the second state.")},
       {.title = tr("shift"),
        .unit = Unit::step,
-       .meaning =
-           tr("Number of positions that the node moved: positive if later, negative if earlier.")},
+       .meaning = tr(
+           "Number of positions by which the node moved: positive if later, negative if earlier.")},
       {.title = tr("details"),
-       .meaning = tr("Where an added node comes from, what replaces a removed one, and how the "
-                     "others changed.")},
+       .meaning = tr("Origin of an added node, replacement of a removed node, or what changed in "
+                     "any other node.")},
       {.title = tr("operator"), .meaning = tr("Operator that the node calls.")},
-      {.title = tr("module"), .meaning = tr("Module that the node belongs to.")},
+      {.title = tr("module"), .meaning = tr("Module to which the node belongs.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr("Size of the node's outputs; views are counted in full."),

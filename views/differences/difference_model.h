@@ -24,8 +24,8 @@ class DifferenceModel : public TableModel {
 
   explicit DifferenceModel(QObject* parent = nullptr);
 
-  // A null `differences` means that nothing is compared. `shown`: the graph in which a row's nodes
-  // are selected.
+  // If `differences` is null, nothing is compared. `shown` is the graph in which a row's node is
+  // selected.
   void set(NodeDifferencesPtr differences, const SnapshotPtr& shown);
   // Shows only rows with this kind of change; nullopt shows all.
   void show_only(std::optional<NodeChange> change);

@@ -8,7 +8,8 @@
 
 namespace jointer::views {
 
-// The nodes that differ, with a filter. Selecting rows selects their nodes in the document.
+// The nodes that differ between two states, with a filter. Selecting rows selects their nodes in
+// the document.
 class DifferenceTable : public TablePane {
   Q_OBJECT
  public:

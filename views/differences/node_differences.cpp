@@ -83,7 +83,7 @@ QString NodeDifferences::summary() const {
   add(tr("removed"), difference_.removed.size());
   add(tr("changed"), difference_.changed.size());
   add(tr("policy changed"), difference_.retagged.size());
-  if (!match_.is_by_name()) parts << tr("nodes matched by structure: their names differ");
+  if (!match_.is_by_name()) parts << tr("nodes matched by structure, since their names differ");
   return parts.join(QStringLiteral(" · "));
 }
 

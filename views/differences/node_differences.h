@@ -1,6 +1,6 @@
 #pragma once
 
-// The nodes that differ between two graphs, and how they differ. Plain data.
+// The nodes that differ between two graphs, and how they differ, as plain data.
 
 #include <QString>
 #include <memory>
@@ -17,11 +17,11 @@ QString change_text(NodeChange change);
 
 struct NodeDifference {
   NodeChange change = NodeChange::moved;
-  NodeId node;              // in the second graph; for a removed node, in the first
-  std::int64_t places = 0;  // for moved nodes: number of positions moved later; negative: earlier
+  NodeId node;              // in the second graph, or in the first if it was removed
+  std::int64_t places = 0;  // number of positions that a moved node moved; negative: earlier
 };
 
-// How nodes of the two graphs correspond; see NodeMatch.
+// How the nodes of the two graphs correspond; see NodeMatch.
 enum class Matching : std::uint8_t { by_name, closest };
 
 class NodeDifferences {
@@ -34,7 +34,7 @@ class NodeDifferences {
   // In program order, with removed nodes last.
   [[nodiscard]] const std::vector<NodeDifference>& nodes() const { return nodes_; }
   [[nodiscard]] const GraphDifference& difference() const { return difference_; }
-  // "12 of 10,944 moved · 2 added · 3 removed"
+  // For example, "12 of 10,944 moved · 2 added · 3 removed".
   [[nodiscard]] QString summary() const;
   // True if nodes correspond by their names.
   [[nodiscard]] bool is_by_name() const { return match_.is_by_name(); }
@@ -44,8 +44,8 @@ class NodeDifferences {
     return node.change == NodeChange::removed ? *from_ : *to_;
   }
   [[nodiscard]] const Module& module_of(const NodeDifference& node) const;
-  // A short description: "from all_gather_77", "was aten.reshape.default". Empty if `change` alone
-  // suffices.
+  // A short description, such as "from all_gather_77" or "was aten.reshape.default". Empty if
+  // `change` says everything.
   [[nodiscard]] QString detail(const NodeDifference& node) const;
 
  private:
@@ -57,7 +57,8 @@ class NodeDifferences {
   ModuleTree from_modules_, to_modules_;
   GraphDifference difference_;
   std::vector<NodeDifference> nodes_;
-  std::unordered_map<std::string, NodeId> in_place_of_;  // replacements of removed nodes, by name
+  std::unordered_map<std::string, NodeId>
+      in_place_of_;  // replacements of removed nodes, by the names of the removed nodes
 };
 using NodeDifferencesPtr = std::shared_ptr<const NodeDifferences>;
 

@@ -32,7 +32,7 @@ PlanDifferenceModel::PlanDifferenceModel(QObject* parent) : TableModel(parent) {
        .adds_up = true,
        .total_title = tr("recomputed")},
       {.title = tr("operator"), .meaning = tr("Operator that returns the value.")},
-      {.title = tr("module"), .meaning = tr("Module that the value belongs to.")},
+      {.title = tr("module"), .meaning = tr("Module to which the value belongs.")},
   };
 }
 

@@ -8,7 +8,7 @@ namespace jointer::views {
 
 // The values whose policies differ between two plans, grouped by layer or operator, or ungrouped.
 // Identical adjacent layers share a row, and their corresponding values share the rows below it.
-// Rows refer to nodes of the shown graph by name.
+// Rows refer to nodes of the shown graph by their names.
 class PlanDifferenceModel : public TableModel {
   Q_OBJECT
  public:
@@ -21,12 +21,12 @@ class PlanDifferenceModel : public TableModel {
     operator_column,
     module_column,
   };
-  // nullopt: ungrouped, one row per value.
+  // nullopt shows one row per value, ungrouped.
   using Grouping = std::optional<PlanGrouping>;
 
   explicit PlanDifferenceModel(QObject* parent = nullptr);
 
-  // `shown`: the document's graph. Null `changes`: no rows.
+  // `shown` is the document's graph. If `changes` is null, there are no rows.
   void set(PlanChangesPtr changes, const SnapshotPtr& shown);
   void set_grouping(Grouping grouping);
 
@@ -42,7 +42,7 @@ class PlanDifferenceModel : public TableModel {
 
  private:
   struct Row {
-    std::vector<std::size_t> values;  // indices in the difference; one for a leaf
+    std::vector<std::size_t> values;  // indices in the difference; a leaf has one
     QString group;                    // the name of a group; empty for a leaf
     PlanAmounts change;
     QString key = {};       // identifies a group if its name is ambiguous
@@ -53,7 +53,7 @@ class PlanDifferenceModel : public TableModel {
   void add_leaves(const std::vector<std::size_t>& values, int parent);
   void add_layers(PlanChangeLayers layers);
   [[nodiscard]] const Row& at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
-  // The value of a leaf, or the first one of a group.
+  // The value of a leaf, or the first value of a group.
   [[nodiscard]] const PlanChangeRow& value(int row) const {
     return changes_->difference.rows[at(row).values.front()];
   }

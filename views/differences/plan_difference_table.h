@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// Lists the changes between two plans, by layer, operator or value. Selecting rows selects their
-// nodes in the document.
+// The changes between two plans, by layer, operator or value. Selecting rows selects their nodes in
+// the document.
 class PlanDifferenceTable : public TablePane {
   Q_OBJECT
  public:
@@ -16,7 +16,7 @@ class PlanDifferenceTable : public TablePane {
 
   void set(PlanChangesPtr changes);
   void say(const QString& text) { set_empty_text(text); }
-  // A sentence above the table.
+  // The sentence above the table.
   void set_title(const QString& text) { set_headline(text); }
 
  private:

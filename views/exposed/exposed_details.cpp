@@ -66,7 +66,7 @@ QString ExposedDetails::why(int row) const {
   return tr("%1: %2.").arg(name, QString::fromStdString(exposure_text(graph, simulation, c, link)));
 }
 
-// "Move to Best Position: −0.42 ms, peak +12 MiB".
+// For example, "Move to Best Position: −0.42 ms, peak +12 MiB".
 void ExposedDetails::show_fix(QPushButton& button, const QString& verb, int row,
                               std::optional<FixKind> kind) {
   const CollectiveFixesPtr fixes = row < 0 ? nullptr : model_.fixes(row);
@@ -88,9 +88,10 @@ void ExposedDetails::show_fix(QPushButton& button, const QString& verb, int row,
 }
 
 void ExposedDetails::show_row(int row) {
-  why_->setText(row < 0
-                    ? tr("Select a collective to see why it is exposed and what moving it gains.")
-                    : why(row));
+  why_->setText(
+      row < 0
+          ? tr("Select a collective to see why it is exposed and how much time moving it saves.")
+          : why(row));
   const CollectiveFixesPtr fixes = row < 0 ? nullptr : model_.fixes(row);
   show_fix(*best_, tr("Move to Best Position"), row, fixes ? fixes->best() : std::nullopt);
   const bool repeats = fixes && fixes->of(FixKind::all_layers).edit;

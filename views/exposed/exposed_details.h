@@ -8,7 +8,8 @@
 
 namespace jointer::views {
 
-// Why the current collective is exposed, with links to the nodes, and buttons that apply its fixes.
+// Shows why the current collective is exposed, with links to the nodes, and has buttons that apply
+// fixes.
 class ExposedDetails : public QWidget {
   Q_OBJECT
  public:

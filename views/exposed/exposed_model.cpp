@@ -36,18 +36,18 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
   columns_ = {{.title = tr("collective"), .meaning = tr("The node that starts the collective.")},
               {.title = tr("exposed"),
                .unit = Unit::time,
-               .meaning = tr("Estimated time that the compute stream waits for the collective. "
-                             "Each moment counts toward one collective only."),
+               .meaning = tr("Estimated time for which the compute stream waits for the "
+                             "collective. Each moment counts toward only one collective."),
                .adds_up = true,
                .total_title = tr("exposed")},
               {.title = tr("share"),
                .unit = Unit::share,
                .meaning = tr("Exposed time as a share of the step time.")}};
   fix(tr("alone"),
-      tr("Reduction in step time if the start and the wait move to their best positions alone."));
+      tr("Reduction in step time if only the start and the wait move to their best positions."));
   fix(tr("chain"),
-      tr("Reduction in step time if the start and the wait move to their best positions with their "
-         "chains: the cheap nodes that feed the start and those that read the wait."));
+      tr("Reduction in step time if the start and the wait move to their best positions together "
+         "with their chains: the cheap nodes that feed the start and those that read the wait."));
   fix(tr("layers"),
       tr("Reduction in step time if the better of these moves is made in all identical layers."));
   const auto add = [&](Column column) { columns_.push_back(std::move(column)); };
@@ -59,10 +59,10 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("of communication")});
   add({.title = tr("message"),
        .unit = Unit::bytes,
-       .meaning = tr("The larger of a rank's input and output.")});
+       .meaning = tr("Size of a rank's input or output, whichever is larger.")});
   add({.title = tr("kind")});
-  add({.title = tr("group"), .meaning = tr("The process group, and its number of ranks.")});
-  add({.title = tr("module"), .meaning = tr("The innermost module that called the collective.")});
+  add({.title = tr("group"), .meaning = tr("Process group and its number of ranks.")});
+  add({.title = tr("module"), .meaning = tr("Innermost module that calls the collective.")});
   add({.title = tr("phase")});
 }
 

@@ -9,11 +9,10 @@
 
 namespace jointer::views {
 
-// One row per collective, or copy to or from the host, that has exposed time, in program order.
-//
-// Exposed times add up to those of the step, because the simulation assigns each moment to one
-// collective: a stall of the compute stream to the collective that the stalled wait is for, even if
-// others run too, and a span of time after the last kernel to the collective that ends it.
+// One row for each collective, or copy to or from the host, with exposed time, in program order.
+//Exposed times add up to that of the training step, because the simulation assigns each moment to
+//one collective: a stall of the compute stream to the collective that it waits for, even if others
+//run at the same time, and time after the last kernel to the collective that ends it.
 class ExposedModel : public TableModel {
   Q_OBJECT
  public:
@@ -21,7 +20,7 @@ class ExposedModel : public TableModel {
     name_column,
     exposed_column,
     share_column,
-    alone_column,  // the first of two columns per FixKind: the time gained, the change of the peak
+    alone_column,  // the first of two columns per FixKind: time gained, change in peak
     alone_peak_column,
     chains_column,
     chains_peak_column,
@@ -38,17 +37,17 @@ class ExposedModel : public TableModel {
 
   explicit ExposedModel(QObject* parent = nullptr);
 
-  // Forgets all fixes.
+  // Also forgets all fixes.
   void set_snapshot(SnapshotPtr snapshot);
-  // Also shows the collectives that are hidden.
+  // Shows or hides the rows of hidden collectives.
   void set_show_hidden(bool shown);
   // Does nothing if the collective has no row.
   void set_fixes(NodeId start, CollectiveFixesPtr fixes);
 
-  // The number of collectives and copies in the graph, whether they have rows or not.
+  // The number of collectives and copies in the graph, including those without rows.
   [[nodiscard]] std::size_t collective_count() const;
   [[nodiscard]] const CollectiveTiming& collective(int row) const;
-  // Null until they are known.
+  // Null until the fixes are known.
   [[nodiscard]] const CollectiveFixesPtr& fixes(int row) const {
     return fixes_[static_cast<std::size_t>(row)];
   }
@@ -62,7 +61,7 @@ class ExposedModel : public TableModel {
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] QString things_text(std::size_t things) const override;
-  // Cells of fixes show whether the fixes are known; changes of the peak have a sign.
+  // Cells of fixes also show if the fixes are not known yet; changes in peak have a sign.
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
 
  private:
@@ -74,7 +73,7 @@ class ExposedModel : public TableModel {
   std::vector<Column> columns_;
   std::vector<std::size_t> rows_;          // indices of the simulation's collectives
   std::vector<int> row_by_collective_;     // -1 for those without a row
-  std::vector<CollectiveFixesPtr> fixes_;  // by row
+  std::vector<CollectiveFixesPtr> fixes_;  // indexed by row
   bool shows_hidden_ = false;
 };
 

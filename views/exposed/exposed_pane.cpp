@@ -26,7 +26,7 @@ ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* paren
   setAccessibleName(tr("Exposed collectives"));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
-  // Fit the widths to the rows on screen only: measuring the reasons of all rows is slow.
+  // Fit the widths only to the rows on screen, since measuring the reasons in all rows is slow.
   view().header()->setResizeContentsPrecision(0);
   view().sortByColumn(ExposedModel::exposed_column, Qt::DescendingOrder);
   auto* hidden = new QToolButton(this);
@@ -69,13 +69,14 @@ ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* paren
 }
 
 KeysGroup ExposedPane::keys() {
-  return {tr("Exposed collectives"),
-          {{tr("Enter"), tr("Move the collective to its best position")},
-           {tr("Shift+Enter"), tr("The same in all identical layers")},
-           {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
+  return {
+      tr("Exposed collectives"),
+      {{tr("Enter"), tr("Move the collective to its best position")},
+       {tr("Shift+Enter"), tr("Move the collective to its best position in all identical layers")},
+       {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
 }
 
-// Both keys act only in the table.
+// Both keys work only in the table.
 QAction* ExposedPane::add_key(const QString& text, Qt::KeyboardModifiers modifiers,
                               void (ExposedPane::*slot)()) {
   auto* action = new QAction(text, &view());
@@ -101,7 +102,7 @@ void ExposedPane::add_to_menu(QMenu& menu) {
 void ExposedPane::refresh() {
   const SnapshotPtr now = document().shared_snapshot();
   if (model_->snapshot() != now) model_->set_snapshot(now);
-  // A row that an edit had hidden may have reappeared.
+  // A row that an edit removed may have reappeared.
   for (const NodeId node : document().selection().nodes())
     if (const int row = model_->row_of(node); row >= 0 && current_row() < 0) view().show_row(row);
   // Show the fixes that were found before the pane was hidden.
@@ -124,7 +125,7 @@ void ExposedPane::show_details() {
   details_->show_row(current_row());
 }
 
-// Requests the gains of the current row first, then of the rows on screen from top to bottom.
+// Requests the gains of the current row, then those of the rows on screen from top to bottom.
 void ExposedPane::ask_for_gains() {
   if (visibleRegion().isEmpty()) return search_.want({});  // hidden, or covered by another tab
   std::vector<NodeId> starts;
@@ -139,7 +140,7 @@ void ExposedPane::ask_for_gains() {
 
 void ExposedPane::apply(std::optional<FixKind> kind) {
   const int row = current_row();
-  if (row < 0) return emit message(tr("First select a collective."));
+  if (row < 0) return emit message(tr("Select a collective first."));
   const NodeId start = model_->collective(row).start;
   if (!model_->fixes(row)) emit message(tr("Finding the best position..."));
   if (kind)

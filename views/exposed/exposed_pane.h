@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// The exposed collectives, most expensive first: why each is exposed, and what moving it gains.
-// Gains are computed for the rows on screen.
+// The exposed collectives, most expensive first, with the reason why each is exposed and the time
+// that moving it gains. Gains are computed for the rows on screen.
 class ExposedPane : public TablePane {
   Q_OBJECT
  public:
@@ -26,7 +26,7 @@ class ExposedPane : public TablePane {
   void apply_in_all_layers();
 
  signals:
-  // Why nothing was changed.
+  // The reason why nothing was changed.
   void message(const QString& sentence);
 
  protected:
@@ -51,7 +51,7 @@ class ExposedPane : public TablePane {
   ExposedDetails* details_ = nullptr;
   QAction* best_ = nullptr;
   QAction* layers_ = nullptr;
-  QTimer ask_soon_;  // once the layout and the scroll position are settled
+  QTimer ask_soon_;  // fires once layout and scroll position have settled
 };
 
 }  // namespace jointer::views

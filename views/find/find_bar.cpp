@@ -135,7 +135,8 @@ void FindBar::search() {
   update_matches();
   recalled_ = -1;
   if (!matches_.empty()) {
-    // Search from where typing began, so that typing more letters does not skip matches.
+    // Search from the node that was selected when typing began, so that typing more letters does
+    // not skip matches.
     const Graph& graph = document_.graph();
     const std::size_t from = document_.has(anchor_) ? graph.position(anchor_) : 0;
     const auto at = std::find_if(matches_.begin(), matches_.end(),
@@ -216,13 +217,13 @@ void FindBar::show_status() {
   colors.setColor(QPalette::WindowText,
                   is_bad || (matches_.empty() && !is_idle) ? theme.warning : theme.muted_text);
   status_->setPalette(colors);
-  // Leave half of the width to the input if the error message is long.
+  // Leave half of the width to the input even if the error message is long.
   status_->setMaximumWidth(is_bad ? std::max(200, width() / 2) : QWIDGETSIZE_MAX);
   for (QToolButton* button : {previous_, next_, all_}) button->setEnabled(!matches_.empty());
   show_hits();
 }
 
-// Marks the matches in the views, and lists them.
+// Marks the matches in the views and lists them.
 void FindBar::show_hits() {
   if (!isVisible()) return;
   document_.selection().set_hits(matches_);

@@ -15,8 +15,8 @@ namespace jointer::views {
 
 // Finds nodes as the user types and steps through the matches with Enter and Shift+Enter, or F3 and
 // Shift+F3. Up and Down recall earlier searches; Esc closes the bar. The current match is the
-// document's selected node. While the bar is open, views mark all matches, and a list shows them on
-// request.
+// document's selected node. While the bar is open, views mark all matches, and a list of them can
+// be shown.
 class FindBar : public QWidget {
   Q_OBJECT
  public:
@@ -25,7 +25,7 @@ class FindBar : public QWidget {
   [[nodiscard]] QLineEdit& edit() { return *edit_; }
   // In program order.
   [[nodiscard]] const std::vector<NodeId>& matches() const { return matches_; }
-  // Newest first; the owner of the bar stores it.
+  // Newest first. The owner of the bar stores them.
   [[nodiscard]] const QStringList& history() const { return history_; }
   void set_history(const QStringList& history) { history_ = history; }
 
@@ -64,15 +64,15 @@ class FindBar : public QWidget {
 
   Document& document_;
   QLineEdit* edit_ = nullptr;
-  QLabel* status_ = nullptr;  // "3 of 217", or an error in the query
+  QLabel* status_ = nullptr;  // such as "3 of 217", or an error in the query
   QToolButton *previous_ = nullptr, *next_ = nullptr, *all_ = nullptr, *listing_ = nullptr;
   QHBoxLayout* row_ = nullptr;
   HitList* list_ = nullptr;
-  std::unique_ptr<NodeSearch> search_;  // for the snapshot `searched_`
+  std::unique_ptr<NodeSearch> search_;  // results for the snapshot `searched_`
   SnapshotPtr searched_;
   std::vector<NodeId> matches_;
   QString error_;
-  NodeId anchor_;  // selected when typing began
+  NodeId anchor_;  // the node selected when typing began
   QStringList history_;
   int recalled_ = -1;
   bool is_walking_ = false;

@@ -96,7 +96,7 @@ HitList::HitList(HitModel* model, QWidget* parent) : TableView(*model, parent), 
   setRootIsDecorated(false);
   setItemsExpandable(false);
   setSelectionMode(QAbstractItemView::SingleSelection);
-  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);  // shrinks in a low window
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);  // shrinks if the window is small
   setMinimumHeight(kMinHeight);
   connect(this, &TableView::rows_chosen, this, [this] {
     for (const int row : selected_rows()) emit node_chosen(model_->nodes(row).front());

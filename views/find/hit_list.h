@@ -39,7 +39,7 @@ class HitModel : public TableModel {
   std::vector<Column> columns_;
 };
 
-// A table of these nodes. A click chooses a node.
+// A table of these nodes. Clicking a row chooses its node.
 class HitList : public TableView {
   Q_OBJECT
  public:

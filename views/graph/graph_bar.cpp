@@ -70,7 +70,7 @@ QToolButton* GraphBar::add_menu_button(const QString& text, const QString& tip,
   button->setPopupMode(QToolButton::InstantPopup);
   button->setToolButtonStyle(Qt::ToolButtonTextOnly);
   button->setMenu(new QMenu(button));
-  // The arrow is part of the text, which the style's indicator would overlap.
+  // The arrow is part of the text because the style's indicator would overlap the text.
   button->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
   return button;
 }

@@ -14,7 +14,7 @@ class GraphBar : public QWidget {
   GraphBar(Document& document, GraphView& graph, QWidget* parent = nullptr);
 
  signals:
-  // A picture was written, or writing failed.
+  // An image was saved, or saving it failed.
   void message(const QString& message);
 
  private:

@@ -16,7 +16,7 @@ class GraphPane : public QWidget {
   [[nodiscard]] GraphView& view() const { return *view_; }
 
  signals:
-  // A message for the status line.
+  // A message for the status bar.
   void message(const QString& message);
 
  private:

@@ -21,7 +21,7 @@ constexpr int kMinimap = 52;
 constexpr double kRevealRoom = 30;
 constexpr double kZoomStep = 1.25;
 constexpr int kDragDistance = 4;
-constexpr double kWheelPixels = 60;  // per notch
+constexpr double kWheelPixels = 60;  // per notch of the wheel
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void GraphView::connect_parts() {
     refresh();
   });
   connect(&scroll_, &LadderScroll::changed, this, &GraphView::refresh);
-  // Scroll to the row that contains the node, but do not expand it.
+  // Scroll to the row that contains the node without expanding the row.
   connect(&selection_, &LadderSelection::selected_elsewhere, this, [this] {
     is_waiting_to_show_ = false;
     reveal_current(kRevealRoom);
@@ -197,7 +197,7 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   const LadderHit under = hit(event->pos());
-  // A toggle has already reacted to the first click of the double-click.
+  // A toggle has already reacted to the first click of a double-click.
   if (under.place.item < 0 || under.is_toggle || under.place.node >= 0) return;
   selection_.set_side(under.side.value_or(LadderSide::forward));
   model_.toggle_row(model_.layout().item(under.place.item).row, selection_.side());
@@ -273,7 +273,7 @@ KeysGroup GraphView::keys() {
            {tr("F, 1"), tr("Fit the whole graph; actual size")}}};
 }
 
-// The window also has shortcuts for some of these keys; here they belong to the ladder.
+// The window has shortcuts for some of these keys, but here they belong to the ladder.
 bool GraphView::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);

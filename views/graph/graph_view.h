@@ -19,9 +19,9 @@ namespace jointer::views {
 // The ladder of a document, painted directly with a cost bounded by pixels. See ladder.h for its
 // content, ladder_layout.h for positions and ladder_painter.h for painting.
 //
-// Mouse: click selects, double-click or a click on a toggle expands and collapses, drag or wheel
-// pans, Ctrl+wheel zooms at the pointer. A clicked item keeps its position. The strip on the right
-// shows the whole ladder; dragging in it moves the view.
+// Mouse: a click selects; a double-click or a click on a toggle expands or collapses; dragging or
+// the wheel pans; Ctrl+wheel zooms at the pointer. A clicked item keeps its position on screen. The
+// strip on the right shows the whole ladder; dragging in it moves the view.
 class GraphView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -43,7 +43,7 @@ class GraphView : public QAbstractScrollArea {
 
  public slots:
   void full_size();
-  // Zooms at the pointer if it is over the ladder, and at the center if it is not.
+  // Zooms at the pointer if it is over the ladder, otherwise at the center.
   void zoom(double factor);
   void close_all();
   // Expands the rows around the current node and scrolls to it.
@@ -85,8 +85,8 @@ class GraphView : public QAbstractScrollArea {
   LadderModel model_;
   LadderScroll scroll_;
   LadderSelection selection_;
-  LadderScroll::Anchor next_anchor_;  // for the next layout
-  LadderScroll::Anchor row_anchor_;   // for later layouts, until other rows are expanded
+  LadderScroll::Anchor next_anchor_;  // applies to the next layout
+  LadderScroll::Anchor row_anchor_;   // applies to all layouts until other rows are expanded
   bool is_waiting_to_show_ = false;   // shows the current node once groups are laid out
 
   Drag drag_ = Drag::none;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Lays out the nodes of a leaf row in two drawings, one per side.
+// Lays out the nodes of a leaf row as two drawings, one per side.
 
 #include <array>
 #include <map>
@@ -25,9 +25,9 @@ using GroupLayoutPtr = std::shared_ptr<const GroupLayout>;
 // Edges are data dependencies between boxes of the same side.
 GroupGraphs group_graphs(const Graph& graph, const Ladder& ladder, int leaf);
 
-// Lays out all groups that are small enough with a single `dot` process, and the others with
-// Jointer's own layout. If dot does not finish in time or its program name is empty, all
-// groups use Jointer's layout.
+// Lays out all sufficiently small groups with a single `dot` process, and the others with Jointer's
+// own layout. If dot does not finish in time, or if the name of its program is empty, lays out all
+// groups with Jointer's layout.
 std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
                                         const LayoutStyle& style, const DotOptions& dot);
 

@@ -29,7 +29,8 @@ GroupLayoutPtr GroupQueue::find_or_request(GroupGraphs graphs) {
   return nullptr;
 }
 
-// Starts one job per thread, each for several groups: starting dot takes longer than most layouts.
+// Starts one job per thread, each for several groups, because starting dot takes longer than most
+// layouts.
 void GroupQueue::start() {
   if (wanted_.empty()) return;
   std::vector<std::vector<GroupGraphs>> jobs(

@@ -23,7 +23,8 @@ class GroupQueue : public QObject {
   [[nodiscard]] GroupLayoutPtr find_or_request(GroupGraphs graphs);
   // Starts laying out the requested groups.
   void start();
-  // Lays out these groups with Jointer's own layout, unless they are cached, and waits.
+  // Lays out these groups with Jointer's own layout unless they are cached, and waits for the
+  // result.
   void lay_out_now(std::vector<GroupGraphs> graphs);
   // Number of groups being laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }

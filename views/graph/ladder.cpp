@@ -89,7 +89,7 @@ std::vector<int> Ladder::identical(int row) const {
     while (r >= 0 && this->row(r).kind == LadderRow::Kind::fold);
     return r;
   };
-  // The outermost enclosing module that has identical siblings. They need not be adjacent.
+  // The outermost enclosing module with identical siblings, which need not be adjacent.
   int outermost = row;
   std::vector<int> siblings{row};
   for (int r = row; r >= 0; r = above(r)) {
