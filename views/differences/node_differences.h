@@ -57,8 +57,7 @@ class NodeDifferences {
   ModuleTree from_modules_, to_modules_;
   GraphDifference difference_;
   std::vector<NodeDifference> nodes_;
-  std::unordered_map<std::string, NodeId>
-      in_place_of_;  // replacements of removed nodes, by the names of the removed nodes
+  std::unordered_map<std::string, NodeId> in_place_of_;  // replacements, by name of removed node
 };
 using NodeDifferencesPtr = std::shared_ptr<const NodeDifferences>;
 

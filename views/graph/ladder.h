@@ -1,8 +1,9 @@
 #pragma once
 
 // The graph as a ladder: a tree of rows, one per module, each with its forward and backward nodes.
-// Rungs connect the two sides: the tensors that the forward produces and the backward reads.
-// Contains no widgets and no pixels. ladder_builder.cpp describes how nodes are assigned to rows.
+// Rungs connect the two sides: they are the tensors that the forward produces and the backward
+// reads. The ladder has no widgets and no pixels. ladder_builder.cpp describes how nodes are
+// assigned to rows.
 
 #include <array>
 #include <cstdint>
@@ -31,7 +32,7 @@ using BytesByState = std::array<std::int64_t, kRungStates>;
 
 // A storage that the backward reads.
 struct Rung {
-  NodeId producer;  // in the forward; for a recomputed storage, its original producer
+  NodeId producer;  // in the forward; the original producer of a recomputed storage
   std::int64_t bytes = 0;
   RungState state = RungState::save;
   // True if the storage occupies memory from the forward to the backward, unless a plan or a tag
@@ -52,9 +53,9 @@ struct CollectiveMark {
 // Totals for one side of a row, including all rows below it.
 struct LadderSums {
   std::int64_t nodes = 0;
-  std::int64_t ns = 0;  // estimated, including collectives
+  std::int64_t ns = 0;  // estimated time, including collectives
   std::int64_t flops = 0;
-  std::int64_t bytes = 0;  // bytes of the allocated storages
+  std::int64_t bytes = 0;  // bytes of allocated storages
   std::int64_t exposed_ns = 0;
   std::int64_t recomputed = 0;             // number of recomputed nodes
   std::array<std::int64_t, 6> policies{};  // nodes by MemoryPolicy
@@ -70,20 +71,20 @@ struct LadderRow {
     fold,    // identical siblings
   };
   Kind kind = Kind::module;
-  std::string name;  // relative to its parent: "layers.0"; for a fold, that of its first member
-  std::string type;  // class name, or code of a source line
+  std::string name;  // relative to the parent: "layers.0"; a fold has the name of its first member
+  std::string type;  // class name, or the code of a source line
   std::string path;  // "layers.0.attention"
-  std::string key;   // stable across edits; for a fold, its first member's key followed by *
+  std::string key;   // stable across edits; a fold has the key of its first member, followed by *
   int parent = -1, depth = 0;
-  int end = 0;                  // the rows below it are [its own index + 1, end)
-  int members = 1;              // number of members of a fold
-  int number = -1;              // index in a list: 0 for layers.0
+  int end = 0;                  // the rows below it are [index + 1, end)
+  int members = 1;              // number of rows in a fold
+  int number = -1;              // index in a list, such as 0 for layers.0
   std::uint64_t structure = 0;  // equal for rows with identical contents
 
   std::array<LadderSums, 2> sides;
   std::int64_t parameters = 0, parameter_bytes = 0;
-  BytesByState saved{};               // bytes of the forward's rungs that occupy memory
-  std::int64_t recomputed_bytes = 0;  // bytes of the forward's other rungs
+  BytesByState saved{};               // bytes of rungs from the forward that occupy memory
+  std::int64_t recomputed_bytes = 0;  // bytes of all other rungs from the forward
 
   [[nodiscard]] const LadderSums& side(LadderSide s) const { return sides[index_of(s)]; }
   [[nodiscard]] std::int64_t saved_bytes() const {
@@ -93,12 +94,12 @@ struct LadderRow {
 
 class Ladder {
  public:
-  // Describes this graph without holding a reference to it.
+  // Keeps no reference to the graph.
   Ladder(const Graph& graph, const Analysis& analysis);
 
   // Shows the rungs of a plan for this joint graph: the storages that it saves and those that it
-  // recomputes. The saved ones add up to PlanFigures::saved_bytes (see ladder_rungs.cpp). `joint`:
-  // see Partition::joint. Cost: linear in nodes and edges.
+  // recomputes. The bytes of the saved storages add up to PlanFigures::saved_bytes (see
+  // ladder_rungs.cpp). `joint`: see Partition::joint. Cost: linear in nodes and edges.
   void show_plan(const Graph& joint, const SavePlan& plan, const MemoryOptions& memory = {});
 
   // Parents precede their children.
@@ -117,19 +118,19 @@ class Ladder {
   // The boxes of a leaf in topological order: its nodes except parameters, buffers, and
   // placeholders for values from the other half of a pair.
   [[nodiscard]] std::span<const NodeId> boxes(int leaf, LadderSide side) const;
-  // All nodes of a row sorted by id, on one side or both, including parameters.
+  // All nodes of a row on one side or both, including parameters, sorted by id.
   [[nodiscard]] std::vector<NodeId> nodes(int row, std::optional<LadderSide> side = {}) const;
-  // This row and its counterparts: those in all modules identical to the outermost enclosing module
-  // that has identical siblings.
+  // This row and its counterparts in the modules that are identical to the outermost enclosing
+  // module with identical siblings.
   [[nodiscard]] std::vector<int> identical(int row) const;
 
   [[nodiscard]] std::span<const Rung> rungs() const { return rungs_; }
   [[nodiscard]] std::span<const NodeId> readers(const Rung& rung) const {
     return std::span(readers_).subspan(rung.first_reader, rung.reader_count);
   }
-  // Returns true if the side contains anything other than an output.
+  // True if the side contains anything other than an output.
   [[nodiscard]] bool has(LadderSide side) const { return has_[index_of(side)]; }
-  // True if the graph has no module names: rows are source lines, or parts of one long list.
+  // True if the graph has no module names, so that rows are source lines or parts of one long list.
   [[nodiscard]] bool are_source_lines() const { return are_source_lines_; }
 
  private:
@@ -152,8 +153,8 @@ class Ladder {
   bool are_source_lines_ = false;
 };
 
-// The node that computes a node's value: the forward node for a placeholder of the backward, or
-// else the node itself.
+// The node that computes the value of `node`: the forward node if `node` is a placeholder of the
+// backward, otherwise `node` itself.
 NodeId source_of(const Graph& graph, NodeId node);
 
 }  // namespace jointer::views

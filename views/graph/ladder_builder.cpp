@@ -4,14 +4,15 @@
 // names. A parametrization (SimpleFSDP's `weight (ReplicateComputation)`, which contains a
 // parameter's all-gather and its gradient's reduce-scatter) gets no separate row and belongs to the
 // module that uses it. If a module calls operators directly and also has submodules, its own calls
-// form one additional row next to those of the submodules. A call without a module, such as a sum
+// form an additional row next to the rows of the submodules. A call without a module, such as a sum
 // of gradients, belongs to the innermost module that contains all of its inputs, or to the module
-// of its last input. The remaining nodes (inputs, tangents, outputs) form a separate row, which
-// comes first. A long list of nodes is split into rows of kChunk: the forward from its start and
-// the backward from its end, so that related nodes are close to each other.
+// of its last input if there is none. The remaining nodes (inputs, tangents, outputs) form a
+// separate row, which comes first. A long list of nodes is split into rows of kChunk nodes: the
+// forward from its start and the backward from its end, so that corresponding nodes are close to
+// each other.
 //
 // Adjacent identical siblings in a numbered list (see ladder_structure.h) are grouped under one
-// row, the fold.
+// row, called a fold.
 //
 // ladder_rungs.cpp defines the rungs.
 //
@@ -28,7 +29,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMaxBoxes = 400;  // per row and side
+constexpr std::size_t kMaxBoxes = 400;  // maximum number of nodes per row and side
 constexpr std::size_t kChunk = 100;
 
 bool is_parametrization(const ModuleLocation& place) {
@@ -111,7 +112,7 @@ void LadderBuilder::find_spots() {
 }
 
 int LadderBuilder::common_spot(int a, int b) const {
-  // A parent has a lower index than its children.
+  // Parents have lower indices than their children.
   while (a != b) {
     int& deeper = a > b ? a : b;
     deeper = spots_[as_index(deeper)].parent;
@@ -194,7 +195,7 @@ void LadderBuilder::add_rows(int spot, int parent) {
   if (s.boxes[0].empty() && s.boxes[1].empty() && s.others.empty()) {
     add_siblings(s.children, index);
   } else {
-    // A module's own calls share a row, placed where the first of them runs.
+    // A module's own calls share a row, which is placed where the first of them runs.
     LadderRow itself{.kind = LadderRow::Kind::nodes,
                      .name = s.name,
                      .type = "itself",
@@ -249,12 +250,12 @@ void LadderBuilder::give(int row, LadderSide side, std::span<const NodeId> boxes
     ladder_.row_by_node_[id.index()] = row;
     ladder_.side_by_node_[id.index()] = static_cast<char>(side);
   }
-  // A side with nothing but an output counts as empty.
+  // A side that contains only an output counts as empty.
   if (std::any_of(boxes.begin(), boxes.end(),
                   [&](NodeId id) { return graph_.node(id).kind != NodeKind::output; }))
     ladder_.has_[index_of(side)] = true;
-  // Sort by id if every id follows those of its inputs, which is the case unless an edit added
-  // nodes. Moves then do not renumber boxes, and the drawing stays the same.
+  // Sort by id if each node's id is higher than those of its inputs, which is the case unless an
+  // edit added nodes. Moves then do not renumber boxes, and the drawing stays the same.
   const auto begin = ladder_.box_nodes_.begin() + first;
   const bool ids_are_in_order = std::all_of(boxes.begin(), boxes.end(), [&](NodeId id) {
     const auto inputs = graph_.inputs(id);

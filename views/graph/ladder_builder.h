@@ -19,8 +19,8 @@ class LadderBuilder {
     int parent = -1, number = -1;
     std::vector<int> children;
     std::array<std::vector<NodeId>, 2> boxes;
-    std::vector<NodeId> others;  // parameters, buffers, placeholders for the other half's values
-    std::size_t first_step = 0;  // position of its first node
+    std::vector<NodeId> others;  // parameters, buffers, placeholders for values from the other half
+    std::size_t first_step = 0;  // position of the first node
     std::uint64_t structure = 0;
   };
 

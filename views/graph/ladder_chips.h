@@ -7,12 +7,12 @@
 
 namespace jointer::views {
 
-// The text of a row's chip for collectives of one kind: "AG 12".
+// The text of a row's chip for collectives of one kind, such as "AG 12".
 QString chip_text(const CollectiveMark& mark);
-// The text in place of chips that do not fit: "+3".
+// The text that replaces chips that do not fit, such as "+3".
 QString chip_count(std::size_t left_out);
-// The number of chips, counted from the last, that fit into the room together with the count of the
-// remaining ones, if any remain. Widths include the gap between chips.
+// The number of chips, counted from the last, that fit into `room`, together with the count of the
+// remaining chips if there are any. Widths include the gap between chips.
 std::size_t fitting_chips(std::span<const double> widths, double room, double count_width);
 
 }  // namespace jointer::views

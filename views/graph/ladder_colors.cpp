@@ -19,7 +19,7 @@ std::optional<RungState> most_frequent_state(const LadderSums& sums) {
   return static_cast<RungState>(most - counts.begin());
 }
 
-// The color of a box in a phase, or of recomputed nodes.
+// The color of boxes in a phase, or of recomputed nodes.
 QColor in_phase(const Theme& theme, ColorRole role) {
   return blended(theme.bed, theme.color(role), 0.6);
 }

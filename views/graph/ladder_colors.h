@@ -19,8 +19,8 @@ inline constexpr std::array kLadderColors{
     LadderColor::phase, LadderColor::policy, LadderColor::plain};
 QString label_of(LadderColor color);
 
-// The colors and numbers in boxes. Amounts are shades of one hue, relative to the maximum of all
-// rows at the same depth, or of all nodes.
+// The colors and numbers of boxes. Amounts are shown as shades of one hue, relative to the maximum
+// of all rows at the same depth, or of all nodes.
 class LadderColors {
  public:
   LadderColors(const Snapshot& snapshot, const Ladder& ladder, LadderColor by);
@@ -29,12 +29,12 @@ class LadderColors {
   [[nodiscard]] bool is_amount() const { return by_ <= LadderColor::exposed; }
   [[nodiscard]] QColor row(const Theme& theme, const LadderRow& row, LadderSide side) const;
   [[nodiscard]] QColor node(const Theme& theme, const Snapshot& snapshot, NodeId node) const;
-  // Hatching that makes policies distinguishable without color. Boxes that show anything else have
-  // none.
+  // Hatching that makes policies distinguishable without color. There is no hatching if boxes show
+  // anything else.
   [[nodiscard]] Qt::BrushStyle row_hatch(const LadderRow& row, LadderSide side) const;
   [[nodiscard]] Qt::BrushStyle node_hatch(const Node& node) const;
-  // The number that the color represents, or the time if the color represents no number. Empty for
-  // zero.
+  // The number that the color represents, or the time if the color does not represent a number.
+  // Empty if the number is 0.
   [[nodiscard]] QString row_text(const LadderRow& row, LadderSide side) const;
   [[nodiscard]] QString node_text(const Snapshot& snapshot, NodeId node) const;
 
@@ -43,7 +43,7 @@ class LadderColors {
     QString text;
     Qt::BrushStyle hatch = Qt::NoBrush;
   };
-  // For amounts: the shades from minimum to maximum, without text.
+  // For amounts, the shades from minimum to maximum, without text.
   [[nodiscard]] std::vector<LegendEntry> legend(const Theme& theme) const;
 
  private:

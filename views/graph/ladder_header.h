@@ -11,12 +11,12 @@
 
 namespace jointer::views {
 
-// A heading above the ladder: that of a side, or of the values between them.
+// A heading above the ladder, for a side or for the values between the sides.
 struct LadderHeading {
   QRect area;
   Qt::Alignment alignment;
   bool is_of_values = false;
-  QStringList texts;  // the whole text, then ever shorter ones, without the least important parts
+  QStringList texts;  // the full text, then shorter ones without the least important parts
 };
 std::vector<LadderHeading> ladder_headings(const LadderScene& scene, const QRect& strip);
 
@@ -26,7 +26,7 @@ QString text_that_fits(const QStringList& texts, const QFontMetrics& metrics, in
 void paint_ladder_header(QPainter& painter, const QRect& strip, const LadderScene& scene,
                          const QFont& font);
 
-// The whole text of the heading at a position, if not all of it is shown.
+// The full text of the heading at a position if it is shown shortened; otherwise empty.
 QString cut_heading_at(QPoint at, const QRect& strip, const LadderScene& scene, const QFont& font);
 
 }  // namespace jointer::views

@@ -1,13 +1,15 @@
-// Lays out two columns with a channel between them. A row has a box in each column; rows below an
-// expanded row are placed under it and indented. An expanded leaf shows its nodes below its boxes,
-// in the drawing made by group_layout.h: top to bottom in the left column, bottom to top in the
-// right one, both aligned at the same line, since the backward starts where the forward ends.
+// Lays out two columns with a channel between them. A row has a box in each column; the children of
+// an expanded row are placed below it and indented. An expanded leaf shows its nodes below its
+// boxes, in the drawing made by group_layout.h: from top to bottom in the left column and from
+// bottom to top in the right column. The bottoms of both drawings are aligned, since the backward
+// starts where the forward ends.
 //
-// A rung connects the inner edges of two boxes. A rung of a node starts below the node and runs in
-// a lane between two ranks to the edge, so that it crosses no box. The lanes of a gap are stacked
-// so that its rungs do not cross: the rung nearest to the channel has the topmost lane.
+// A rung connects the inner edges of two boxes. The rung of a node starts below the node and runs
+// to the edge in a lane between two ranks, so that it crosses no box. The lanes in the gap between
+// two ranks are stacked such that rungs do not cross: the node nearest to the channel has the
+// topmost lane.
 //
-// Cost: linear in the visible rows, the rungs and their readers, plus sorting them.
+// Cost: linear in the number of visible rows, rungs and readers of rungs, plus sorting them.
 
 #include "views/graph/ladder_layout.h"
 
@@ -19,8 +21,8 @@
 namespace jointer::views {
 namespace {
 
-// Index of a node among a leaf's boxes, or -1. Boxes are sorted by position rather than id, but
-// there are few.
+// Index of a node among a leaf's boxes, or -1. The search is linear, since boxes need not be sorted
+// by id and there are few.
 std::int32_t box_index(const Ladder& ladder, int leaf, LadderSide side, NodeId node) {
   const auto boxes = ladder.boxes(leaf, side);
   const auto found = std::find(boxes.begin(), boxes.end(), node);
@@ -126,7 +128,7 @@ void LadderLayout::place_columns() {
                                       item.group->sides[index_of(side)].width *
                                           item.panel_scales[index_of(side)]);
   }
-  // The channel shrinks if wide drawings widen the columns.
+  // The channel becomes narrower if wide drawings widen the columns.
   const double free = style_.width - 2 * style_.margin - columns[0] - columns[1];
   if (channel > 0) channel = std::clamp(free, style_.min_channel, channel);
   channel_left_ = style_.margin + columns[0];
@@ -251,7 +253,7 @@ void LadderLayout::assign_lanes() {
     }
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    // The gaps between ranks, each with the nodes whose rungs run in it.
+    // The gaps between ranks, each with the nodes whose rungs run through it.
     std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<LadderPlace>> gaps;
     for (const LadderPlace& place : places) {
       const Layout& layout = item(place.item).group->sides[index_of(side)];
@@ -286,7 +288,7 @@ std::vector<LayoutPoint> LadderLayout::line(LadderPlace place, LadderSide side) 
       std::lower_bound(lanes.begin(), lanes.end(), place,
                        [](const auto& entry, const LadderPlace& p) { return entry.first < p; });
   const LadderRect b = node_box(of, side, as_index(place.node));
-  // Start off-center, since the edges of the drawing use the center.
+  // Start off-center, since the drawing's edges use the center.
   const double x = b.x + b.width * (is_forward ? 0.85 : 0.15);
   const double y = lane != lanes.end() && lane->first == place ? lane->second : b.bottom();
   return {{x, b.bottom()}, {x, y}, {edge, y}};

@@ -1,7 +1,8 @@
 #pragma once
 
-// Positions of the ladder's rows, boxes and rungs, in pixels at full size. The origin is at the top
-// left. Plain numbers; the rows depend on what is expanded. See ladder_layout.cpp.
+// Positions of the ladder's rows, boxes and rungs, in pixels at a scale of 1. The origin is at the
+// top left. The layout consists of plain numbers. It depends on which rows are expanded.
+// ladder_layout.cpp describes the algorithm.
 
 #include <functional>
 #include <optional>
@@ -27,12 +28,12 @@ struct LadderRect {
 };
 
 struct LadderStyle {
-  double width = 900;  // width of the view; the ladder fills it, and may be wider
+  double width = 900;  // width of the view; the ladder is at least as wide
   double margin = 10, top = 8;
   double row_height = 26, row_gap = 4, indent = 14;
-  double min_box = 190;  // for the innermost rows
+  double min_box = 190;  // minimum width of the innermost rows
   double min_channel = 150, max_channel = 280;
-  double max_column = 680;  // limit for columns that a group's drawing widens
+  double max_column = 680;  // limit if a group's drawing widens the column
   double panel_pad = 14;    // around a group's nodes; contains the outermost rungs
   LayoutStyle node;
 };
@@ -47,7 +48,7 @@ class LadderExpansion {
   void clear();
 
  private:
-  // If an edit splits a fold, all of its parts stay expanded.
+  // Sets of keys, so that all parts of a fold stay expanded if an edit splits it.
   std::set<std::string, std::less<>> open_, unfolded_;
 };
 
@@ -56,7 +57,7 @@ struct LadderItem {
   int row = 0;
   bool is_open = false;
   double y = 0;                          // top edge; the height is row_height
-  double panel_y = 0, panel_height = 0;  // nodes of an expanded leaf
+  double panel_y = 0, panel_height = 0;  // area with the nodes of an expanded leaf
   double indent = 0;
   GroupLayoutPtr group;                      // the drawing of an expanded leaf
   std::array<LadderRect, 2> panels;          // by side
@@ -66,7 +67,7 @@ struct LadderItem {
   }
 };
 
-// A row on one side, or one of its nodes if the row is expanded to show them.
+// A row on one side or, if the row shows its nodes, one of them.
 struct LadderPlace {
   std::int32_t item = -1;
   std::int32_t node = -1;  // index in Ladder::boxes, or -1 for the row itself
@@ -75,7 +76,7 @@ struct LadderPlace {
 
 // All rungs between two places.
 struct LadderLink {
-  LadderPlace from, to;  // `to` has no item if this graph does not read the tensors
+  LadderPlace from, to;  // `to` has no item if nothing in this graph reads the tensors
   std::uint32_t first_rung = 0, rung_count = 0;  // range in LadderLayout::link_rungs
   BytesByState saved{};
   std::int64_t recomputed_bytes = 0;
@@ -84,7 +85,7 @@ struct LadderLink {
   }
 };
 
-// The common start of all links from a place. Each tensor is counted once.
+// The common start of all links from a place. Each tensor counts once.
 struct LadderPort {
   LadderPlace place;
   std::uint32_t first_link = 0, link_count = 0;
@@ -113,7 +114,7 @@ class LadderLayout {
     return items_[static_cast<std::size_t>(index)];
   }
   // The item that shows a row: the row's own item, or that of the collapsed row that contains it;
-  // -1 if there is none.
+  // -1 if neither exists.
   [[nodiscard]] std::int32_t item_of_row(int row) const;
   [[nodiscard]] LadderPlace place_of(const Ladder& ladder, const Graph& graph, NodeId node) const;
 
@@ -138,8 +139,8 @@ class LadderLayout {
   [[nodiscard]] std::span<const std::uint32_t> link_rungs(const LadderLink& link) const {
     return std::span(link_rungs_).subspan(link.first_rung, link.rung_count);
   }
-  // One end of a link's line, from its box to the channel: a point on the edge for a row, or a path
-  // that runs between two ranks, without crossing boxes, for a node.
+  // One end of a link's line, from its box to the channel: for a row, a point on its edge; for a
+  // node, a path that runs between two ranks without crossing boxes.
   [[nodiscard]] std::vector<LayoutPoint> line(LadderPlace place, LadderSide side) const;
   // The bytes of the largest port. Line widths are relative to it.
   [[nodiscard]] std::int64_t max_bytes() const { return max_bytes_; }

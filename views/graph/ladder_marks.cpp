@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kMaxFlows = 40;
 
-// The number of these nodes by row and side; a row includes the rows below it.
+// The number of these nodes per row and side, including those in the rows below.
 std::vector<std::array<std::int32_t, 2>> count_by_row(const Graph& graph, const Ladder& ladder,
                                                       std::span<const NodeId> nodes) {
   std::vector<std::array<std::int32_t, 2>> counts(ladder.rows().size());

@@ -8,17 +8,17 @@
 
 namespace jointer::views {
 
-// The selection, and the nodes that a search has found, as shown in the ladder.
+// The selection and the nodes found by a search, as shown in the ladder.
 struct LadderMarks {
-  // For each row, the number of selected nodes in the forward and in the backward, including those
-  // of the rows below it.
+  // For each row, the numbers of selected nodes in the forward and in the backward, including those
+  // in the rows below.
   std::vector<std::array<std::int32_t, 2>> selected;
   std::vector<NodeId> nodes;  // sorted by id
-  // The same for the nodes that a search has found.
+  // The same for the nodes found by a search.
   std::vector<std::array<std::int32_t, 2>> found;
   std::vector<NodeId> hits;  // sorted by id
   NodeId current;
-  LadderPlace current_place;  // of `current`: a node, or the collapsed row that contains it
+  LadderPlace current_place;  // the node `current`, or the collapsed row that contains it
   LadderSide current_side = LadderSide::forward;
   // The row with keyboard focus, or -1 if the focus is on a node.
   int focus_row = -1;

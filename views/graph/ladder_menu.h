@@ -9,9 +9,9 @@
 
 namespace jointer::views {
 
-// Adds the commands for the row or node at a position, if there is one. `node_actions` apply to the
-// selection; they are added for a node, and the node is selected first. The model and the selection
-// must outlive the menu.
+// Adds the commands for the row or node at a position, if there is one. For a node, selects it and
+// also adds `node_actions`, which apply to the selection. The model and the selection must outlive
+// the menu.
 void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& selection,
                         const LadderHit& hit, const QList<QAction*>& node_actions);
 

@@ -26,7 +26,7 @@ void paint_rows(QPainter& painter, const LadderScene& scene, const QRect& rect) 
                            : QRect(rect.right() - half + 1, y, half - inset, height),
                        color);
     }
-    // Continue with the first row that starts on another pixel.
+    // Continue with the first row that starts at another pixel.
     const auto next =
         std::partition_point(items.begin() + static_cast<std::ptrdiff_t>(i) + 1, items.end(),
                              [&](const LadderItem& other) {

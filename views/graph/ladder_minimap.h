@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The strip that shows the whole ladder, the visible part and the current node.
+// The strip that shows the whole ladder and marks the visible part and the current node.
 class LadderMinimap {
  public:
   // Discards the cached rows. Call this after the rows, their colors or the theme have changed.

@@ -17,7 +17,7 @@ LadderModel::LadderModel(Document& document, int width)
   ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
   show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, LadderColor::time);
-  // A single top-level row shows nothing useful while it is collapsed.
+  // A single top-level row would show nothing useful if it were collapsed.
   if (ladder_->rows().size() > 1 && ladder_->row(0).end == static_cast<int>(ladder_->rows().size()))
     expansion_.open(*ladder_, 0);
   relayout();
@@ -50,7 +50,7 @@ void LadderModel::take_plan() {
 void LadderModel::show_plan() {
   const SacStatePtr state = document_.sac().state();
   plan_ = state;
-  // The plan is that of the old graph until the new graph's plan is ready.
+  // Until the plan of the new graph is ready, the session has the plan of the old graph.
   if (state && state->can_change() &&
       state->snapshot->graph.node_count() == snapshot_->graph.node_count())
     ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,

@@ -14,11 +14,11 @@ struct SacState;
 
 // The ladder of a document as shown: the rows, which of them are expanded, their colors and their
 // layout. Follows the document and the plan of its SAC session. The nodes of an expanded row are
-// laid out on another thread; the row stays collapsed until that is done.
+// laid out on a worker thread; until they are, the row stays collapsed.
 class LadderModel : public QObject {
   Q_OBJECT
  public:
-  // `width`: pixels available to the ladder. `document` must outlive this object.
+  // `width` is the number of pixels available for the ladder. `document` must outlive this object.
   LadderModel(Document& document, int width);
   ~LadderModel() override;
   LadderModel(const LadderModel&) = delete;
@@ -32,14 +32,14 @@ class LadderModel : public QObject {
   [[nodiscard]] GroupQueue& groups() { return groups_; }
 
   void set_width(int width);
-  // Keeps the row's box on this side in place.
+  // Keeps the row's box on this side in place on screen.
   void open_row(int row, LadderSide side = LadderSide::forward);
   void close_row(int row, LadderSide side = LadderSide::forward);
   void toggle_row(int row, LadderSide side = LadderSide::forward);
-  // Expand or collapse the row and all rows below it; -1 stands for the whole ladder.
+  // Expands or collapses the row and all rows below it; -1 stands for the whole ladder.
   void open_all(int row, LadderSide side = LadderSide::forward);
   void close_all(int row, LadderSide side = LadderSide::forward);
-  // Expands a row and those that contain it.
+  // Expands a row and the rows that contain it.
   void open_path(int row);
 
  public slots:
@@ -65,8 +65,8 @@ class LadderModel : public QObject {
   void relayout();
 
   Document& document_;
-  SnapshotPtr snapshot_;                // the document's, as currently shown
-  std::weak_ptr<const SacState> plan_;  // shown by the rungs
+  SnapshotPtr snapshot_;                // the document's snapshot that is currently shown
+  std::weak_ptr<const SacState> plan_;  // the plan that the rungs show
   std::unique_ptr<Ladder> ladder_;
   std::unique_ptr<const LadderColors> colors_;
   LadderExpansion expansion_;

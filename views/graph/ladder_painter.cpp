@@ -67,7 +67,7 @@ void LadderPainter::paint() {
 
 // --- Rows ---
 
-// Paints a vertical line next to the rows inside each expanded row.
+// Paints a vertical line next to the children of each expanded row.
 void LadderPainter::paint_guides() {
   painter_.setPen(QPen(scene_.theme.border, 1));
   for (const LadderBand& band : bands_) {
@@ -148,7 +148,7 @@ void LadderPainter::paint_box(const LadderItem& item, LadderSide side) {
   painter_.fillRect(box, fill);
   hatch(painter_, box, scene_.colors.row_hatch(row, side), fill);
   paint_frame(box, selected > 0 || is_current, is_current);
-  // Partly or completely selected.
+  // Some or all nodes of the row are selected.
   if (selected > 0)
     painter_.fillRect(QRectF(side == LadderSide::forward ? box.right() - 4 : box.left() + 1,
                              box.top() + 1, 3, box.height() - 2),
@@ -158,7 +158,7 @@ void LadderPainter::paint_box(const LadderItem& item, LadderSide side) {
   if (has_text()) paint_box_text(item, side, box, fill);
 }
 
-// Marks a box in which a search has found something, at its outer edge.
+// Marks a box with search matches at its outer edge.
 void LadderPainter::paint_hit(const QRectF& box, LadderSide side) {
   painter_.fillRect(QRectF(side == LadderSide::forward ? box.left() + 1 : box.right() - 5,
                            box.top() + 1, 4, box.height() - 2),
@@ -254,7 +254,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   painter_.setFont(small_.font);
   const QFontMetricsF& small = small_.metrics;
   painter_.setPen(quiet);
-  // Show only details that fit completely: a truncated number would mislead.
+  // Show only details that fit completely, since a truncated number would be misleading.
   QString line;
   for (const QString& detail : details) {
     const QString longer = line.isEmpty() ? detail : line + QStringLiteral("  ·  ") + detail;
@@ -341,7 +341,7 @@ void LadderPainter::paint_routes(const LadderItem& item, LadderSide side) {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   const double left = scene_.view.from_x(0), right = scene_.view.from_x(scene_.view.width);
   const QColor quiet = scene_.theme.ghost;
-  // At this scale, lines are many and thin, and antialiasing would not show.
+  // At this scale, there are many thin lines, for which antialiasing would not be visible.
   const bool is_small = scene_.view.scale < kMinTextScale;
   painter_.setRenderHint(QPainter::Antialiasing, !is_small);
   painter_.setBrush(Qt::NoBrush);

@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// Everything that a picture of the ladder shows. Holds references, so it is valid only while
+// Everything that a picture of the ladder shows. Holds references, so it is only valid while
 // painting.
 struct LadderScene {
   const Snapshot& snapshot;
@@ -68,9 +68,10 @@ class LadderPainter {
   std::vector<LadderBand> bands_;
 };
 
-// "192 MiB S", "64 MiB S + 128 MiB R".
+// For example, "192 MiB S" or "64 MiB S + 128 MiB R".
 QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
-// Totals in words, the whole text first: "saved 19.6 GiB, recomputed 4.5 GiB", "saved 19.6 GiB".
+// Totals in words, the full text first, then shorter ones: "saved 19.6 GiB, recomputed 4.5 GiB",
+// "saved 19.6 GiB".
 QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes);
 // "layers.0 .. 31"
 QString row_name(const LadderRow& row);

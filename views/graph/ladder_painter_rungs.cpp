@@ -95,7 +95,7 @@ void LadderPainter::paint_links() {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   painter_.setRenderHint(QPainter::Antialiasing, scene_.view.scale >= 0.2);
   painter_.setBrush(Qt::NoBrush);
-  // Skip lines on pixels that another line already covers.
+  // Skip lines on pixels that are already covered by another line.
   std::set<std::pair<long, long>> seen;
   const auto links = layout.links();
   std::vector<std::size_t> marked;
@@ -143,7 +143,7 @@ void LadderPainter::paint_port_labels() {
   }
   std::sort(shown.begin(), shown.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  // If two labels overlap, show the one for more bytes.
+  // If two labels overlap, show the label with more bytes.
   const double height = metrics.height();
   std::vector<std::pair<double, const LadderPort*>> saved;
   for (const auto& entry : shown) {
@@ -172,8 +172,8 @@ void LadderPainter::paint_port_labels() {
 
 // --- Inputs and users of the current node ---
 
-// Within a group, the line follows the edges of the group; across the channel, it is drawn as a
-// rung; elsewhere, it is an arc next to the column.
+// Within a group, the line follows the edges of the drawing; across the channel, it is a rung;
+// elsewhere, it is an arc next to the column.
 void LadderPainter::paint_flows() {
   const LadderMarks& marks = scene_.marks;
   if (!marks.current || marks.current_place.item < 0) return;
@@ -197,7 +197,7 @@ void LadderPainter::paint_flows() {
       painter_.drawRect(rect(there).adjusted(-1.5, -1.5, 1.5, 1.5));
       continue;
     }
-    if (flow.side != marks.current_side) continue;  // drawn as a rung
+    if (flow.side != marks.current_side) continue;  // already drawn as a rung
     const bool is_forward = flow.side == LadderSide::forward;
     const double x =
         is_forward ? std::min(here.x, there.x) - 4 : std::max(here.right(), there.right()) + 4;

@@ -1,10 +1,10 @@
-// Finds the rungs of a ladder. A rung is one storage; its readers are the backward nodes that read
+// Finds the rungs of a ladder. A rung is one storage. Its readers are the backward nodes that read
 // a forward value in the storage, or a view of such a value.
 //
 // Without a plan, the rungs are the storages that the memory timeline classifies as saved
 // activations, and those that the backward recomputes for other nodes.
 //
-// Under a plan, which the partitioner made for its cleaned-up graph, they are:
+// With a plan, which the partitioner made for the graph that it has cleaned up, the rungs are:
 //   1. All storages that the plan saves for backward (activations, gathered parameters, values read
 //      only by recomputation), except those that exist for the entire step: storages of inputs,
 //      constants and forward outputs.
@@ -16,10 +16,10 @@
 // a recomputed value, which is about when recomputation runs.
 //
 // The bytes of the saved rungs add up to PlanFigures::saved_bytes, and those of the offloaded rungs
-// to PlanFigures::offloaded_bytes. Two kinds of storage count there without being rungs: random
-// generator states, if host and device share memory, and the host copy of a value whose storage
-// also stays on the device because another value in it is saved or because it exists for the entire
-// step.
+// to PlanFigures::offloaded_bytes. These totals also include two kinds of storage that are not
+// rungs: random generator states, if host and device share memory, and the host copy of a value
+// with a storage that also stays on the device, because another value in it is saved or because it
+// exists for the entire step.
 
 #include "views/graph/ladder_rungs.h"
 
@@ -66,7 +66,7 @@ class RungFinder {
            .is_saved = is_saved});
     }
     read_rungs();
-    // Drop values that are recomputed only as intermediate results.
+    // Remove values that are recomputed only as intermediate results.
     std::erase_if(found_.rungs, [](const Rung& r) { return !r.is_saved && r.reader_count == 0; });
     return std::move(found_);
   }
@@ -89,7 +89,8 @@ class RungFinder {
   }
 
  private:
-  // The decision of a plan about a storage. `held`: the storage exists for the entire step.
+  // The decision of a plan about a storage. `held` means that the storage exists for the entire
+  // step.
   enum class Fate : std::uint8_t { none, held, save, offload, of_backward };
 
   int& rung_in(StorageId storage) { return rung_by_storage_[storage.index()]; }
@@ -99,7 +100,7 @@ class RungFinder {
     found_.rungs.push_back(rung);
   }
 
-  // --- Under a plan ---
+  // --- With a plan ---
 
   void decide(const SavePlan& plan, DeviceType runs_on) {
     runs_on_ = runs_on;
@@ -128,7 +129,7 @@ class RungFinder {
           std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), id);
       each_storage(id, [&](std::size_t storage) {
         if (is_offloaded)
-          // Only the value is copied to the host, not all of its storage.
+          // Only the value is copied to the host, not its whole storage.
           bytes_on_host_[storage] +=
               allocated_bytes(graph_.output_bytes(graph_.node(id)), runs_on_);
         if (fates_[storage] == Fate::none || (fates_[storage] == Fate::offload && !is_offloaded))
@@ -168,7 +169,7 @@ class RungFinder {
       return r.state != RungState::recompute && r.reader_count == 0;
     };
     if (std::none_of(found_.rungs.begin(), found_.rungs.end(), has_no_reader)) return;
-    // For each node: the first backward node that reads its value or one recomputed from it.
+    // For each node, the first backward node that reads its value or a value recomputed from it.
     std::vector<NodeId> first(graph_.node_count());
     const auto is_sooner = [&](NodeId a, NodeId b) {
       return a && (!b || graph_.position(a) < graph_.position(b));
@@ -218,7 +219,7 @@ class RungFinder {
     return is_here(first) ? first : id;
   }
 
-  // Returns true for forward values, including those passed into the backward half of a pair.
+  // True for forward values, including those that are inputs of the backward half of a pair.
   [[nodiscard]] bool is_from_forward(NodeId source) const {
     const Node& n = graph_.node(source);
     return n.phase == Phase::forward || n.role == Role::saved ||
@@ -258,7 +259,7 @@ class RungFinder {
   const Graph& graph_;
   const Ladder& ladder_;
   LadderRungs found_;
-  std::vector<int> rung_by_storage_;  // -1 if it has no rung
+  std::vector<int> rung_by_storage_;  // -1 if the storage has no rung
   // Used only if a plan is shown.
   DeviceType runs_on_ = DeviceType::cpu;
   std::vector<std::uint8_t> is_given_;       // by node: the plan saves it for backward

@@ -23,13 +23,13 @@ class LadderScroll : public QObject {
 
   void zoom_at(QPointF point, double factor);
   void pan(QPoint pixels);
-  // Scrolls, but not past the ends of the ladder. If the view is already past an end, it can only
-  // move back.
+  // Scrolls, but not past the ends of the ladder. A view that is already past an end can only move
+  // back.
   void turn(QPointF pixels);
-  // Scrolls as little as possible. `room`: margin above and below in pixels.
+  // Scrolls as little as possible. `room` is the margin above and below, in pixels.
   void show_place(const LadderRect& rect, double room = 0);
   void to_top();
-  // Centers the view on a height, given as a fraction of the whole ladder.
+  // Centers the view vertically at `share`, a fraction of the height of the ladder.
   void center_at(double share);
 
   // A box that keeps its position on screen while the layout changes.
@@ -41,7 +41,7 @@ class LadderScroll : public QObject {
   [[nodiscard]] Anchor anchor_at(int row, LadderSide side) const;
   // The first visible row.
   [[nodiscard]] Anchor anchor_on_screen() const;
-  // Moves the anchor back to its position, in an area of this size.
+  // Scrolls so that the anchor is back in its position, in an area of this size.
   void restore(const Anchor& anchor, QSize area);
 
  public slots:

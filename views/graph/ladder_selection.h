@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// The document's selection in terms of a ladder: selects rows, nodes and rungs, and keeps track of
-// the row with keyboard focus.
+// The document's selection in a ladder: selects rows, nodes and rungs, and keeps track of the row
+// with keyboard focus.
 class LadderSelection : public QObject {
   Q_OBJECT
  public:
@@ -19,31 +19,31 @@ class LadderSelection : public QObject {
   LadderSelection(Document& document, const LadderModel& model);
 
   [[nodiscard]] const LadderMarks& marks() const { return marks_; }
-  // The side on which the next row is selected.
+  // The side on which the next row will be selected.
   [[nodiscard]] LadderSide side() const { return focus_side_; }
   void set_side(LadderSide side) { focus_side_ = side; }
-  // Clears the row with keyboard focus until one is selected.
+  // Removes the keyboard focus from its row until another row is selected.
   void clear_focus() { focus_key_.clear(); }
   // Call this after the layout or the graph has changed.
   void refresh_marks();
 
-  // With Ctrl or Shift, these add to the selection; Ctrl toggles a single node. Selecting a row
-  // selects its calls, or its parameters if it has no calls.
+  // With Ctrl or Shift, these functions add to the selection; Ctrl toggles a single node. Selecting
+  // a row selects its calls, or its parameters if it has no calls.
   void select_row(int row, LadderSide side, Qt::KeyboardModifiers modifiers = {});
   void select_node(NodeId node, Qt::KeyboardModifiers modifiers = {});
   // Selects the producers of a link's tensors.
   void select_link(std::size_t link, Qt::KeyboardModifiers modifiers);
   // Selects all nodes of a row.
   void select_whole_row(int row);
-  // Selects a row and its identical rows in other modules, or a node in it and the same node in
-  // those.
+  // Selects a row and the identical rows in other modules, or a node in the row and the
+  // corresponding nodes in the identical rows.
   void select_identical(int row, std::optional<NodeId> node);
-  // Selects a node that reads the current one, or a node that the current one reads.
+  // Selects a user or an input of the current node.
   void follow_flow(bool forward);
 
  signals:
   void changed();
-  // The selection was changed elsewhere. `changed` follows.
+  // The selection was changed elsewhere; `changed` follows.
   void selected_elsewhere();
 
  private:
@@ -53,9 +53,9 @@ class LadderSelection : public QObject {
   Document& document_;
   const LadderModel& model_;
   LadderMarks marks_;
-  std::string focus_key_;  // key of the row with keyboard focus; empty if a node has the focus
+  std::string focus_key_;  // key of the row with keyboard focus; empty if a node has focus
   LadderSide focus_side_ = LadderSide::forward;
-  bool is_selecting_ = false;  // this object is changing the selection
+  bool is_selecting_ = false;  // while this object changes the selection
 };
 
 }  // namespace jointer::views

@@ -39,7 +39,7 @@ LadderStep step_nodes(const LadderPosition& from, bool is_vertical, int directio
     const double along = direction * (is_vertical ? dy : dx);
     const double across = std::abs(is_vertical ? dx : dy);
     if (along < 1 || (!is_vertical && across > 1)) continue;
-    // Prefer the next rank, and in it the nearest node.
+    // Prefer the next rank and, within it, the nearest node.
     const double distance = along * 1e4 + across;
     if (distance >= nearest) continue;
     nearest = distance;

@@ -14,25 +14,26 @@ struct LadderStep {
   Kind kind = Kind::none;
   int row = -1;
   LadderSide side = LadderSide::forward;
-  std::size_t node = 0;  // in Ladder::boxes
+  std::size_t node = 0;  // index in Ladder::boxes
 };
 
-// Where a step starts. `side` is the side of the row with keyboard focus.
+// The position from which navigation starts. `side` is the side of the row with keyboard focus.
 struct LadderPosition {
   const LadderModel& model;
   const LadderMarks& marks;
   LadderSide side = LadderSide::forward;
 };
 
-// Goes to the row below, or above if `direction` is negative. From a node, up leads to the row that
-// contains it.
+// Goes to the row below, or to the row above if `direction` is negative. Going up from a node leads
+// to the row that contains it.
 LadderStep step_rows(const LadderPosition& from, int direction);
-// Goes to the nearest node in the same group; horizontal steps stay within a rank. Returns
-// Kind::none without a current node, or without a node in that direction.
+// Goes to the nearest node in the same group; horizontal movement stays within a rank. Returns
+// Kind::none if there is no current node, or no node in that direction.
 LadderStep step_nodes(const LadderPosition& from, bool is_vertical, int direction);
-// Expands the row. If it is expanded, goes to the row below it or to its topmost node.
+// Expands the row. If it is already expanded, goes to its first child row or to its topmost node.
 LadderStep step_in(const LadderPosition& from);
-// From a node, goes to its row. From a row, collapses it, or goes to the row that contains it.
+// Goes from a node to its row. Collapses a row or, if it is collapsed, goes to the row that
+// contains it.
 LadderStep step_out(const LadderPosition& from);
 
 }  // namespace jointer::views

@@ -1,11 +1,12 @@
 // A node's hash combines its operator, its side (forward, backward, recomputed), its outputs, its
-// group and its inputs: the hash of an input in the same spot, the outputs of any other.
+// group and its inputs: for an input in the same spot, the input's hash; for any other input, the
+// input's outputs.
 //
 // A spot's hash is the sum of three parts: the hashes of its nodes; the hashes and names of its
-// children; and, for edges between two of its direct children, both ends with their paths. Sums do
-// not depend on execution or list order.
+// children; and, for edges between two of its direct children, both ends with their paths. Because
+// these are sums, the order of execution and of lists does not matter.
 //
-// Hashes have 64 bits; with a few thousand spots the probability of a collision is 1e-12.
+// Hashes have 64 bits; with a few thousand spots, the probability of a collision is about 1e-12.
 
 #include "views/graph/ladder_structure.h"
 

@@ -93,7 +93,7 @@ QStringList hit_lines(const LadderModel& model, const LadderHit& under) {
   if (under.folded > 1)
     return {tr("%1 rows here").arg(count_text(under.folded)),
             tr("starting with %1").arg(QString::fromStdString(model.ladder().row(row).path)),
-            tr("Zoom in to see them separately")};
+            tr("Zoom in to see them individually")};
   if (under.place.node < 0) return row_lines(model, row, *under.side);
   const NodeId node =
       model.ladder().boxes(row, *under.side)[static_cast<std::size_t>(under.place.node)];

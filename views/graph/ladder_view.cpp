@@ -84,7 +84,7 @@ double rung_thickness(std::int64_t bytes, std::int64_t max_bytes) {
 }
 
 double curve_y(double left, double right, double y0, double y1, double x) {
-  // Both control points are at half the width, so x(t) is monotonic and can be bisected.
+  // Both control points are at half the width, so x(t) is monotonic and bisection finds t.
   double low = 0, high = 1;
   const double wanted = std::clamp((x - left) / std::max(right - left, 1e-9), 0.0, 1.0);
   for (int i = 0; i < 24; ++i) {

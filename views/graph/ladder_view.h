@@ -1,7 +1,6 @@
 #pragma once
 
-// Maps between the ladder and the screen: the visible part, its scale, and hit testing. Uses plain
-// numbers.
+// Maps between the ladder and the screen: visible part, scale and hit testing, in plain numbers.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,7 @@ namespace jointer::views {
 struct LadderView {
   double scale = 1;
   double x = 0, y = 0;           // offset
-  double width = 0, height = 0;  // of the viewport, in pixels
+  double width = 0, height = 0;  // size of the viewport, in pixels
 
   static constexpr double kMinScale = 0.02, kMaxScale = 4;
 
@@ -25,11 +24,11 @@ struct LadderView {
   [[nodiscard]] double from_y(double screen_y) const { return (screen_y + y) / scale; }
   [[nodiscard]] double top() const { return from_y(0); }
   [[nodiscard]] double bottom() const { return from_y(height); }
-  // Zooms around a point, which stays in place on screen.
+  // Zooms around a point, which keeps its position on screen.
   void zoom_at(double screen_x, double screen_y, double factor);
-  // Shows the whole ladder, centered, at full size or smaller.
+  // Shows the whole ladder, centered, at a scale of at most 1.
   void fit(const LadderLayout& layout);
-  // Scrolls as little as possible to show [begin, end), or its beginning if the range does not fit.
+  // Scrolls as little as possible to show [begin, end), or the beginning if the range does not fit.
   void show_y(double begin, double end, double room = 0);
   void show_x(double begin, double end, double room = 0);
 };
@@ -45,7 +44,7 @@ inline constexpr double kFoldPixels = 3;
 // The visible rows: at most one band per kFoldPixels. Cost: logarithmic in the number of rows.
 std::vector<LadderBand> visible_bands(const LadderLayout& layout, const LadderView& view);
 
-// Width of a rung at full size.
+// Width of a rung at a scale of 1.
 double rung_thickness(std::int64_t bytes, std::int64_t max_bytes);
 
 // The y coordinate at `x` of a link's curve across the channel.
@@ -55,7 +54,7 @@ double curve_y(double left, double right, double y0, double y1, double x);
 struct LadderHit {
   LadderPlace place;  // a row or a node
   std::optional<LadderSide> side;
-  bool is_toggle = false;           // the mark that expands and collapses a row
+  bool is_toggle = false;           // the toggle that expands and collapses a row
   std::int32_t folded = 1;          // number of rows drawn as one bar, starting at `place`
   std::optional<std::size_t> link;  // a rung: index in LadderLayout::links
   [[nodiscard]] bool is_nothing() const { return place.item < 0 && !link; }

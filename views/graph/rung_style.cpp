@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kDash = 4, kGap = 0.6, kMinRails = 4, kMaxRail = 3, kTie = 1.5, kBetweenTies = 5;
 
-// Lengths are in pixels; a pen's pattern is in units of its width.
+// Lengths are in pixels; QPen's dash pattern is in units of the pen's width.
 void set_dashes(QPen& pen, double dash, double gap) {
   pen.setDashPattern({dash / pen.widthF(), gap / pen.widthF()});
 }

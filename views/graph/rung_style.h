@@ -9,14 +9,14 @@
 namespace jointer::views {
 
 // The line style of a rung. States are distinguishable without color: a saved rung is solid, a
-// recomputed one is dashed, and one offloaded to the host has two rails with ties, or is dotted if
-// it is too thin for rails.
+// recomputed rung is dashed, and an offloaded rung has two rails with ties, or is dotted if it is
+// too thin for rails.
 struct RungStyle {
   RungState state = RungState::save;
   bool is_saved = true;  // false: it is recomputed
-  QColor color, inside;  // of the line, and between the rails
+  QColor color, inside;  // colors of the line and between the rails
   double width = 1;      // in pixels
-  double scale = 1;      // scale of the drawing
+  double scale = 1;      // the scale of the drawing
 };
 void draw_rung(QPainter& painter, const QPainterPath& path, const RungStyle& style);
 

@@ -27,13 +27,13 @@ class HistoryModel : public TableModel {
   struct Row {
     QString place, title, by;
     QStringList notes;
-    std::optional<Figures> figures, before;  // before: base of the differences
-    QString about;                           // a note on the numbers, or why there are none
+    std::optional<Figures> figures, before;  // `before`: the base of the differences
+    QString about;  // a note on the numbers, or the reason why there are none
     bool is_current = false, is_undone = false;
   };
 
-  // `one`, `several`: names for the rows, such as "1 state" and "%1 states". `change`: what
-  // differences are relative to, as part of a sentence.
+  // `one` and `several` name the rows, such as "1 state" and "%1 states". `change` says what
+  // differences are relative to, such as "compared with the previous state".
   HistoryModel(const QString& one, const QString& several, const QString& change,
                QObject* parent = nullptr);
 

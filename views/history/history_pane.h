@@ -34,8 +34,8 @@ class HistoryPane : public QWidget {
   void go();
   void rename();
   void remove();
-  // Fills in the numbers of a state: those of its plan if states have plans, or else `metrics`.
-  // `before`: base of the differences.
+  // Fills in the numbers of a state: those of its plan if states have plans, otherwise `metrics`.
+  // `before` is the base of the differences.
   void add_figures(HistoryModel::Row& row, const EditHistory& history,
                    const std::optional<Metrics>& metrics, const std::optional<Figures>& before);
   // The selected state, or -1.

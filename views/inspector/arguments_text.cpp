@@ -4,7 +4,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr qsizetype kMax = 2000;  // in characters; the text is cut with an ellipsis
+constexpr qsizetype kMax = 2000;  // in characters; longer text is cut off with an ellipsis
 
 class Writer {
  public:
@@ -65,7 +65,7 @@ class Writer {
     }
   }
 
-  // `items` alternates keys and values. `bare`: keys are names, not strings.
+  // `items` alternates keys and values. If `bare`, keys are names rather than strings.
   void pairs(std::span<const Argument> items, const QString& between, bool bare) {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       if (i > 0) text_ += QStringLiteral(", ");

@@ -1,5 +1,5 @@
-// Describes a node for the inspector, section by section. The description consists of text and ids;
-// inspector_html.cpp formats it.
+// Describes a node for the inspector, section by section. The description consists of text and ids,
+// which inspector_html.cpp formats.
 
 #include "views/inspector/describe_nodes.h"
 
@@ -146,7 +146,7 @@ class Describer {
           {.label = tr("storage"),
            .value = tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
            .provenance = identity,
-           .note = exact_bytes(l.bytes) + tr(", as rounded by the device's allocator.")});
+           .note = exact_bytes(l.bytes) + tr(", rounded as by the device's allocator.")});
       s.rows.push_back({.label = tr("lifetime"),
                         .value = lifetime_words(l),
                         .provenance = Provenance::computed,
@@ -187,11 +187,10 @@ class Describer {
            .provenance = Provenance::estimated,
            .note = tr("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator)});
     if (timing.end > timing.start)
-      s.rows.push_back(
-          {.label = graph_.is_wait(node_) ? tr("stall") : tr("runs"),
-           .value = time_range_text(timing.start, timing.end),
-           .provenance = Provenance::estimated,
-           .note = tr("Relative to the start of the step, in the simulation of its streams.")});
+      s.rows.push_back({.label = graph_.is_wait(node_) ? tr("stall") : tr("runs"),
+                        .value = time_range_text(timing.start, timing.end),
+                        .provenance = Provenance::estimated,
+                        .note = tr("Relative to the start of the simulated step.")});
     if (flops.total > 0)
       s.rows.push_back(
           {.label = tr("FLOPs"),
@@ -229,26 +228,25 @@ class Describer {
 
   void add_measured(InspectorSection& s, const MeasuredBlock& block) {
     const Measurement& measurement = measured_->measurement();
-    s.rows.push_back(
-        {.label = tr("measured"),
-         .value = tr("part of %1").arg(block_text(block)),
-         .provenance = Provenance::measured,
-         .note = tr("A compiled package ran in place of these nodes on %1; they were not timed "
-                    "individually.")
-                     .arg(QString::fromStdString(measurement.device))});
+    s.rows.push_back({.label = tr("measured"),
+                      .value = tr("part of %1").arg(block_text(block)),
+                      .provenance = Provenance::measured,
+                      .note = tr("On %1, a compiled package ran in place of these nodes, which "
+                                 "were not timed individually.")
+                                  .arg(QString::fromStdString(measurement.device))});
     s.rows.push_back(
         {.label = tr("block"),
          .value = tr("%1 (%2) · estimated %3")
                       .arg(time_text(block.own_ns), QString::fromStdString(measurement.label),
                            time_text(estimated_ns(snapshot_, block))),
          .provenance = Provenance::measured,
-         .note = tr("The duration of the whole block by itself, the median of several runs. In "
-                    "the profiled step it ran for %1. The estimate is the sum over its nodes.")
+         .note = tr("Duration of the whole block measured alone: the median of several runs. In "
+                    "the profiled step, it ran for %1. The estimate is the sum over its nodes.")
                      .arg(time_text(block.end_ns - block.start_ns))});
     s.rows.push_back({.label = tr("peak"),
                       .value = bytes_text(block.peak_bytes),
                       .provenance = Provenance::measured,
-                      .note = tr("The maximum allocated while the block ran.")});
+                      .note = tr("Maximum bytes allocated while the block ran.")});
   }
 
   void collective() {
@@ -281,11 +279,11 @@ class Describer {
       s.rows.push_back({.label = tr("ranks"), .value = ranks_text(graph_, start)});
     }
     const std::int64_t bytes = collective_bytes(graph_, start);
-    s.rows.push_back(
-        {.label = tr("message"),
-         .value = bytes_text(bytes),
-         .provenance = Provenance::computed,
-         .note = exact_bytes(bytes) + tr(": the larger of a rank's input and output.")});
+    s.rows.push_back({.label = tr("message"),
+                      .value = bytes_text(bytes),
+                      .provenance = Provenance::computed,
+                      .note = exact_bytes(bytes) +
+                              tr(": size of a rank's input or output, whichever is larger.")});
     s.rows.push_back({.label = tr("in flight"),
                       .value = tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
                                                 time_text(c.end_ns - c.start_ns)),

@@ -10,17 +10,17 @@
 
 namespace jointer::views {
 
-// `measured`: the measurement shown with the estimates, or null.
+// `measured` is the measurement shown with the estimates, or null.
 InspectorContent describe(const Snapshot& snapshot, NodeId node,
                           const MeasuredTimeline* measured = nullptr);
-// Totals of several nodes.
+// Describes several nodes by their totals.
 InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes,
                           const MeasuredTimeline* measured = nullptr);
 
-// Totals of a part of the step, as one section.
+// Describes a range of the step by its totals, as one section.
 InspectorSection describe_range(const Snapshot& snapshot, TimeRange range);
 
-// Arguments as FX prints them: `mm_1, 'sum', [1, 2]`.
+// Arguments as FX prints them, such as `mm_1, 'sum', [1, 2]`.
 QString arguments_text(const Graph& graph, const Node& node);
 
 }  // namespace jointer::views

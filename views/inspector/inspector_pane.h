@@ -16,13 +16,13 @@ class InspectorPane : public QWidget {
  public:
   explicit InspectorPane(Document& document, QWidget* parent = nullptr);
 
-  // Folders in which source files with relative names are looked up.
+  // Folders to search for source files with relative names.
   void set_source_roots(const QStringList& roots);
   [[nodiscard]] const InspectorContent& content() const { return content_; }
   [[nodiscard]] QTextBrowser& page() { return *page_; }
 
  public slots:
-  // Shows what the document's edits say about the selected node, even if no edit mentions it.
+  // Shows how the document's edits affected the selected node, or that none did.
   void ask_why();
 
  protected:
@@ -45,7 +45,7 @@ class InspectorPane : public QWidget {
   QStringList roots_;
   QTimer range_delay_;  // delay before the pane follows a range that is being dragged
   NodeId shown_;
-  NodeId asked_;  // the node whose position the user asked about
+  NodeId asked_;  // the node for which why_here() was requested
   bool is_stale_ = true;
 };
 

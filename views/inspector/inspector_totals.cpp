@@ -53,8 +53,8 @@ void add_blocks(const Snapshot& snapshot, std::span<const NodeId> nodes,
                            QString::fromStdString(measured.measurement().label),
                            time_text(estimated_ns(snapshot, *block))),
          .provenance = Provenance::measured,
-         .note = tr("The time of the whole compiled package. Its nodes were not timed "
-                    "individually. At most %1 was allocated while it ran.")
+         .note = tr("Time of the whole compiled package, whose nodes were not timed individually. "
+                    "At most %1 was allocated while it ran.")
                      .arg(bytes_text(block->peak_bytes))});
 }
 
@@ -96,11 +96,11 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   s.rows.push_back({.label = tr("outputs"),
                     .value = bytes_text(output_bytes),
                     .provenance = Provenance::computed,
-                    .note = exact_bytes(output_bytes) + tr(", views counted in full.")});
+                    .note = exact_bytes(output_bytes) + tr("; views are counted in full.")});
   s.rows.push_back({.label = tr("storages"),
                     .value = tr("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
                     .provenance = Provenance::computed,
-                    .note = exact_bytes(storage_bytes) + tr("; each is counted once.")});
+                    .note = exact_bytes(storage_bytes) + tr("; each storage is counted once.")});
   if (measured != nullptr) {
     if (auto row = measured_row(snapshot, nodes, *measured)) s.rows.push_back(*std::move(row));
     add_blocks(snapshot, nodes, *measured, s);

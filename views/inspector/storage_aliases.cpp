@@ -17,7 +17,7 @@ std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, Stora
       return t.storage && graph.real_storage(t.storage) == storage;
     });
   };
-  // Follow views in both directions: edges connect all nodes that share a storage.
+  // Follow edges in both directions, since edges connect all nodes that share a storage.
   std::vector<NodeId> found{node};
   for (std::size_t i = 0; i < found.size() && found.size() < kMax; ++i) {
     const NodeId at = found[i];

@@ -6,8 +6,8 @@
 
 namespace jointer::views {
 
-// The other nodes with tensors in `storage`, in program order. `node` must have one. Limited to a
-// few hundred: a longer list is not useful when inspecting one node.
+// The other nodes with tensors in `storage`, in program order. `node` must have such a tensor. The
+// list is limited to a few hundred nodes, since a longer list would not be useful.
 std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, StorageId storage);
 
 }  // namespace jointer::views

@@ -17,8 +17,8 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// How an edit affects a node; empty if the edit does not name it. Added nodes are named only in the
-// inverse of the edit.
+// How an edit affects a node; empty if the edit does not name the node. Nodes that the edit adds
+// are named only in its inverse.
 QString effect_on(const DoneEdit& done, const std::string& name) {
   for (const Change& change : done.edit.changes) {
     if (const auto* move = std::get_if<MoveNodes>(&change); move && has(move->nodes, name))
@@ -93,7 +93,7 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
   }
   for (std::size_t i = 0; i < std::min(reasons.size(), kMaxRows); ++i) {
     const EditReason& reason = reasons[i];
-    QString value = reason.by.isEmpty() ? tr("by hand: %1").arg(reason.action)
+    QString value = reason.by.isEmpty() ? tr("by you: %1").arg(reason.action)
                     : is_search(reason.by)
                         ? tr("by a search: %1").arg(reason.action)
                         : tr("%1 by %2.").arg(reason.action, reason.by.section(u'{', 0, 0));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Explains, from the document's edits, why a node exists and why it has its position.
+// Explains from the document's edits why a node exists and why it has its position.
 
 #include <QString>
 #include <vector>
@@ -10,22 +10,22 @@
 
 namespace jointer::views {
 
-// A reason in an edit for the state of a node: a pass's decision, or only that the edit names the
-// node.
+// The reason that an edit gives for the state of a node: a decision of a pass, or just that the
+// edit names the node.
 struct EditReason {
   std::size_t edit = 0;  // index in the history, from 1
-  QString by;            // the pass, or empty for the user
+  QString by;            // the pass; empty for the user
   QString action;        // "moved"; for an edit of a user or of a search, its title
   QString reason, effect;
-  QString about;  // the origin of this node, if the reason is about the origin
+  QString about;  // the node's origin, if the reason is about that node
 };
 
-// Newest first. Cost: linear in the number of names in the edits. `graph`: the graph that the
-// history leads to.
+// The reasons, newest first. `graph` is the result of the history. Cost: linear in the number of
+// names in the edits.
 std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& graph, NodeId node);
 
-// The reasons as a section of the inspector's page. If there are none, it says that no edit
-// affected the node.
+// The reasons as a section of the inspector's page. If there are none, the section says that no
+// edit affected the node.
 InspectorSection why_section(const std::vector<EditReason>& reasons);
 QString why_title();
 

@@ -10,7 +10,7 @@
 namespace jointer::views {
 namespace {
 
-// Hashes a node's operator and outputs, but not its identity.
+// A hash of a node's operator and outputs, but not of its identity.
 std::uint64_t node_signature(const Graph& graph, const Node& node) {
   std::uint64_t hash =
       node.kind == NodeKind::call ? node.target.index() : 1'000'000 + static_cast<int>(node.kind);
@@ -119,7 +119,7 @@ std::vector<std::uint64_t> ModuleModel::signatures() const {
     std::uint64_t hash = node_signature(graph, graph.node(id));
     for (int place = places_.of(id); place >= 0; place = all[as_index(place)].parent) {
       signatures[as_index(place)] += mixed(hash);
-      hash = joined(hash, names[as_index(place)]);  // its position relative to the parent
+      hash = joined(hash, names[as_index(place)]);  // the position relative to the parent
     }
   }
   return signatures;
@@ -214,7 +214,7 @@ std::uint64_t ModuleModel::key(int row) const {
 }
 
 std::vector<NodeId> ModuleModel::nodes(int row) const {
-  // A row is in the subtree of `row` if its parent is.
+  // A row is in the subtree of `row` if the row's parent is.
   std::vector<char> is_below(rows_.size(), 0);
   is_below[as_index(row)] = 1;
   for (int r = row + 1; r < row_count(); ++r)

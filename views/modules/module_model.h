@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // The module tree with totals per subtree. Adjacent identical elements of a list, such as
-// `layers.0..31`, share one row. Identical elements have the same operators with the same output
-// shapes at the same relative places in forward and backward, in any order.
+// `layers.0..31`, share one row. Identical elements call the same operators with the same output
+// shapes in corresponding submodules of forward and backward, in any order.
 class ModuleModel : public TableModel {
   Q_OBJECT
  public:
@@ -28,7 +28,7 @@ class ModuleModel : public TableModel {
 
   explicit ModuleModel(QObject* parent = nullptr);
 
-  // With a range: the modules whose nodes run in it, with their time in it.
+  // With a range, shows the modules with nodes that run in it, and their time in it.
   void set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range = {});
   // True if the capture has no module names: rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
@@ -51,7 +51,7 @@ class ModuleModel : public TableModel {
     Sums& operator+=(const Sums& other);
   };
   struct Row {
-    int place = -1;  // for a group, its first member
+    int place = -1;  // the first member, for a group
     int members = 1;
     Sums sums;
   };
@@ -67,7 +67,7 @@ class ModuleModel : public TableModel {
   std::optional<RangeFigures> figures_;
   ModuleLocations places_;
   std::vector<Column> columns_;
-  std::vector<Sums> sums_;  // by place, including the descendants of the place
+  std::vector<Sums> sums_;  // by place, including its descendants
   std::vector<Row> rows_;
   std::vector<int> row_by_place_;
 };

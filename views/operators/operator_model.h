@@ -8,7 +8,8 @@
 
 namespace jointer::views {
 
-// One row per operator that the graph calls, or calls in a range, in order of first call.
+// One row per operator that the graph calls, or that it calls in a range, in the order of the first
+// calls.
 class OperatorModel : public TableModel {
   Q_OBJECT
  public:
@@ -26,7 +27,7 @@ class OperatorModel : public TableModel {
 
   explicit OperatorModel(QObject* parent = nullptr);
 
-  // With a range: the calls that run in it, with their time in it.
+  // With a range, counts the calls that run in it, and their time in it.
   void set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range = {});
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

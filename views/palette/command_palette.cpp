@@ -81,7 +81,7 @@ void CommandPalette::move_current(int by) {
   const QModelIndex current = list_->currentIndex();
   const int direction = by < 0 ? -1 : 1;
   int row = current.isValid() ? std::clamp(current.row() + by, 0, count - 1) : 0;
-  // Skip rows that cannot be chosen.
+  // Skip rows that cannot be selected.
   while (row >= 0 && row < count && (model_->flags(model_->index(row)) & Qt::ItemIsEnabled) == 0)
     row += direction;
   if (row < 0 || row >= count) return;

@@ -11,8 +11,8 @@
 namespace jointer::views {
 
 // A popup for commands, nodes and modules. The user types part of a command, or `@` followed by a
-// node or module. Up, Down, Page Up and Page Down move, Enter chooses, and Esc closes. Actions run
-// after the popup has closed.
+// node or module. Up, Down, Page Up and Page Down move through the rows, Enter chooses a row, and
+// Esc closes the popup. Actions run after the popup has closed.
 class CommandPalette : public QFrame {
   Q_OBJECT
  public:
@@ -27,11 +27,11 @@ class CommandPalette : public QFrame {
   [[nodiscard]] PaletteModel& model() { return *model_; }
 
  public slots:
-  // Shows the palette, with the given text, at the top of the parent's window.
+  // Shows the palette with the given text at the top of the parent's window.
   void open(const QString& text = {});
 
  signals:
-  // A node or module was chosen and selected; `node` is its first node.
+  // A node or module was chosen and has been selected; `node` is its first node.
   void node_chosen(jointer::NodeId node);
 
  protected:

@@ -11,10 +11,10 @@
 
 namespace jointer::views {
 
-// The shortcuts of these actions. Actions without a shortcut are skipped.
+// The shortcuts of these actions. Skips actions without a shortcut.
 KeysGroup keys_of(const QString& title, const QList<QAction*>& actions);
 
-// A dialog that lists keys in groups, with a filter.
+// A dialog that lists keys in groups and has a filter.
 class KeysHelp : public QDialog {
   Q_OBJECT
  public:

@@ -11,7 +11,7 @@ namespace {
 constexpr int kEntryHeight = 26, kSideMargin = 10;
 constexpr int kGap = 14;
 
-// Paints the title in runs of the same font weight; returns the x position of its end.
+// Paints the title in runs of the same font weight. Returns the x position of its end.
 int paint_title(QPainter& painter, const QRect& rect, const QString& title,
                 const QList<int>& positions) {
   QFont plain = painter.font(), bold = plain;

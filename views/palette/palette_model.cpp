@@ -16,7 +16,7 @@ QList<int> to_list(const std::vector<int>& positions) {
   return {positions.begin(), positions.end()};
 }
 
-// Returns true if the matching letters are close enough together to show why the title matches.
+// True if the matching letters are so close together that it is evident why the title matches.
 bool is_close(const FuzzyMatch& match) {
   std::size_t runs = 0;
   for (std::size_t i = 0; i < match.positions.size(); ++i)
@@ -80,7 +80,7 @@ void PaletteModel::add_actions(const QString& text) {
       row.score = match->score;
       row.positions = to_list(match->positions);
     } else if (const auto by_menu = fuzzy_match(text, row.detail + u' ' + row.title)) {
-      // A match that includes the menu's title, such as "view fit", scores half.
+      // A match that needs the menu's title, such as "view fit", gets half the score.
       row.score = by_menu->score / 2;
     } else {
       continue;

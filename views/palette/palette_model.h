@@ -20,19 +20,19 @@ class PaletteModel : public QAbstractListModel {
     title_role = Qt::DisplayRole,
     detail_role = Qt::UserRole,  // an action's menu, or a node's operator
     shortcut_role,               // QString
-    positions_role,              // QList<int>: matching letters of the title
+    positions_role,              // QList<int>: indices of the matching letters in the title
   };
 
   using QAbstractListModel::QAbstractListModel;
 
-  // Sets the available actions. Menus, separators, and actions without text are excluded; actions
-  // that have been deleted are skipped.
+  // Sets the available actions. Excludes menus, separators and actions without text. Actions that
+  // are deleted later are skipped.
   void set_actions(const QList<QAction*>& actions);
   // Sets the document whose nodes are searched; may be null.
   void set_document(Document* document);
   void set_text(const QString& text);
 
-  // The target of a row: exactly one of the two is set.
+  // The target of a row. Exactly one of the two is set.
   [[nodiscard]] QAction* action(int row) const;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const;
 
@@ -56,12 +56,12 @@ class PaletteModel : public QAbstractListModel {
 
   QList<QPointer<QAction>> actions_;
   QPointer<Document> document_;
-  SnapshotPtr snapshot_;  // the graph of the rows and the search
+  SnapshotPtr snapshot_;  // the graph that the rows and the search refer to
   std::unique_ptr<NodeSearch> search_;
   std::vector<Row> rows_;
 };
 
-// Returns "Show reserved memory" for "Show &reserved memory…".
+// Returns, for example, "Show reserved memory" for "Show &reserved memory…".
 QString plain_action_text(const QAction& action);
 
 }  // namespace jointer::views

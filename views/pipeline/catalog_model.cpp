@@ -8,7 +8,7 @@
 namespace jointer::views {
 namespace {
 
-// Any match in a name ranks above all matches in summaries.
+// Every match in a name ranks above all matches in summaries.
 constexpr int kInSummary = -1'000'000;
 
 std::optional<int> score(const Pass& pass, const QString& text) {
@@ -63,7 +63,7 @@ QString CatalogModel::pass(int row) const {
 }
 
 int CatalogModel::first_pass() const {
-  // With a search text, the best match in any stage.
+  // With a search text, the best match of all stages.
   int best = -1, best_score = 0;
   for (int row = 0; row < rowCount(); ++row) {
     const Pass* pass = rows_[static_cast<std::size_t>(row)].pass;

@@ -9,16 +9,16 @@
 namespace jointer::views {
 
 // All passes with their summaries, grouped by stage. With a search text, only the matching passes,
-// best first within each stage. Headings cannot be selected. Sources that could not be loaded come
-// last, with the reasons.
+// best first within each stage. Headings cannot be selected. Sources of passes that could not be
+// loaded come last, with the reasons.
 class CatalogModel : public QAbstractListModel {
   Q_OBJECT
  public:
   enum DataRole : int {
     summary_role = Qt::UserRole,
-    source_role,   // "ours", "torch/_inductor/comms.py"; empty for a heading
+    source_role,   // such as "ours" or "torch/_inductor/comms.py"; empty for a heading
     heading_role,  // bool
-    problem_role,  // bool: could not be loaded
+    problem_role,  // bool: the source could not be loaded
   };
 
   using QAbstractListModel::QAbstractListModel;

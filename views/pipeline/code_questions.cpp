@@ -74,7 +74,8 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
 }
 
 void CodeQuestions::load(const ForeignCode& code) {
-  if (code.kind == ForeignCode::Kind::plugin) return service_.add(code);  // this runs no code
+  if (code.kind == ForeignCode::Kind::plugin)
+    return service_.add(code);  // adding a plugin runs no code
   ask({code}, [this, code] { service_.add(code); });
 }
 
@@ -90,7 +91,7 @@ void CodeQuestions::load_python(const QString& spec) {
   if (const auto code = service_.code_at(kPythonSource + spec)) load(*code);
 }
 
-// Asks for a file or a function.
+// Asks the user for a file or a function.
 void CodeQuestions::choose_python() {
   auto* dialog = new QDialog(window_);
   dialog->setObjectName(QStringLiteral("python_pass"));

@@ -10,7 +10,8 @@
 namespace jointer::views {
 
 // Asks the user before third-party code runs, and shows its source, its file and its permissions.
-// Allowed code is not asked about again until its file changes. Opening a graph never asks.
+// Once code is allowed, does not ask again until its file changes. Opening a graph never causes a
+// question.
 class CodeQuestions : public QObject {
   Q_OBJECT
  public:
@@ -19,10 +20,10 @@ class CodeQuestions : public QObject {
   CodeQuestions(PassService& service, QWidget* window);
 
  public slots:
-  // Asks one question about all the code, and calls `then` if the user allows it.
+  // Asks one question about all of the code, and calls `then` if the user allows it.
   void ask(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
-  // Adds the passes of this code: those of a plugin immediately, Python passes once they are
-  // allowed to run.
+  // Adds the passes of this code: those of a plugin immediately, and Python passes once the user
+  // allows them to run.
   void load(const jointer::views::ForeignCode& code);
   // Asks the user which plugin or pass to add.
   void choose_plugin();
@@ -36,7 +37,7 @@ class CodeQuestions : public QObject {
   QString last_folder_;
 };
 
-// Describes third-party code in a question: its source, file and content.
+// Third-party code as described in a question: its source, file and content.
 QString code_text(const ForeignCode& code);
 
 }  // namespace jointer::views

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kNameLetters = 22;
 
-// Parses a value as written in the text of a pipeline.
+// Parses a value in the syntax of a pipeline's text.
 std::optional<PassValue> parsed(const QString& text) {
   const auto steps = parse_pipeline("p{v=" + text.toStdString() + "}");
   if (!steps || steps->size() != 1 || steps->front().given.size() != 1) return std::nullopt;
@@ -128,7 +128,7 @@ QWidget* ParameterField::make_control() {
   return line_;
 }
 
-// The default value is stored as no value.
+// The default value is stored as nullopt.
 void ParameterField::commit(const std::optional<PassValue>& value) {
   const auto stored = value && *value == parameter_.default_value ? std::nullopt : value;
   show_state(stored);
@@ -147,7 +147,7 @@ void ParameterField::show_value(const std::optional<PassValue>& given) {
     const int index = choice_->findData(typed_text(value));
     choice_->setCurrentIndex(index);  // -1 if the value is not one of the choices; the hint says so
   }
-  // Do not replace text while the user is typing.
+  // Do not replace the text while the user is typing.
   if (line_ != nullptr &&
       typed_value(parameter_, line_->text()).value_or(parameter_.default_value) != value)
     line_->setText(given ? typed_text(*given) : QString());

@@ -12,24 +12,24 @@
 
 namespace jointer::views {
 
-// The value that a user typed, or nullopt for the default. Invalid input becomes a string, which
+// The value that the user typed, or nullopt for the default. Invalid input becomes a string, which
 // validation then rejects.
 std::optional<PassValue> typed_value(const Parameter& parameter, const QString& text);
-// The value as a user would type it.
+// The value as the user would type it.
 QString typed_text(const PassValue& value);
 
-// A form field for a parameter that a pass declares: name, control, reset button, and below them a
+// A form field for a parameter of a pass: a name, a control, a reset button and, below them, a
 // description or an error.
 class ParameterField : public QWidget {
   Q_OBJECT
  public:
-  // `is_stacked`: the name is above the control, for narrow forms.
+  // If `is_stacked`, the name is above the control, for narrow forms.
   ParameterField(const Parameter& parameter, bool is_stacked, QWidget* parent = nullptr);
 
   [[nodiscard]] const Parameter& parameter() const { return parameter_; }
   // Shows a value; nullopt shows the default. Does not emit `edited`.
   void show_value(const std::optional<PassValue>& given);
-  // Why the value is invalid; empty if it is valid.
+  // The reason why the value is invalid; empty if it is valid.
   [[nodiscard]] const QString& mistake() const { return mistake_; }
 
   // Exactly one of these is not null.

@@ -22,7 +22,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kWide = 600;  // from this width on, the pages are next to the list
+constexpr int kWide = 600;  // minimum width at which the pages are next to the list
 constexpr int kProgressHeight = 4;
 constexpr int kListShare = 2, kPagesShare = 3;
 const QString kFilter = QStringLiteral("Pipelines (*.jointer-passes *.json);;All files (*)");
@@ -155,7 +155,7 @@ QWidget* PipelinePane::make_bar() {
   run_->setObjectName(QStringLiteral("run"));
   next_ = add_button(tr("Next Step"), {}, [this] { session_.run_next(); });
   next_->setObjectName(QStringLiteral("next"));
-  stop_ = add_button(tr("Stop"), tr("Cancel the run; completed steps are kept (Ctrl+Shift+.)"),
+  stop_ = add_button(tr("Stop"), tr("Cancel the run but keep completed steps (Ctrl+Shift+.)"),
                      [this] { session_.cancel(); });
   stop_->setObjectName(QStringLiteral("stop"));
   add_ = add_button(tr("Add..."), tr("Add a pass after the current step (Ctrl+Shift+A)"),
@@ -188,8 +188,8 @@ QWidget* PipelinePane::make_limit(QWidget* bar) {
   limit_->set_bytes(session_.peak_limit().value_or(0));
   name->setBuddy(limit_);
   field->setToolTip(
-      tr("Limit on peak memory for passes that support one. Steps that ran with a different limit "
-         "run again. 0 means no limit"));
+      tr("Limit on peak memory for passes that support a limit. Steps that ran with a different "
+         "limit will run again. 0 means no limit"));
   row->addWidget(name);
   row->addWidget(limit_);
   connect(limit_, &QDoubleSpinBox::valueChanged, this, [this] {
@@ -236,7 +236,7 @@ QMenu* PipelinePane::make_more() {
   add(tr("Add Plugin..."), tr("Add C++ passes from a folder that contains plugin.json"),
       [this] { emit plugin_wanted(); });
   add(tr("Add Python Pass..."),
-      tr("Add passes of the form (gm, example_inputs) -> gm from a file or module"),
+      tr("Add functions (gm, example_inputs) -> gm from a file or module as passes"),
       [this] { emit python_wanted(); });
   return menu;
 }
@@ -265,7 +265,7 @@ QWidget* PipelinePane::make_empty_page() {
   return page;
 }
 
-// Adds commands for the palette that have no shortcut in the window.
+// Adds commands for the palette that have no shortcuts in the window.
 void PipelinePane::add_actions() {
   const auto add = [this](const QString& text, auto slot) {
     auto* action = new QAction(text, this);
@@ -326,7 +326,7 @@ void PipelinePane::contextMenuEvent(QContextMenuEvent* event) {
     more_->exec(event->globalPos());
 }
 
-// --- Reacting to the session ---
+// --- Changes of the session ---
 
 void PipelinePane::follow_current() {
   const auto place = list_->current();
@@ -387,7 +387,7 @@ void PipelinePane::show_status() {
                      .arg(progress->count)
                      .arg(pass, time_text(progress->elapsed_ms / 100 * 100'000'000));
     color = theme.text;
-    // For a pass that reports no progress, the progress bar is indeterminate.
+    // If a pass reports no progress, the progress bar is indeterminate.
     const bool is_known = progress->of_step > 0 || progress->count > 1 || progress->is_applying;
     progress_->setRange(0, is_known ? 1000 : 0);
     const double done = static_cast<double>(progress->done) + progress->of_step;

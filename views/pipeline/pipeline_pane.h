@@ -40,7 +40,7 @@ class PipelinePane : public QWidget {
   void run_to_current();
 
  signals:
-  // A message for the status line.
+  // A message for the status bar.
   void message(const QString& sentence);
   void plugin_wanted();
   void python_wanted();
@@ -84,15 +84,15 @@ class PipelinePane : public QWidget {
   QString last_folder_;
 };
 
-// Enables the action of a preset if its pipeline can be applied to the session's graph. The tooltip
-// says what the preset does or, if the action is disabled, why the preset cannot be applied.
+// Enables a preset's action if the preset can be applied to the session's graph. The tooltip says
+// what the preset does or, if the action is disabled, why the preset cannot be applied.
 void describe_preset(QAction& action, const PipelinePreset& preset, const PipelineSession& session);
-// Replaces the steps with those of a preset. Runs nothing.
+// Replaces the steps with those of a preset, without running them.
 void take_preset(PipelineSession& session, const QString& name);
-// Replaces the draft with the steps from a file. Runs nothing. Error (input): see
+// Replaces the draft with the steps from a file, without running them. Error (input): see
 // read_pipeline_file.
 Result<void> load_pipeline(PipelineSession& session, const QString& path);
-// Saves as JSON if the name ends in .json, otherwise as text.
+// Saves JSON if the name ends in .json, otherwise text.
 Result<void> save_pipeline(const PipelineSession& session, const QString& path);
 
 }  // namespace jointer::views

@@ -60,7 +60,7 @@ TEST_F(InspectorTest, DescribesATensor) {
 TEST_F(InspectorTest, DistinguishesOutputsFromMessages) {
   const InspectorContent content = of("ar");
   EXPECT_EQ(row(content, "output").note.contains("elements"), true);
-  EXPECT_EQ(row(content, "message").note.contains("the larger of a rank's input and output"), true);
+  EXPECT_EQ(row(content, "message").note.contains("size of a rank's input or output"), true);
 }
 
 TEST_F(InspectorTest, ShowsBothEndsOfAShortTime) {
