@@ -74,8 +74,7 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
 }
 
 void CodeQuestions::load(const ForeignCode& code) {
-  if (code.kind == ForeignCode::Kind::plugin)
-    return service_.add(code);  // adding a plugin runs no code
+  if (code.kind == ForeignCode::Kind::plugin) return service_.add(code);  // runs no code
   ask({code}, [this, code] { service_.add(code); });
 }
 

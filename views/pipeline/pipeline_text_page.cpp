@@ -45,7 +45,7 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   edit_->setAccessibleName(tr("The pipeline as text"));
   edit_->setPlaceholderText(
       QStringLiteral("apply_sac{save=[aten.mm]}\nmin_cut_partition\n# ") +
-      tr("one step per line, or separated by commas; ~ before a step disables it"));
+      tr("one step per line, or steps separated by commas; ~ before a step disables it"));
   edit_->setTabChangesFocus(true);
   edit_->setLineWrapMode(QPlainTextEdit::WidgetWidth);
   column->addWidget(edit_, 1);
@@ -69,12 +69,12 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   show_draft();
 }
 
-// If the text already describes the draft, keep it as written, with its comments.
+// If the text already describes the draft, keep it as written, including comments.
 void PipelineTextPage::show_draft() {
   if (is_showing_) return;
   const auto written = parse_step_lines(edit_->toPlainText().toStdString());
   if (written && *written == session_.draft().pipeline()) return;
-  // Do not replace invalid text while the user is editing it.
+  // Do not replace invalid text that the user is editing.
   if (!written && edit_->hasFocus()) return;
   const QScopedValueRollback showing(is_showing_, true);
   edit_->setPlainText(session_.draft().text());
@@ -87,7 +87,7 @@ void PipelineTextPage::take_text() {
   std::size_t at = 0;
   const auto pipeline = parse_step_lines(text, &at);
   if (!pipeline) {
-    // The position is in bytes, and a non-ASCII character consists of several.
+    // The position is in bytes, and a non-ASCII character has several bytes.
     const auto letters = QString::fromUtf8(text.data(), static_cast<qsizetype>(at)).size();
     return mark(static_cast<int>(letters), QString::fromStdString(pipeline.error().message));
   }
@@ -108,7 +108,7 @@ void PipelineTextPage::mark(std::optional<int> at, const QString& sentence) {
     wrong.format.setForeground(theme.error);
     const int last = std::max(0, edit_->document()->characterCount() - 1);
     wrong.cursor = QTextCursor(edit_->document());
-    // At the end, only the preceding character can be marked.
+    // At the end of the text, only the preceding character can be marked.
     wrong.cursor.setPosition(std::min(*at, std::max(0, last - 1)));
     wrong.cursor.movePosition(QTextCursor::NextCharacter, QTextCursor::KeepAnchor);
     marks << wrong;

@@ -10,8 +10,9 @@
 
 namespace jointer::views {
 
-// The pipeline as editable text. Valid text is applied immediately. An error is marked in the text
-// and explained below it, and the pipeline stays unchanged.
+// The pipeline as editable text. Valid text changes the pipeline immediately. If the text is
+// invalid, the error is marked in the text and explained below it, and the pipeline stays
+// unchanged.
 class PipelineTextPage : public QWidget {
   Q_OBJECT
  public:

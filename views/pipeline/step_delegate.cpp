@@ -29,7 +29,7 @@ QColor status_color(StepStatus status, const Theme& theme) {
   }
 }
 
-// Painted here, since the style's outline is barely visible on a dark background.
+// The check box is painted here, since the style's outline is barely visible on a dark background.
 void paint_box(QPainter& painter, const QRectF& square, bool is_ticked, const Theme& theme) {
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
@@ -67,7 +67,7 @@ void paint_status(QPainter& painter, const QRectF& square, StepStatus status, do
       painter.drawLine(at(0.1, 0.1), at(0.9, 0.9));
       painter.drawLine(at(0.9, 0.1), at(0.1, 0.9));
       break;
-    case StepStatus::wrong:  // a triangle with a mark
+    case StepStatus::wrong:  // a triangle with an exclamation mark
       painter.drawPolygon(QPolygonF({at(0.5, 0.0), at(1.0, 0.95), at(0.0, 0.95)}));
       painter.drawLine(at(0.5, 0.38), at(0.5, 0.6));
       painter.drawPoint(at(0.5, 0.78));
@@ -87,7 +87,7 @@ void paint_status(QPainter& painter, const QRectF& square, StepStatus status, do
       painter.setBrush(color);
       painter.drawPie(r, 90 * 16, 180 * 16);
       break;
-    case StepStatus::undone:  // an arrow back
+    case StepStatus::undone:  // a back arrow
       painter.drawPolyline(QPolygonF({at(0.35, 0.15), at(0.05, 0.45), at(0.35, 0.75)}));
       painter.drawLine(at(0.05, 0.45), at(0.95, 0.45));
       break;
@@ -132,7 +132,7 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   QRect line(left, option.rect.top() + kPadding, option.rect.right() - kMargin - left,
              option.fontMetrics.height());
 
-  // The status sign is on the right; the pass gets the remaining space.
+  // The status sign is on the right; the name of the pass gets the remaining space.
   const QColor standing = is_selected ? theme.accent_text : status_color(status, theme);
   const int sign_left = line.right() - kSign;
   paint_status(*painter, QRectF(sign_left, line.center().y() - kSign / 2.0, kSign, kSign), status,

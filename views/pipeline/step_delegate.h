@@ -6,8 +6,8 @@
 
 namespace jointer::views {
 
-// Paints a step in two lines: a check box, the pass with its parameters, and a sign for its status;
-// below them, the result or the error, and the status as text.
+// Paints a step in two lines. The first has a check box, the pass with its parameters, and a sign
+// for the status; the second has the result or the error, and the status as text.
 class StepDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

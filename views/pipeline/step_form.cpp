@@ -91,7 +91,7 @@ void StepForm::focus_first() {
 
 void StepForm::show_step(quint64 id) {
   id_ = id;
-  shown_registry_.reset();  // recreate the fields even for the same pass
+  shown_registry_.reset();  // recreates the fields even for the same pass
   refresh();
 }
 
@@ -108,7 +108,7 @@ void StepForm::refresh() {
     make_fields(pass);
   }
   show_values();
-  // Fields show errors in their values; this label shows errors in the step itself.
+  // Fields show errors in their values; this label shows errors in the step as a whole.
   const bool is_at_field = std::any_of(fields_.begin(), fields_.end(), [](const ParameterField* f) {
     return !f->mistake().isEmpty();
   });

@@ -26,7 +26,7 @@ class StepForm : public QScrollArea {
   void focus_first();
 
  signals:
-  // The pass is third-party and not loaded.
+  // The pass is a third-party pass that is not loaded.
   void load_wanted(const jointer::views::ForeignCode& code);
 
  protected:

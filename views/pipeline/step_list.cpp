@@ -56,7 +56,7 @@ void StepList::set_current(quint64 id) {
   if (row >= 0) setCurrentIndex(model_->index(row));
 }
 
-// Restores the current step, or selects the step after it if it was removed.
+// Restores the current step. If it was removed, makes the next step current.
 void StepList::restore_current() {
   const int row = model_->row_of(current_id_);
   const int next = row >= 0 ? row : std::min(current_row_, model_->rowCount() - 1);
@@ -118,8 +118,8 @@ void StepList::keyPressEvent(QKeyEvent* event) {
 }
 
 // --- Dragging ---
-// Implemented directly: a step moves only within this list, but a system drag could leave the
-// window.
+// Implemented without QDrag, because a step moves only within this list, but a QDrag could leave
+// the window.
 
 std::size_t StepList::gap_at(int y) const {
   const int rows = model_->rowCount();

@@ -19,9 +19,9 @@ class StepList : public QListView {
   // nullopt if there is none.
   [[nodiscard]] std::optional<std::size_t> current() const;
   void set_current(quint64 id);
-  // Where a new step is inserted: after the current one.
+  // The position for a new step: after the current step.
   [[nodiscard]] std::size_t place_to_add() const;
-  // Where the dragged step would be dropped; nullopt if no step is being dragged.
+  // The position at which the dragged step would be dropped; nullopt if no step is being dragged.
   [[nodiscard]] std::optional<std::size_t> gap() const { return gap_; }
 
   static KeysGroup keys();
@@ -33,9 +33,9 @@ class StepList : public QListView {
   void toggle_current();
 
  signals:
-  // Another step, or none, is now current.
+  // Another step, or no step, is now current.
   void current_changed();
-  // Enter or double-click.
+  // The user pressed Enter or double-clicked a step.
   void activated_step();
 
  protected:

@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kPrintedLines = 6;  // shown at once above a report
+constexpr int kPrintedLines = 6;  // lines visible at once above a report
 
 }  // namespace
 
@@ -45,7 +45,7 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
   refresh();
 }
 
-// One button with a menu leaves more space for the report.
+// A single button with a menu leaves more space for the report.
 void StepPage::make_ways() {
   ways_ = new QToolButton(this);
   ways_->setText(tr("Show"));
@@ -145,15 +145,14 @@ QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure*
                        QString::fromStdString(failure->error.message).toHtmlEscaped()));
     if (!failure->reproducer.isEmpty())
       paragraph(QStringLiteral("%1<br><code>%2</code><br><a href=\"reproducer\">%3</a>")
-                    .arg(tr("The graph, the step and the error were saved to one file:"),
+                    .arg(tr("The graph, the step and the error were saved to a file:"),
                          failure->reproducer.toHtmlEscaped(), tr("Open it")));
   }
   if (outcome != nullptr && outcome->is_another_graph())
-    paragraph(
-        tr("The step created a separate graph instead of editing this one: %1. Later steps use "
-           "the new graph; Show > Graph in New Tab opens it.")
-            .arg(QString::fromStdString(outcome->result.edit_refusal))
-            .toHtmlEscaped());
+    paragraph(tr("The step created a separate graph instead of editing this graph: %1. Later steps "
+                 "use the new graph; Show > Graph in New Tab opens it.")
+                  .arg(QString::fromStdString(outcome->result.edit_refusal))
+                  .toHtmlEscaped());
   const QStringList printed = failure != nullptr   ? failure->printed
                               : outcome != nullptr ? outcome->printed
                                                    : QStringList();

@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// The result of a step's last run: the report, printed output, and commands to show the graph
-// before and after the step; or the failure.
+// The result of a step's last run: the failure, or the report, printed output, and commands that
+// show the graph before and after the step.
 class StepPage : public QWidget {
   Q_OBJECT
  public:
@@ -24,11 +24,12 @@ class StepPage : public QWidget {
   // The status text shown while there is no report.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] StepReport& report() { return *report_; }
-  // A button with the commands to show the graph before and after the step, to be placed in a bar.
+  // A button with the commands that show the graph before and after the step, to be placed in a
+  // bar.
   [[nodiscard]] QToolButton& ways() { return *ways_; }
 
  signals:
-  // Compare the states before and after the step.
+  // Requests a comparison of the states before and after the step.
   void compare_wanted(const jointer::views::EditHistory& before,
                       const jointer::views::EditHistory& after);
 

@@ -8,19 +8,20 @@
 
 namespace jointer::views {
 
-// Text for pipeline steps, used in lists, summaries and menus alike.
+// Texts for pipeline steps, used in lists, summaries and menus.
 
-// "activation_budget=0.5, solver=greedy"; empty without arguments.
+// For example, "activation_budget=0.5, solver=greedy"; empty without arguments.
 QString arguments_text(const PipelineStep& step);
-// "41 moved · 12 merged · 7 added · 12 removed", or "no nodes changed".
+// For example, "41 moved · 12 merged · 7 added · 12 removed" or "no nodes changed".
 QString changes_text(const StepResult& result);
-// The changes in numbers and nodes: "peak -2.3 GiB · exposed -12.0 ms · 41 moved".
+// The changes in numbers and nodes, such as "peak -2.3 GiB · exposed -12.0 ms · 41 moved".
 QString outcome_text(const StepOutcome& outcome);
 // The second line of a step in the list: its error, progress or result, or the summary of its pass.
 QString detail_text(const PipelineSession& session, std::size_t place);
-// The status in a few words: the duration if the step is done, or "running, 45%".
+// The status in a few words: the duration if the step is done, otherwise, for example, "running,
+// 45%".
 QString status_line(const PipelineSession& session, std::size_t place);
-// "integer, at least 1, default 4".
+// For example, "integer, at least 1, default 4".
 QString parameter_text(const Parameter& parameter);
 
 // Sets a label's text color; labels with selectable text ignore the palette.

@@ -6,18 +6,16 @@
 
 namespace jointer::views {
 
-// The result of a query, one model row per result row. The title of a column determines the format
-// of its numbers: `ns` and `..._ns` are times, `bytes` and `..._bytes` are sizes, `flops` are
-// operations. Exported values are those of the query, unchanged.
-//
-// A row selects the node in its column `node_id`, or else the node whose name is in its column
-// `node`.
+// The result of a query, with one model row per result row. The title of a column determines the
+// format of its numbers: `ns` and `..._ns` are times, `bytes` and `..._bytes` are sizes, and
+// `flops` are operations. Values are exported unformatted. A row selects the node with the id in
+// the column `node_id` or, without that column, the node with the name in the column `node`.
 class QueryModel : public TableModel {
   Q_OBJECT
  public:
   explicit QueryModel(QObject* parent = nullptr) : TableModel(parent) {}
 
-  // `snapshot`: the graph that was queried.
+  // `snapshot` has the graph that was queried.
   void set_result(QueryResult result, SnapshotPtr snapshot);
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
@@ -42,7 +40,7 @@ class QueryModel : public TableModel {
   QueryResult result_;
   SnapshotPtr snapshot_;
   std::vector<Column> columns_;
-  int id_column_ = -1, name_column_ = -1;  // -1 for none
+  int id_column_ = -1, name_column_ = -1;  // -1 if the result has no such column
 };
 
 }  // namespace jointer::views

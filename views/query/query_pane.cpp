@@ -47,7 +47,7 @@ void QueryPane::add_bar() {
   run_->setObjectName(QStringLiteral("run"));
   cancel_ = add_bar_button(*bar_, tr("Cancel"), tr("Stop the query"));
   cancel_->setObjectName(QStringLiteral("cancel"));
-  QToolButton* examples = add_bar_button(*bar_, tr("Examples"), tr("Queries to start from"));
+  QToolButton* examples = add_bar_button(*bar_, tr("Examples"), tr("Example queries"));
   examples->setObjectName(QStringLiteral("examples"));
   add_examples(*examples);
   row->addStretch(1);
@@ -79,7 +79,7 @@ void QueryPane::add_examples(QToolButton& button) {
     });
   button.setMenu(menu);
   button.setPopupMode(QToolButton::InstantPopup);
-  // The style's indicator would overlap the text.
+  // The arrow is part of the text, since the style's indicator would overlap the text.
   button.setText(button.text() + QStringLiteral("  ▾"));
   button.setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
 }

@@ -36,7 +36,7 @@ Result<QueryRunner::Outcome> QueryRunner::work(const Cancellation& job, const Sn
 
 void QueryRunner::run(const QString& sql, std::size_t row_limit) {
   const SnapshotPtr snapshot = document_.shared_snapshot();
-  // The tables of an earlier graph are useless, and may be large.
+  // The tables of an earlier graph are useless and may be large.
   if (must_build()) database_.reset();
   const QueryLimits limits{.rows = row_limit, .time = kTimeLimit};
   task_.start([snapshot, database = database_, text = sql.toStdString(), limits](

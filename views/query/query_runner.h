@@ -14,15 +14,15 @@ struct QueryAnswer {
   double ms = 0;         // duration of the query, without building the tables
 };
 
-// Runs queries over a document's graph on a worker thread. The tables are built when the first
-// query runs, and again after the graph has changed.
+// Runs queries over a document's graph on a worker thread. The tables are built for the first
+// query, and rebuilt after the graph has changed.
 class QueryRunner : public QObject {
   Q_OBJECT
  public:
   // `document` must outlive this object.
   explicit QueryRunner(Document& document, QObject* parent = nullptr);
 
-  // Replaces the running query, if any. `row_limit`: 0 for all rows.
+  // Replaces the running query, if any. If `row_limit` is 0, returns all rows.
   void run(const QString& sql, std::size_t row_limit);
   void cancel();
   [[nodiscard]] bool is_running() const { return task_.is_running(); }
@@ -49,7 +49,7 @@ class QueryRunner : public QObject {
 
   Document& document_;
   SnapshotPtr built_from_;
-  DatabasePtr database_;  // the tables of `built_from_`, or null
+  DatabasePtr database_;  // the tables for `built_from_`, or null
   Task<Outcome> task_;
 };
 

@@ -15,7 +15,7 @@ class ResultTable : public TablePane {
   void show_result(QueryResult result, SnapshotPtr snapshot);
 
  protected:
-  // The rows change only when a new result arrives.
+  // Does nothing, since the rows change only when a new result arrives.
   void refresh() override {}
 
  private:

@@ -5,7 +5,7 @@
 namespace jointer::views {
 
 // The tables that a query can read, with their columns. Double-clicking a name requests that it be
-// inserted.
+// inserted into the query.
 class SchemaList : public QTreeWidget {
   Q_OBJECT
  public:

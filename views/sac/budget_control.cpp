@@ -13,7 +13,7 @@ namespace {
 constexpr int kParts = 1000, kPage = 50, kStep = 10, kMinSlider = 72, kMaxSlider = 220;
 constexpr double kBudgetStep = 0.05;
 
-// Makes a press anywhere on the slider move the handle there.
+// A style in which a press anywhere on the slider moves the handle there.
 class JumpingStyle : public QProxyStyle {
  public:
   using QProxyStyle::QProxyStyle;
@@ -26,14 +26,14 @@ class JumpingStyle : public QProxyStyle {
 
 constexpr int kBudgetDecimals = 9;
 
-// Shows only as many digits as the number has.
+// A spin box that shows no trailing zeros.
 class ExactBox : public QDoubleSpinBox {
  public:
   using QDoubleSpinBox::QDoubleSpinBox;
   [[nodiscard]] QString textFromValue(double value) const override {
     return locale().toString(value, 'f', QLocale::FloatingPointShortest);
   }
-  // Wide enough for all decimals, although the limits have none.
+  // Make the box wide enough for all decimals, since the minimum and maximum have none.
   [[nodiscard]] QSize sizeHint() const override {
     QSize size = QDoubleSpinBox::sizeHint();
     const QString most = textFromValue(maximum()), widest = locale().toString(0.0, 'f', decimals());
@@ -58,7 +58,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   unit_->setToolTip(
       tr("Budget: torch's activation_memory_budget. 1 saves the values of the min cut, and 0 saves "
          "only inputs; in between, a knapsack solver decides which values are worth saving.\n"
-         "Peak: the fastest plan that stays within this peak memory.\n"
+         "Peak: the fastest plan within this peak memory.\n"
          "Reserved: the same for the memory that torch's caching allocator reserves."));
   row->addWidget(unit_);
   slider_ = new QSlider(Qt::Horizontal, this);
@@ -68,8 +68,8 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   fit(0);
   slider_->setAccessibleName(tr("Budget"));
   slider_->setToolTip(
-      tr("Drag to preview the numbers and curves of the new plan. Release the slider or press "
-         "Enter to use it."));
+      tr("Drag to preview the numbers and curves of a new plan. Release the slider or press Enter "
+         "to use the plan."));
   auto* style = new JumpingStyle;
   style->setParent(slider_);
   slider_->setStyle(style);
@@ -140,7 +140,7 @@ void BudgetControl::show_bytes(const Bytes& peak, const std::optional<Bytes>& re
   if (is_limit() && bytes() != before) show_box();
 }
 
-// Shows the plan's values in the fields and discards what the user typed.
+// Shows the plan's values in the fields and discards user input.
 void BudgetControl::show_box() {
   const QSignalBlocker no_budget(budget_box_), no_limit(limit_box_);
   budget_box_->setValue(budget_);

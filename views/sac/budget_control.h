@@ -20,9 +20,9 @@ class BudgetControl : public QWidget {
  public:
   explicit BudgetControl(QWidget* parent = nullptr);
 
-  // torch's activation budget. Not used if there is a limit.
+  // torch's activation budget. Unused if there is a limit.
   [[nodiscard]] double budget() const;
-  // Bytes of `memory()`; nullopt if a budget is set instead.
+  // The limit on `memory()` in bytes; nullopt if a budget is set instead.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] LimitedMemory memory() const;
   // Sets the memory that limits apply to. Emits no signal.
@@ -35,13 +35,13 @@ class BudgetControl : public QWidget {
   };
   // Shows the current plan. Emits no signal.
   void show_budget(double budget);
-  // `reserved`: nullopt if there is no caching allocator, and therefore no such limit.
+  // `reserved` is nullopt if there is no caching allocator, so that its memory cannot be limited.
   void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);
 
   // Adapts to a pane of this width.
   void fit(int pane_width);
 
-  // The visible field: the one for a budget, or a ByteBox for a limit.
+  // The visible field: the field for the budget, or the ByteBox for a limit.
   [[nodiscard]] QDoubleSpinBox& box() { return is_limit() ? *limit_box_ : *budget_box_; }
 
  signals:
@@ -57,7 +57,7 @@ class BudgetControl : public QWidget {
   enum class Unit : std::uint8_t { budget, peak, reserved };
   [[nodiscard]] Unit unit() const { return static_cast<Unit>(unit_->currentData().toInt()); }
   [[nodiscard]] bool is_limit() const { return unit() != Unit::budget; }
-  // The current bytes and the range of the memory that the chosen limit applies to.
+  // The current bytes of the memory that is limited, and their range.
   [[nodiscard]] const Bytes& bytes() const {
     return unit() == Unit::reserved && reserved_ ? *reserved_ : peak_;
   }

@@ -64,7 +64,7 @@ void ChangesPage::refresh() {
                         });
 }
 
-// Keeps the chosen state, by name.
+// Keeps the chosen state, identified by its name.
 void ChangesPage::fill_bases() {
   const Editing& editing = session_.editing();
   const QString chosen = since_->currentText();

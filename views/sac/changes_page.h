@@ -11,7 +11,7 @@
 
 namespace jointer::views {
 
-// Lists the changes of the plan since the previous history entry, since the graph was opened, or
+// Lists the changes to the plan since the previous history entry, since the graph was opened, or
 // since a named state.
 class ChangesPage : public QWidget {
   Q_OBJECT
@@ -19,7 +19,8 @@ class ChangesPage : public QWidget {
   explicit ChangesPage(Document& document, QWidget* parent = nullptr);
 
  signals:
-  // The changes of the last history entry, in one sentence; empty if it did not change the plan.
+  // A sentence about the changes to the plan in the last history entry; empty if that entry did not
+  // change the plan.
   void summarized(const QString& sentence);
 
  protected:
@@ -41,7 +42,8 @@ class ChangesPage : public QWidget {
   ElidedLabel* summary_ = nullptr;
   PlanDifferenceTable* table_ = nullptr;
   std::vector<Base> bases_;
-  // The state for which the last entry was summarized, and the comparison that the table shows.
+  // The state for which the last history entry was summarized, and the comparison that the table
+  // shows.
   using State = std::pair<SnapshotPtr, EditHistory>;
   std::optional<State> summarized_;
   std::optional<std::pair<State, EditHistory>> compared_;

@@ -40,7 +40,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   memory_->addItem(tr("Reserved up to"), static_cast<int>(LimitedMemory::reserved));
   memory_->setToolTip(
       tr("Peak: memory allocated at the peak.\n"
-         "Reserved: memory that torch's caching allocator reserves from the device. The plot, the "
+         "Reserved: memory that torch's caching allocator reserves on the device. The plot, the "
          "slider and both searches use this choice."));
   row->addWidget(memory_);
   limit_ = new ByteBox(controls);
@@ -63,7 +63,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   row->addWidget(percent_);
   smallest_ = new QPushButton(tr("Smallest"), controls);
   smallest_->setObjectName(QStringLiteral("smallest"));
-  smallest_->setToolTip(tr("Use the plan that needs the least memory within this slowdown"));
+  smallest_->setToolTip(tr("Use the plan that needs the least memory with at most this slowdown"));
   row->addWidget(smallest_);
   offload_ = new QCheckBox(tr("Offload"), controls);
   offload_->setObjectName(QStringLiteral("offload"));
@@ -73,10 +73,10 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   orders_ = new QCheckBox(tr("Order"), controls);
   orders_->setObjectName(QStringLiteral("orders"));
   orders_->setChecked(search_.orders());
-  orders_->setToolTip(tr(
-      "Find an order for each plan: passes that bucket and move collectives. Opening the pair, or "
-      "applying the tags of a flat training step, also runs these passes.\n"
-      "Off: plans are compared in their own order."));
+  orders_->setToolTip(
+      tr("Find an order for each plan, using passes that bucket and move collectives. Opening the "
+         "pair, or applying the tags of a flat training step, also runs these passes.\n"
+         "Off: compare plans in their own order."));
   row->addWidget(orders_);
   tune_ = new QPushButton(tr("Tune Order and Buckets..."), controls);
   tune_->setObjectName(QStringLiteral("tune"));
@@ -130,7 +130,7 @@ void ParetoPage::start_or_cancel() {
 void ParetoPage::tune() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
-  // Pipelines are limited by their allocated memory.
+  // Pipelines are limited by allocated memory.
   emit tune_wanted(search_.memory() == LimitedMemory::allocated
                        ? limit_->bytes()
                        : state->figures.figures.peak_bytes);
@@ -165,10 +165,9 @@ void ParetoPage::refresh() {
   peak_only_->setVisible(!has_choice);
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
-  plot_->set_hint(
-      can ? tr("The shortest step found for each peak, with torch's budgets and "
-               "upstream's presets.")
-          : tr("Only the plan of a joint graph or of a flat training step can change."));
+  plot_->set_hint(can ? tr("The shortest step found for each peak, with torch's budgets and "
+                           "upstream's presets.")
+                      : tr("Only the plan for a joint graph or a flat training step can change."));
   request_named_reserved();
   refresh_marks();
 }
@@ -190,11 +189,10 @@ QString ParetoPage::status_text() const {
 void ParetoPage::show_memory() {
   const bool is_reserved = search_.memory() == LimitedMemory::reserved;
   memory_->setCurrentIndex(memory_->findData(static_cast<int>(search_.memory())));
-  tune_->setToolTip(
-      is_reserved ? tr("Search for orders and buckets on top of the fastest plan, within the peak "
-                       "of the current plan, in the Tune pane")
-                  : tr("Search for orders and buckets on top of the fastest plan within this peak, "
-                       "in the Tune pane"));
+  tune_->setToolTip(is_reserved ? tr("Search for orders and buckets for the fastest plan within "
+                                     "the peak of the current plan, in the Tune pane")
+                                : tr("Search for orders and buckets for the fastest plan within "
+                                     "this peak, in the Tune pane"));
   request_named_reserved();
   refresh_marks();
 }
@@ -229,7 +227,7 @@ void ParetoPage::refresh_marks() {
   std::optional<std::int64_t> reserved_at_start;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ParetoPoint& point = points[i];
-    if (point.name == ParetoSearch::kNow) {  // shown below, with its current numbers
+    if (point.name == ParetoSearch::kNow) {  // added below with its current numbers
       reserved_at_start = point.reserved_bytes;
       continue;
     }
@@ -312,7 +310,7 @@ void ParetoPage::choose(std::size_t mark) {
     take(search_.points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
 }
 
-// Uses min_cut, as the search did, regardless of the current settings.
+// Use min_cut, as the search did, regardless of the current settings.
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;

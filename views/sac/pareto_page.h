@@ -54,17 +54,17 @@ class ParetoPage : public QWidget {
   void request_named_reserved();
   [[nodiscard]] QString status_text() const;
   void choose(std::size_t mark);
-  // `settings`: the settings of the plan that the search started from.
+  // `settings` are those of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
   void use_plan(const SavePlan& plan, const Figures& figures, const std::string& order);
   void use_fit(const Fit& fit, const SacStatePtr& of);
 
   SacSession& session_;
   SacBar& bar_;
-  ParetoSearch& search_;  // the session's
+  ParetoSearch& search_;  // the session's search
   ParetoPlot* plot_ = nullptr;
   QPushButton* start_ = nullptr;
-  QComboBox* memory_ = nullptr;  // shown instead of `peak_only_` if there is a choice
+  QComboBox* memory_ = nullptr;  // replaces `peak_only_` if reserved memory can be limited
   QLabel* peak_only_ = nullptr;
   ByteBox* limit_ = nullptr;
   QDoubleSpinBox* percent_ = nullptr;
@@ -75,8 +75,8 @@ class ParetoPage : public QWidget {
   QCheckBox* orders_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
-  // The target of a mark in the plot: a point of the search, a named state, the plan that the
-  // search started from, the tuned pipeline, or none of these.
+  // What a mark in the plot stands for: a point of the search, a named state, the plan that the
+  // search started from, the tuned pipeline, or nothing that can be chosen.
   struct Meaning {
     int point = -1, named = -1;
     bool is_start = false, is_tuned = false;

@@ -7,20 +7,20 @@
 
 namespace jointer::views {
 
-// Memory during the step under the plan: the forward, then the backward with recomputation. Ghost
-// curves behind it show the plan as solved and the joint graph as captured, which saves everything.
-// Each curve uses its own program order, scaled to a common width. Clicking the peak shows the
-// tensors that contribute to it.
+// Memory during the training step with the plan: the forward, then the backward with recomputation.
+// Ghost curves behind it show the plan as solved and the joint graph as captured, which saves
+// everything. Each curve uses the program order of its graph; all are scaled to the same width.
+// Clicking the peak shows the tensors that contribute to it.
 class PlanCurve : public QWidget {
   Q_OBJECT
  public:
   explicit PlanCurve(QWidget* parent = nullptr);
 
-  // Null shows nothing.
+  // If `state` is null, shows nothing.
   void set_state(SacStatePtr state);
   // Shows a preview as a dashed line; null removes it.
   void set_what_if(PlanOutcomePtr outcome);
-  // The position of the mark at the peak.
+  // The position of the mark for the peak.
   [[nodiscard]] QPoint peak_place() const;
   [[nodiscard]] QSize sizeHint() const override;
 

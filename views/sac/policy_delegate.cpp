@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kPlace = 22;  // wide enough to click easily
+constexpr int kPlace = 22;  // wide enough for easy clicking
 constexpr int kInset = 3;
 constexpr std::array kPlaces{Keep::save, Keep::recompute, Keep::offload};
 
@@ -66,7 +66,7 @@ void PolicyDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   for (const Keep keep : kPlaces) {
     const QRect place = place_of(option.rect, keep);
     const int count = keeps.of(keep);
-    // A fixed row shows only its current policy.
+    // A row that cannot change shows only its current policy.
     if (is_fixed && count == 0) continue;
     const QColor color = rung_color(theme, state_of(keep));
     const bool is_all = count == keeps.all();

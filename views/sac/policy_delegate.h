@@ -8,8 +8,9 @@
 
 namespace jointer::views {
 
-// A row's policy as a three-way switch: S save, R recompute, O offload. If the tensors of a row
-// have different policies, each part is filled in proportion to the number of its tensors.
+// A row's policy as a three-way switch: S (save), R (recompute), O (offload). If the tensors of a
+// row have different policies, each part is filled in proportion to the number of tensors with that
+// policy.
 class PolicyDelegate : public TableDelegate {
   Q_OBJECT
  public:
@@ -19,7 +20,7 @@ class PolicyDelegate : public TableDelegate {
   [[nodiscard]] static std::optional<Keep> keep_at(const QRect& cell, QPoint at);
   // The area of this part in a cell.
   [[nodiscard]] static QRect place_of(const QRect& cell, Keep keep);
-  // Sets the part under the pointer. An invalid index means no part.
+  // Sets the part under the pointer. If the index is invalid, there is none.
   void set_hover(const QModelIndex& index, Keep keep);
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,

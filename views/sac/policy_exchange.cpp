@@ -48,7 +48,7 @@ QString name_of(PolicyFormat format) {
   return {};
 }
 
-// "peak 40.9 GiB, step 1.059 s, 321 activations saved".
+// For example, "peak 40.9 GiB, step 1.059 s, 321 activations saved".
 QString effect_text(const PlanEffect& effect) {
   const QString step = effect.step_ns > 0
                            ? PolicyExchange::tr(", step %1").arg(time_text(effect.step_ns))
@@ -60,42 +60,42 @@ QString effect_text(const PlanEffect& effect) {
                : PolicyExchange::tr("%1 activations").arg(count_text(effect.activations)));
 }
 
-// The distance between the plan that a text produces and the exported one: the difference of the
-// peaks, in bytes.
+// The distance between the plan that a text produces and the exported plan: the difference between
+// their peaks, in bytes.
 std::int64_t distance_of(const PolicyExport& made) {
   if (made.gives_plan) return -1;
   if (!made.effect) return std::numeric_limits<std::int64_t>::max();
   return std::abs(made.effect->of_text.peak_bytes - made.effect->of_plan.peak_bytes);
 }
 
-// The first sentence, and the number of those that follow.
+// The first sentence, and the number of sentences that follow.
 QString first_of(const std::vector<std::string>& sentences) {
   const QString first = QString::fromStdString(sentences.front());
   if (sentences.size() == 1) return first;
   return PolicyExchange::tr("%1 (and %2 more)").arg(first).arg(sentences.size() - 1);
 }
 
-// "Copied. Not exported: 3 tensors ..."
+// For example, "Copied. Not exported: 3 tensors ...".
 QString with_omissions(const QString& done, const PolicyExport& made) {
   if (made.differences.empty()) return done;
   return PolicyExchange::tr("%1 Not exported: %2").arg(done, first_of(made.differences));
 }
 
-// "Imported operator list, 14 operators. No call of this graph is ..."
+// For example, "Imported operator list, 14 operators. No call of this graph is ...".
 QString import_summary(const ImportedPolicy& policy) {
   const QString what = PolicyExchange::tr("Imported %1.").arg(QString::fromStdString(policy.what));
   return policy.notes.empty() ? what : what + u' ' + first_of(policy.notes);
 }
 
-// Exported text refers to the graph as opened, since training code uses that one, or to the current
-// graph if edits changed its nodes or their order.
+// Exported text refers to the graph as opened, since training code uses that graph. If edits
+// changed the nodes or their order, exported text refers to the current graph.
 const Graph& graph_of(const SacState& state, const Snapshot& opened) {
   const Graph& now = state.snapshot->graph;
   const bool has_same_calls = std::ranges::equal(now.order(), opened.graph.order());
   return has_same_calls ? opened.graph : now;
 }
 
-// Why policies can be neither exported nor imported; empty if they can.
+// The reason why policies can be neither exported nor imported; empty if they can.
 QString why_unavailable(const SacStatePtr& state) {
   if (!state) return PolicyExchange::tr("The plan is still being computed.");
   if (!state->can_change())
@@ -150,7 +150,7 @@ Result<PolicyExchange::Exported> PolicyExchange::make_export(const SacState& sta
   return exported;
 }
 
-// Runs on a worker thread, since it takes a while to find operator lists that express a plan.
+// Runs on a worker thread, since finding operator lists that express a plan takes a while.
 void PolicyExchange::export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use,
                                  std::function<void(PolicyFormat)> instead) {
   const SacStatePtr state = session_.state();
@@ -232,7 +232,7 @@ void PolicyExchange::read(const QString& path) {
   take(QString::fromUtf8(bytes->view().data(), static_cast<qsizetype>(bytes->view().size())));
 }
 
-// Adds one history entry with the tags and, for a joint graph, the plan solved with them.
+// Adds one history entry with the tags and, for a joint graph, the plan that is solved with them.
 void PolicyExchange::take(const QString& text) {
   const SacStatePtr state = session_.state();
   if (const QString why = why_unavailable(state); !why.isEmpty()) return emit message(why);

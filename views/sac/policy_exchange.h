@@ -9,9 +9,9 @@
 
 namespace jointer::views {
 
-// Exports policies to the clipboard or a file, in the formats of other programs, and imports them.
-// If a format cannot express the plan, a dialog says so before anything is copied or written, and
-// offers the formats that can.
+// Exports policies to the clipboard or a file, in formats of other programs, and imports them. If a
+// format cannot express the plan, a dialog says so before anything is copied or saved, and offers
+// the formats that can.
 class PolicyExchange : public QObject {
   Q_OBJECT
  public:
@@ -30,12 +30,12 @@ class PolicyExchange : public QObject {
   void message(const QString& sentence);
 
  private:
-  // An export and, if it does not produce the plan, selectors that come closer to it.
+  // An export and, if it does not reproduce the plan, selectors that come closer to the plan.
   struct Exported {
     PolicyExport made;
     std::optional<PolicyExport> selectors;
   };
-  // `instead` exports in another format.
+  // `instead` exports the plan in another format.
   void export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use,
                    std::function<void(PolicyFormat)> instead);
   static Result<Exported> make_export(const SacState& state, const Snapshot& opened,

@@ -49,11 +49,11 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   add_solver(KnapsackSolver::dp, tr("exact except for rounding; torch's default"));
   add_solver(KnapsackSolver::greedy, tr("most FLOPs per byte first"));
   add_solver(KnapsackSolver::sliding_hirschberg,
-             tr("like dp, but the solver itself needs less memory: torch's "
+             tr("like dp, but the solver itself uses less memory: torch's "
                 "dp_knapsack_sliding_hirschberg"));
   add_solver(KnapsackSolver::knee_point,
-             tr("stops where more memory would avoid little recomputation: torch's "
-                "dynamic_memory_budget_dp, which may use less than the budget"));
+             tr("stops where more memory would avoid only little recomputation, so it may use less "
+                "than the budget: torch's dynamic_memory_budget_dp"));
   solver_->setToolTip(
       tr("torch's activation_memory_budget_solver: decides, for budgets between 0 and 1, which "
          "values are worth saving"));
@@ -66,9 +66,9 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   solve_ = new QPushButton(tr("Solve"), this);
   solve_->setObjectName(QStringLiteral("solve"));
   solve_->setToolTip(
-      tr("Partition again with these settings, using your choices as tags; in a flat "
-         "training step, set the tags of this budget's plan.\n"
-         "For a limit: use the fastest plan within it."));
+      tr("Partition again with these settings, using your choices as tags. For a flat training "
+         "step, set the tags of the plan for this budget.\n"
+         "With a limit, use the fastest plan within it."));
   solve_->setFixedWidth(std::max(fontMetrics().horizontalAdvance(solve_->text()),
                                  fontMetrics().horizontalAdvance(tr("Cancel"))) +
                         3 * kMargin);
@@ -76,9 +76,9 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   of_partitioner_ = {partitioner_, ignore_tags_};
   apply_tags_ = new QPushButton(tr("Apply Tags"), this);
   apply_tags_->setObjectName(QStringLiteral("apply_tags"));
-  apply_tags_->setToolTip(tr(
-      "Edit the graph to match the training step shown, offloading or recomputing values as "
-      "tagged, and run the passes of its order. Each of these edits becomes one history entry."));
+  apply_tags_->setToolTip(
+      tr("Edit the graph to match the training step shown: offload and recompute values as tagged, "
+         "and run the passes of the order. Each edit becomes one history entry."));
   row->addWidget(apply_tags_);
   connect(apply_tags_, &QPushButton::clicked, &session_, &SacSession::apply_tags);
   more_ = new QWidget(this);
@@ -162,8 +162,8 @@ void SacBar::show_step(const SacState& state) {
   enable_controls();
 }
 
-// The plan may change without being solved again. The joint graph, or the step without tags, uses
-// the most memory.
+// The plan may change without being solved again. The joint graph, or the training step without
+// tags, uses the most memory.
 void SacBar::show_bytes() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
@@ -174,7 +174,8 @@ void SacBar::show_bytes() {
         .plan = plan, .min = most.memory.static_bytes(), .max = std::max(plan, max)};
   };
   std::optional<BudgetControl::Bytes> reserved;
-  // Until the plan's reserved bytes are known: no plan reserves less than it allocates.
+  // Until the plan's reserved bytes are known, use its peak, since no plan reserves less than it
+  // allocates.
   const std::int64_t peak = state->figures.figures.peak_bytes;
   if (has_reserved(*state))
     reserved = range(session_.reserved().bytes().value_or(peak), most.reserved.peak_bytes);
@@ -201,8 +202,7 @@ std::optional<std::int64_t> SacBar::limit() const {
   return settings().partitioner == Partitioner::min_cut ? budget_->limit() : std::nullopt;
 }
 
-// For a limit, shows the best plan of the curve immediately, and then the plan that the search
-// finds.
+// For a limit, shows the best plan on the curve immediately, then the plan that the search finds.
 void SacBar::try_settings() {
   if (is_refreshing_) return;
   enable_controls();
@@ -333,8 +333,8 @@ QMenu* SacBar::make_exchange() {
   menu->setToolTipsVisible(true);
   pair_ = menu->addAction(tr("Open as Pair"), this, &SacBar::pair_wanted);
   pair_->setToolTip(
-      tr("Open the forward and backward graphs of this plan, in the order found for it, in a new "
-         "tab to run, compare, edit or export them"));
+      tr("Open the forward and backward graphs for this plan in a new tab, in the order found for "
+         "the plan, to run, compare, edit or export them"));
   return menu;
 }
 

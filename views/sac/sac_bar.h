@@ -17,7 +17,7 @@ namespace jointer::views {
 
 // Settings for solving the plan: partitioner, tags, knapsack solver, activation budget, and
 // upstream's lists and presets. Also exports and imports policies, and opens the pair in a new tab.
-// A changed setting is previewed immediately. A flat training step has no partitioner; its tags are
+// Changed settings are previewed immediately. A flat training step has no partitioner; its tags are
 // applied instead.
 class SacBar : public QWidget {
   Q_OBJECT
@@ -37,7 +37,7 @@ class SacBar : public QWidget {
  public slots:
   // Solves with the settings, or searches for the fastest plan within the limit.
   void solve();
-  // Applies upstream's apply_sac, or one of its memory policies by name, then solves.
+  // Applies upstream's apply_sac, or the upstream memory policy with this name, then solves.
   void take_preset(const QString& name);
   void take_preset(const QString& name, const SolveSettings& settings);
 
@@ -55,7 +55,7 @@ class SacBar : public QWidget {
     MakeTags make;
   };
   QMenu* make_presets();
-  // Disables the presets that cannot be applied to the current graph, with the reason as tooltip.
+  // Disables presets that cannot be applied to the current graph, with the reason as a tooltip.
   void check_presets();
   QMenu* make_exchange();
   void apply(const Result<Edit>& edit);
@@ -84,8 +84,8 @@ class SacBar : public QWidget {
   SnapshotPtr checked_;  // the graph that the presets were checked for
   Task<std::vector<QString>> checking_;
   QToolButton* exchange_ = nullptr;
-  SacBasePtr shown_;            // whose settings the controls show
-  SacStepPtr shown_step_;       // whose peaks the controls show
+  SacBasePtr shown_;            // state with the settings that the controls show
+  SacStepPtr shown_step_;       // state with the peaks that the controls show
   bool is_refreshing_ = false;  // the controls are being updated by the program
 };
 

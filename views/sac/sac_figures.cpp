@@ -47,10 +47,8 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   ordered_ = add(tr("In Order"), {});
   ordered_->value().setObjectName(QStringLiteral("in_order"));
   exposed_ = add(tr("Exposed"), tr("Time during which compute waits for communication."));
-  saved_ = add(
-      tr("Saved"),
-      tr("Activations that stay on the device between forward and backward; tensors that share a "
-         "storage count once."));
+  saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and backward. "
+                               "A storage that several tensors share counts once."));
   offloaded_ = add(tr("Offloaded"),
                    tr("Saved values that stay in host memory between forward and backward."));
   recomputed_ = add(tr("Recomputed"), tr("Forward calls that are recomputed in the backward, "
@@ -61,7 +59,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   line_->setForegroundRole(QPalette::PlaceholderText);
   line_->setWordWrap(true);
   line_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  // Always two lines high, so that nothing moves when a preview appears.
+  // The label is always two lines high, so that nothing moves when a preview appears.
   line_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   line_->setFixedHeight(2 * line_->fontMetrics().lineSpacing());
   column->addWidget(line_);
@@ -75,7 +73,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
 FigureBox* SacFigures::add(const QString& name, const QString& how) {
   auto* box = new FigureBox(name, how, boxes_);
   box->setProperty("how", how);
-  // A smaller font than the scoreboard's leaves more space for the table.
+  // A smaller font than that of the scoreboard leaves more space for the table.
   QFont strong = font();
   strong.setBold(true);
   box->value().setFont(strong);
@@ -120,7 +118,7 @@ void SacFigures::refresh() {
   show_ordered();
 }
 
-// The step time and the peak in the order that a search found; the other numbers are those of the
+// The step time and the peak are in the order that a search found; the other numbers are for the
 // plan's own order.
 void SacFigures::show_ordered() {
   const SacStatePtr state = session_.state();
@@ -129,7 +127,7 @@ void SacFigures::show_ordered() {
   ordered_->setVisible(ordered.has_order());
   if (!ordered.has_order()) return show_preview();
   QStringList lines{tr("Step time and peak after the passes that the search found for this plan: "
-                       "%1. Opening the pair, or applying the tags, runs them.")
+                       "%1. Opening the pair, or applying the tags, runs these passes.")
                         .arg(QString::fromStdString(state->order))};
   if (const auto& found = ordered.figures()) {
     ordered_->value().setText(tr("%1 · %2").arg(time_text(found->figures.step_ns),
@@ -147,8 +145,8 @@ void SacFigures::show_ordered() {
 void SacFigures::show_changes(const SacState& state) {
   const PlanFigures& was = state.reference()->figures;
   const PlanFigures& now = state.figures;
-  // For a flat training step, changes are already relative to the step without tags, and there is
-  // no joint graph.
+  // For a flat training step, changes are already relative to the training step without tags, and
+  // there is no joint graph.
   std::optional<Figures> joint;
   if (state.base) {
     const Analysis& analysis = state.snapshot->analysis;
@@ -173,19 +171,18 @@ void SacFigures::show_changes(const SacState& state) {
 
 // Sets tooltips that depend on the kind of graph.
 void SacFigures::explain(const SacState& state) {
-  peak_->setProperty("how",
-                     state.base ? tr("The maximum of allocated bytes when forward and backward run "
-                                     "as two graphs under this plan.")
-                     : state.is_step()
-                         ? tr("The maximum of allocated bytes in the step with its tags applied.")
-                         : tr("The maximum of allocated bytes."));
+  peak_->setProperty(
+      "how", state.base ? tr("Maximum of allocated bytes if forward and backward run as two graphs "
+                             "with this plan.")
+             : state.is_step()
+                 ? tr("Maximum of allocated bytes in the training step with its tags applied.")
+                 : tr("Maximum of allocated bytes."));
   reserved_->setProperty(
       "how", state.base ? tr("Memory that the caching allocator would reserve on the device for "
                              "these two graphs. Appears shortly after the other numbers.")
              : state.is_step()
-                 ? tr("Memory that the caching allocator would reserve on the device for "
-                      "the step with its "
-                      "tags applied.")
+                 ? tr("Memory that the caching allocator would reserve on the device for the "
+                      "training step with its tags applied.")
                  : tr("Memory that the caching allocator would reserve on the device."));
   peak_->setToolTip(peak_->property("how").toString());
 }
@@ -235,7 +232,7 @@ void SacFigures::show_preview() {
   line_->setToolTip(text);
 }
 
-// The change to a plan that a search found; both plans are in the orders found for them.
+// The change to a plan found by a search. Both plans are in the orders found for them.
 QString SacFigures::fit_difference(const Fit& fit) const {
   PlanFigures now = session_.state()->figures;
   if (const auto& ordered = session_.ordered().figures()) now.figures = ordered->figures;
@@ -262,7 +259,7 @@ void SacFigures::set_compact(bool compact) {
 QString SacFigures::summary() const {
   const SacStatePtr state = session_.state();
   if (!state) return {};
-  // Numbers that the scoreboard also shows come last; offloaded bytes are left out if they are
+  // Numbers that the scoreboard also shows come last. Offloaded bytes are left out if they are
   // zero.
   QStringList parts{tr("peak %1").arg(peak_->value().text()),
                     tr("step %1").arg(step_->value().text())};
@@ -278,7 +275,7 @@ QString SacFigures::summary() const {
     return line_->fontMetrics().boundingRect(room, Qt::TextWordWrap, text).height() <=
            room.height();
   };
-  // Use non-breaking spaces within numbers, so that lines break only between them.
+  // Use non-breaking spaces within numbers, so that lines break only between numbers.
   for (QString& part : parts) part.replace(u' ', QChar(QChar::Nbsp));
   QString text = parts.join(kBetween);
   for (; parts.size() > 1 && !fits(text); text = parts.join(kBetween)) parts.removeLast();

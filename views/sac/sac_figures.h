@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // The numbers of the plan, compared with the plan as solved and with the joint graph. For a flat
-// training step: the numbers with its tags applied, compared with the step without tags. Below
-// them, the predicted numbers for the switch under the pointer or with keyboard focus.
+// training step, the numbers with its tags applied, compared with those without tags. Below them
+// are the predicted numbers for the switch under the pointer or with keyboard focus.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:
@@ -19,7 +19,7 @@ class SacFigures : public QWidget {
 
   // The preview of the hovered switch or of the slider; empty if there is none.
   [[nodiscard]] QString what_if() const { return what_if_text_; }
-  // In compact mode, shows two lines of text instead of boxes, to leave space for the table.
+  // In compact mode, shows two lines of text instead of boxes to leave space for the table.
   void set_compact(bool compact);
 
  private:
@@ -35,7 +35,7 @@ class SacFigures : public QWidget {
   void show_preview();
   [[nodiscard]] QString fit_difference(const Fit& fit) const;
   [[nodiscard]] QString reserved_difference(std::optional<std::int64_t> reserved) const;
-  // As many numbers as fit in two lines, most important first.
+  // As many numbers as fit into two lines, most important first.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;
 

@@ -33,18 +33,18 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Number of tensors that the backward reads or needs for recomputation.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Bytes that saving the tensor adds to the saved activations; a view of a "
-                     "saved tensor adds none. In groups and totals, a storage that several tensors "
-                     "share counts once."),
+       .meaning = tr(
+           "Bytes that saving this tensor adds to the saved activations; a view of a saved tensor "
+           "adds none. In groups and totals, a storage that several tensors share counts once."),
        .adds_up = true,
        .total_title = tr("if saved")},
       {.title = tr("recompute"), .unit = Unit::time, .adds_up = true},
       {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true},
       {.title = tr("bytes/µs"),
        .unit = Unit::bytes,
-       .meaning =
-           tr("Bytes freed per microsecond of recomputation: recompute the tensors with the "
-              "highest values, save those with the lowest. Empty if recomputation takes no time.")},
+       .meaning = tr(
+           "Bytes freed per microsecond of recomputation. It is best to recompute tensors with "
+           "high values and to save those with low values. Empty if recomputation takes no time.")},
       {.title = tr("decided by"), .meaning = {}},
       {.title = tr("why"), .max_width = kMaxWhy},
       {.title = tr("operator"), .meaning = tr("Operator that computes the tensor.")},
@@ -57,7 +57,7 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
 
 bool SacModel::can_keep_rows(const SacState& state) const {
   if (!state_ || state.tensors.size() != state_->tensors.size()) return false;
-  // If sizes have changed, layers may be grouped differently.
+  // If sizes have changed, the grouping of layers may differ.
   return std::equal(state.tensors.begin(), state.tensors.end(), state_->tensors.begin(),
                     [this](const SacTensor& a, const SacTensor& b) {
                       return a.node == b.node &&
@@ -96,7 +96,7 @@ void SacModel::set_grouping(SacGrouping grouping) {
   make_rows();
 }
 
-// Without a plan there are no chains: recomputation is already in the graph, or calls are tagged
+// Without a plan, there are no chains: recomputation is already in the graph, or calls are tagged
 // individually.
 void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
@@ -112,16 +112,17 @@ void SacModel::explain_columns() {
                              .arg(to_qstring(to_string(Decider::nobody)))
                        : tr("the partitioner"));
   columns_[time_column].meaning =
-      has_chains ? tr("Estimated time to recompute the tensor from currently saved values, "
-                      "including the chain that it needs. In groups and totals, a call that "
-                      "several tensors need counts once.")
-                 : tr("Estimated time of the call that computes the tensor, without recomputing "
-                      "the call's inputs. In groups and totals, a call with several results counts "
-                      "once.");
+      has_chains
+          ? tr("Estimated time to recompute the tensor from currently saved values, including the "
+               "chain of calls that this requires. In groups and totals, a call that several "
+               "tensors require counts once.")
+          : tr("Estimated time of the call that computes the tensor, excluding recomputation of "
+               "the call's inputs. In groups and totals, a call with several results counts once.");
   columns_[time_column].total_title = has_chains ? tr("if recomputed") : tr("of their calls");
   columns_[flops_column].meaning =
-      has_chains ? tr("Floating-point operations to recompute the tensor, including its chain.")
-                 : tr("Floating-point operations of the call that computes the tensor.");
+      has_chains
+          ? tr("Floating-point operations to recompute the tensor, including the chain of calls.")
+          : tr("Floating-point operations of the call that computes the tensor.");
 }
 
 void SacModel::make_rows() {
@@ -240,7 +241,7 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
     return keep == Keep::recompute ? tensor.keep != Keep::recompute
                                    : keep != Keep::offload || tensor.keep == Keep::save;
   };
-  // `of_group`: the row is in a group that the user selected; `activations`: that group has
+  // `of_group`: the row is in a group that the user selected. `activations`: that group has
   // activations.
   const std::function<void(int, bool, bool)> take = [&](int index, bool of_group,
                                                         bool activations) {

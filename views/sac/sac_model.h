@@ -32,7 +32,7 @@ class SacModel : public TableModel {
   };
   enum SacRole : int {
     keeps_role = TableModel::alarm_role + 1,  // Keeps
-    fixed_role,                               // bool: cannot be changed
+    fixed_role,                               // bool: the policy cannot be changed
   };
   // The numbers of saved, recomputed and offloaded tensors in a row.
   struct Keeps {
@@ -46,20 +46,20 @@ class SacModel : public TableModel {
 
   explicit SacModel(QObject* parent = nullptr);
 
-  // Keeps the rows and only updates the numbers if the tensors are the same.
+  // If the tensors are the same, keeps the rows and updates only the numbers.
   void set_state(SacStatePtr state);
   void set_grouping(SacGrouping grouping);
-  // Shows only these tensors; nullopt shows all.
+  // Shows only these tensors; nullopt shows all tensors.
   void show_only(std::optional<std::vector<NodeId>> nodes);
   [[nodiscard]] bool shows_only_some() const { return only_.has_value(); }
   [[nodiscard]] SacGrouping grouping() const { return grouping_; }
   [[nodiscard]] const SacStatePtr& state() const { return state_; }
   [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
-  // The tensors in these rows that are visible and that choosing `keep` changes (nullopt: leaving
-  // them to the partitioner). Only calls can have a policy. A tensor's own row always counts. A
-  // group stands for its activations, or for its gathered weights if it has no activations.
-  // Recomputing or offloading a group affects only tensors that the plan currently saves. Each
-  // tensor is listed once.
+  // The visible tensors in these rows that choosing `keep` changes; nullopt leaves them to the
+  // partitioner. Only calls can have a policy. A tensor's own row always counts. A group stands for
+  // its activations, or for its gathered weights if it has no activations. Recomputing or
+  // offloading a group affects only tensors that the plan currently saves. Each tensor is listed
+  // once.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows,
                                                std::optional<Keep> keep) const;
 
@@ -92,7 +92,7 @@ class SacModel : public TableModel {
   void explain_columns();
   void make_rows();
   void sum_up();
-  // The numbers of a row: its tensor's own, or those of a group's tensors together.
+  // The numbers of a row: those of its tensor, or the totals of a group's tensors.
   [[nodiscard]] const PlanTotals::Sum& total(int row) const;
   [[nodiscard]] const SacRow& row(int index) const {
     return rows_.rows[static_cast<std::size_t>(index)];
@@ -111,7 +111,7 @@ class SacModel : public TableModel {
   SacRows rows_;
   std::vector<Sums> sums_;
   std::vector<Column> columns_;
-  std::vector<bool> is_gathered_;                  // by node: gathered_weights
+  std::vector<bool> is_gathered_;                  // by node: see gathered_weights
   std::unique_ptr<NodeSearch> search_;             // for the state's snapshot; created on demand
   std::optional<std::vector<char>> found_, only_;  // by node
   QString mistake_;

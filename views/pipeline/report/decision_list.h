@@ -25,8 +25,8 @@ struct DecisionList {
   NamedRows names;
 };
 
-// Runs on a worker thread. Prepares the searchable text once, so that filtering is a plain
-// substring search.
+// Prepares the searchable text once, so that filtering is a plain substring search. Runs on a
+// worker thread.
 DecisionList list_decisions(std::vector<ReportedStep> steps);
 
 }  // namespace jointer::views

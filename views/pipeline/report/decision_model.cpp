@@ -15,10 +15,10 @@ DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("node"), .meaning = tr("Node that the decision is about.")},
       {.title = tr("action"), .meaning = tr("Action that the pass chose for the node.")},
-      {.title = tr("reason"), .meaning = tr("Reason that the pass gave."), .max_width = kMaxReason},
+      {.title = tr("reason"), .meaning = tr("Reason given by the pass."), .max_width = kMaxReason},
       {.title = tr("effect"),
-       .meaning = tr("How this step changed the node, found by comparing the graphs before and "
-                     "after the step."),
+       .meaning =
+           tr("How this step changed the node, as shown by the graphs before and after the step."),
        .max_width = kMaxEffect},
       {.title = tr("step"), .meaning = tr("Pipeline step that made the decision.")},
   };
@@ -55,7 +55,7 @@ bool DecisionModel::hides_rows() const {
   return !action_.empty() || nodes_ || TableModel::hides_rows();
 }
 
-// Compares bytes, which is fast enough to filter 10^5 rows between two keystrokes.
+// Compares bytes, which is fast enough to filter 100,000 rows between two keystrokes.
 bool DecisionModel::passes(int row, const QStringList& /*words*/) const {
   const Decision& decision = at(row);
   if (!action_.empty() && decision.action != action_) return false;

@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// One row per decision of a pass: what it did or did not do to a node, and why.
+// One row per decision of a pass: what the pass did or did not do to a node, and why.
 class DecisionModel : public TableModel {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class DecisionModel : public TableModel {
   void set_shown(const SnapshotPtr& shown) { list_.names.set_shown(shown); }
   [[nodiscard]] const DecisionList& list() const { return list_; }
 
-  // Shows only rows with this action; an empty one shows all.
+  // Shows only rows with this action; empty text shows all.
   void show_action(const std::string& action);
   [[nodiscard]] const std::string& action() const { return action_; }
   // Shows only rows about these nodes, given by their names in edits; nullopt shows all.

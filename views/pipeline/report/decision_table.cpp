@@ -25,7 +25,7 @@ DecisionTable::DecisionTable(Document& document, DecisionModel* model, QWidget* 
   set_empty_text(tr("The pass recorded no reasons."));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
-  view().setTextElideMode(Qt::ElideRight);  // sentences are elided at the end
+  view().setTextElideMode(Qt::ElideRight);  // elide sentences at the end
   actions_ = new QComboBox(this);
   actions_->setObjectName(QStringLiteral("actions"));
   actions_->setAccessibleName(tr("Action"));
@@ -65,7 +65,7 @@ void DecisionTable::fit() {
   fit_reasons();
 }
 
-// The reason column gets the width that the others leave.
+// The reason column gets the width that the other columns leave.
 void DecisionTable::fit_reasons() {
   int others = 0;
   for (int column = 0; column < model_->columnCount(); ++column)
@@ -103,7 +103,7 @@ void DecisionTable::fill_actions() {
   }
 }
 
-// Clicking a row selects a node that the table already shows; the other rows must stay.
+// If the user clicks a row, the selected node is already shown, and the other rows must stay.
 void DecisionTable::take_selection() {
   if (!selected_->isChecked()) return model_->show_nodes(std::nullopt);
   std::unordered_set<std::string> names;

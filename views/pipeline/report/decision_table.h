@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The decisions of one or more steps. They can be searched, sorted, copied, and filtered by action
+// The decisions of one or more steps, which can be searched, sorted, copied, and filtered by action
 // or by the selected nodes. Selecting a row selects its node.
 class DecisionTable : public TablePane {
   Q_OBJECT
@@ -16,7 +16,7 @@ class DecisionTable : public TablePane {
   explicit DecisionTable(Document& document, QWidget* parent = nullptr);
 
   void set(DecisionList list);
-  // Shows only this action; an empty one shows all.
+  // Shows only this action; empty text shows all.
   void show_action(const std::string& action);
 
   [[nodiscard]] DecisionModel& model() { return *model_; }
@@ -36,7 +36,7 @@ class DecisionTable : public TablePane {
   DecisionModel* model_;
   QComboBox* actions_ = nullptr;
   QToolButton* selected_ = nullptr;  // if checked, shows only decisions about the selected nodes
-  std::unordered_set<std::string> only_;  // names of the nodes that are shown
+  std::unordered_set<std::string> only_;  // names of the nodes whose decisions are shown
 };
 
 }  // namespace jointer::views

@@ -11,8 +11,8 @@
 namespace jointer::views {
 
 // A table reported by a pass, with arbitrary columns. Times and counts are summed; bytes are not,
-// since most are values at one moment. If a table lists nodes, its rows without a node are the
-// pass's own totals: `summary` shows them, and the model excludes them.
+// since most of them are values at one moment. If a table lists nodes, rows without a node are the
+// pass's own totals: the model excludes them, and `summary` shows them.
 class PassTableModel : public TableModel {
   Q_OBJECT
  public:
@@ -41,7 +41,7 @@ class PassTableModel : public TableModel {
   [[nodiscard]] const PassTable::Row& at(int row) const {
     return *rows_[static_cast<std::size_t>(row)];
   }
-  // Null if the row lacks the cell, which is possible for third-party passes.
+  // Null if the row lacks the cell, which can happen with third-party passes.
   [[nodiscard]] const PassTable::Cell* cell(const PassTable::Row& row, int column) const;
 
   TablePtr table_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Summarizes the results of pipeline steps as metrics and counts. Plain functions.
+// Functions that summarize the results of pipeline steps as metrics and counts.
 
 #include <QString>
 #include <span>
@@ -12,20 +12,21 @@
 
 namespace jointer::views {
 
-// Compares the graph before the first step with the one after the last. `steps` must not be empty.
+// Compares the graph before the first step with the graph after the last step. `steps` must not be
+// empty.
 std::vector<MetricRow> report_rows(std::span<const ReportedStep> steps);
 
-// "sink_waits_iterative{budget=0.05}", or "3 steps: apply_sac, ...".
+// For example, "sink_waits_iterative{budget=0.05}" or "3 steps: apply_sac, ...".
 QString report_title(std::span<const ReportedStep> steps);
 // "took 41.2 ms · 291 decisions"
 QString report_effort(std::span<const ReportedStep> steps);
 
-// A count in the summary that links to its rows.
+// A count in the summary, which is a link to the counted rows.
 struct ReportCount {
   QString link;  // a NodeChange as a number, or "merged"
   QString text;  // "412 moved"
 };
-// The number of nodes with each kind of change. `merged`: the number of merged collectives.
+// The number of nodes with each kind of change. `merged` is the number of merged collectives.
 std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::size_t merged);
 
 }  // namespace jointer::views

@@ -129,7 +129,7 @@ TablePane* StepReport::current_table() const {
   return qobject_cast<TablePane*>(pages_->currentWidget());
 }
 
-// If the shown graph lacks a row's node, selecting the row shows which state has it.
+// If the shown graph lacks a row's node, selecting the row shows which state has the node.
 void StepReport::watch(TablePane& pane, const TableModel& model, const NamedRows& names) {
   connect(&pane, &TablePane::node_activated, this, &StepReport::node_activated);
   connect(&pane.view(), &TableView::rows_chosen, this, [this, &pane, &model, &names] {
@@ -181,7 +181,7 @@ void StepReport::take(Made& made) {
   };
   pages_->setTabText(0, title(tr("Changes"), differences_ ? differences_->nodes().size() : 0));
   pages_->setTabText(1, title(tr("Decisions"), decisions_->model().list().rows.size()));
-  // Show the first page that has rows; the other stays one click away.
+  // Show the decisions if there are no changes.
   const bool has_changes = differences_ && !differences_->nodes().empty();
   if (!has_changes && pages_->currentWidget() == changes_) pages_->setCurrentWidget(decisions_);
   show_figures();
@@ -203,7 +203,7 @@ void StepReport::add_tables() {
       watch(*pane, pane->model(), pane->model().names());
       pane->addActions(decisions_->actions());
       tables_.push_back(pane);
-      // Stay on the same table when another step is shown.
+      // Stay on the same page when another step is shown.
       if (pages_->tabText(index) == current) pages_->setCurrentIndex(index);
     }
 }
@@ -228,7 +228,7 @@ void StepReport::show_figures() {
   brief_->setText(figures_difference_text(steps_.front().result->before.figures,
                                           steps_.back().result->after.figures) +
                   kDot + report_effort(steps_));
-  // If the pane is low, replace the numbers with a single line to leave space for the rows.
+  // If the pane is small, replace the numbers with a single line to leave space for the rows.
   for (QLabel* each : {title_, effort_, counts_, figures_}) each->setVisible(!is_low_);
   brief_->setVisible(is_low_);
   changes_->show_footer(!is_low_);
@@ -286,15 +286,15 @@ void StepReport::notice_gone(const std::string& name) {
   gone_place_ = place_of(after);
   const bool is_removed = after < steps_.size();
   QString text = is_removed ? tr("%1 is not in the current graph: %2 removed it.")
-                            : tr("%1 is not in the current graph: %2 adds it.");
+                            : tr("%1 is not in the current graph: %2 added it.");
   const std::size_t step = is_removed ? after : adding_step(name);
   text = text.arg(shown, QString::fromStdString(steps_[step].result->step).section(u'{', 0, 0))
              .toHtmlEscaped();
   if (gone_place_ >= 0)
-    text += u' ' +
-            link(QStringLiteral("state"),
-                 is_removed ? tr("Show the previous state") : tr("Show the state after that step"),
-                 Theme::of(palette()));
+    text += u' ' + link(QStringLiteral("state"),
+                        is_removed ? tr("Show the state before that step")
+                                   : tr("Show the state after that step"),
+                        Theme::of(palette()));
   notice_->setText(text);
 }
 

@@ -17,9 +17,9 @@ namespace jointer::views {
 // The result of a pipeline step or a whole run: numbers before and after, changed nodes, the
 // decisions with their reasons, and tables reported by passes.
 //
-// Rows refer to nodes by their names in edits and select them in the document, whatever state it
-// shows. If that state lacks the node, a notice names the state that has it, with a link if it is
-// in the document's history.
+// Rows refer to nodes by their names in edits and select the nodes in the document, whatever state
+// the document shows. If that state lacks the node, a notice says which step added or removed the
+// node. It links to a state that has the node if the document's history contains one.
 class StepReport : public QWidget {
   Q_OBJECT
  public:
@@ -36,11 +36,11 @@ class StepReport : public QWidget {
   [[nodiscard]] const std::vector<ReportedStep>& steps() const { return steps_; }
   [[nodiscard]] DifferenceTable& changes() { return *changes_; }
   [[nodiscard]] DecisionTable& decisions() { return *decisions_; }
-  // One pane per table that the passes report, in order.
+  // One pane per table reported by the passes, in order.
   [[nodiscard]] const std::vector<PassTablePane*>& tables() const { return tables_; }
 
  signals:
-  // All requested steps are shown.
+  // All requested steps are now shown.
   void shown();
   // A row was double-clicked or Enter was pressed: views should show this node.
   void node_activated(jointer::NodeId node);
@@ -63,20 +63,20 @@ class StepReport : public QWidget {
   // The graph after this number of steps; 0 means before the first.
   [[nodiscard]] const Graph& state(std::size_t after) const;
   [[nodiscard]] std::size_t adding_step(const std::string& name) const;
-  // The position of that state in the document's history, or -1.
+  // The position of this state in the document's history, or -1.
   [[nodiscard]] int place_of(std::size_t after) const;
 
   Document& document_;
   std::vector<ReportedStep> steps_;
   NodeDifferencesPtr differences_;
-  QString refusal_;      // why nodes are not compared
+  QString refusal_;      // the reason why nodes are not compared
   bool is_low_ = false;  // the numbers are shown as one line, to leave space for the tables
   Task<std::shared_ptr<Made>> making_;
 
   QLabel* empty_ = nullptr;
   QWidget* body_ = nullptr;
   QLabel *title_ = nullptr, *effort_ = nullptr, *counts_ = nullptr, *figures_ = nullptr;
-  QLabel* brief_ = nullptr;   // replaces these if the pane is low
+  QLabel* brief_ = nullptr;   // replaces these labels if the pane is small
   QLabel* notice_ = nullptr;  // says that a node is missing
   QTabWidget* pages_ = nullptr;
   DifferenceTable* changes_ = nullptr;
@@ -84,8 +84,8 @@ class StepReport : public QWidget {
   std::vector<PassTablePane*> tables_;
 
   std::string gone_;     // the node in the notice
-  int gone_place_ = -1;  // its position in the history
-  std::string awaited_;  // selected once the document shows it
+  int gone_place_ = -1;  // position in the history of a state with that node
+  std::string awaited_;  // name of the node to select once the document shows it
 };
 
 }  // namespace jointer::views
