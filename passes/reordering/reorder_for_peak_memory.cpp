@@ -60,7 +60,7 @@ class Chooser {
  private:
   struct Candidate {
     std::string method;
-    std::vector<Call> order;  // of the whole graph
+    std::vector<Call> order;  // the order of the whole graph
     std::int64_t peak = 0;
   };
 

@@ -169,7 +169,7 @@ Pass sink_waits_iterative_pass() {
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = sink_parameters()},
-          .run = or_kept("The graph has no wait that may move.", run_sink_waits_iterative)};
+          .run = or_kept("The graph has no waits that may move.", run_sink_waits_iterative)};
 }
 
 }  // namespace jointer

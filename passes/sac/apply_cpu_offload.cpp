@@ -16,8 +16,8 @@ std::string why_kept(const Graph& graph) {
   std::size_t tagged = 0;
   for (const NodeId id : graph.order()) tagged += is_tagged_for_offload(graph.node(id)) ? 1 : 0;
   if (tagged == 0)
-    return "No result is tagged for offload; tag_with_memory_policy{policy=sac_and_offload} tags "
-           "results.";
+    return "No result is tagged for offload; to tag results, run "
+           "tag_with_memory_policy{policy=sac_and_offload}.";
   if (tagged == 1)
     return "1 result is tagged for offload, but it cannot be offloaded, the backward does not read "
            "it, or the backward already reads the reloaded copy.";
@@ -50,8 +50,8 @@ Pass apply_cpu_offload_pass() {
   return {
       .info =
           {.name = "apply_cpu_offload",
-           .summary = "Keeps tagged results on the host between the forward and the "
-                      "backward of a flat training step.",
+           .summary = "Offloads tagged results to the host between the forward and the backward of "
+                      "a flat training step.",
            .source = "torchtitan/experiments/graph_trainer/cpu_offload.py",
            .stage = PassStage::joint,
            .parameters =

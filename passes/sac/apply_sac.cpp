@@ -12,7 +12,7 @@
 namespace jointer {
 namespace {
 
-// Indexed by node: the index of the rule that counts the node; -1 if no rule does.
+// For each node, the index of the rule that counts it; -1 if no rule does.
 std::vector<int> counted_by(const Graph& graph, const std::vector<EveryNth>& rules) {
   std::vector<int> rule(graph.node_count(), -1);
   for (std::size_t i = rules.size(); i-- > 0;)

@@ -76,8 +76,8 @@ Pass min_cut_partition_pass() {
   return {
       .info = info_of(
           "min_cut_partition",
-          "Splits a joint graph where the fewest bytes are saved for backward; the rest is "
-          "recomputed.",
+          "Splits a joint graph so that the fewest bytes are saved for backward, and recomputes "
+          "the rest.",
           {choice("region_budget", {"whole", "part", "ignore"}, "whole",
                   "Activation budgets annotated on regions of the model (torch 2.15). whole: they "
                   "must cover the whole forward; part: they apply to the whole graph even if they "

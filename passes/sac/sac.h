@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes that tag values as saved, recomputed or offloaded, and the partitioners.
+// Passes that tag values as saved, recomputed or offloaded, and partitioners.
 std::vector<Pass> sac_passes();
 
 }  // namespace jointer

@@ -59,7 +59,7 @@ Result<void> apply_changes(Graph& graph, const Result<Edit>& edit, PassContext& 
     }
   JOINTER_CHECK(apply_edit(graph, edit, context));
   for (const Changed& changed : all) {
-    // An added node can be found by name only after the edit, and a removed node only before it.
+    // An added node can be found by name only after the edit, a removed node only before it.
     const NodeId now = changed.name.empty() ? NodeId{} : graph.find(changed.name);
     if (const NodeId id = now ? now : changed.was)
       context.decide(graph, id, changed.action, std::string(changed.reason));

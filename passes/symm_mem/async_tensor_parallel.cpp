@@ -85,7 +85,8 @@ bool is_last(const Tensor& t, std::int64_t dim) {
   return dim == -1 || dim == static_cast<std::int64_t>(t.rank) - 1;
 }
 
-// Indexed by node: true for collectives that an independent matmul can hide. Each matmul hides one.
+// For each node, true if it is a collective that an independent matmul can hide. Each matmul hides
+// at most one collective.
 std::vector<bool> find_hidden(const Graph& graph, const FxProgram& program,
                               const std::vector<NodeId>& collectives) {
   std::vector<NodeId> nodes;
@@ -247,7 +248,7 @@ class Fusion {
   }
   Argument shape_list(NodeId of) { return sizes(Kind::list, graph_.shape(*tensor_of(graph_, of))); }
 
-  // A tensor like `like` with `strides`; allocates a new storage if `storage` is null.
+  // A tensor like `like`, but with `strides`. If `storage` is null, creates a new storage.
   Value tensor(const Tensor& like, std::span<const Dim> strides, StorageId storage) {
     Tensor t = like;
     const std::vector<Dim> shape(graph_.shape(like).begin(), graph_.shape(like).end());
@@ -264,7 +265,7 @@ class Fusion {
     t.set(Tensor::has_offset);
     return Value::of_tensor(graph_.add_tensor(t, shape, steps, offset));
   }
-  // A copy of the value, for another node that returns the same tensor.
+  // A copy of the value for another node that returns the same tensor.
   Value again(const Value& value) {
     if (value.kind == Value::Kind::list) {
       const std::vector<Value> items(graph_.children(value).begin(), graph_.children(value).end());
@@ -317,7 +318,8 @@ class Fusion {
     return dense_along(graph_.shape(t), graph_.stride(t), dim);
   }
 
-  // Returns the tensor with these strides. If the tensor already has them, the call copies nothing.
+  // Adds a call that returns the tensor with these strides. If the tensor already has them, the
+  // call copies nothing.
   NodeId with_strides(NodeId id, std::span<const Dim> strides, NodeId before) {
     const Tensor t = *tensor_of(graph_, id);
     const auto has = graph_.stride(t);
@@ -416,7 +418,7 @@ class Fusion {
     } else if (std::ranges::any_of(found, is_scaled) && !std::ranges::all_of(found, is_scaled)) {
       why = "both scaled and unscaled matmuls read it";
     } else if (last && program_.users(match.result).size() > found.size()) {
-      why = "calls other than matmuls read the tensor gathered along the last dimension";
+      why = "it gathers along the last dimension, and calls other than matmuls read the result";
     } else if (last && found.front().is_scaled) {
       why = "scaled matmuls need whole rows";
     } else {

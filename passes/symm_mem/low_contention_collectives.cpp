@@ -161,7 +161,7 @@ class Replacement {
     return {};
   }
 
-  // A copy of the value, for another node.
+  // A copy of the value for another node.
   Value again(const Value& value) {
     if (value.kind != Value::Kind::tensor) return value;
     const Tensor t = graph_.tensor(value.tensor());

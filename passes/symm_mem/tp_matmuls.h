@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the matmuls that read or feed the collectives of tensor parallelism.
+// Finds the matmuls before and after tensor-parallel collectives.
 
 #include <cstdint>
 #include <optional>
@@ -39,8 +39,8 @@ class FxReaders {
   std::uint64_t now_ = 0;
 };
 
-// The matmuls whose left operand is `node`, in the order of the node's readers. If the operand has
-// more than two dimensions, the second reshape restores them: [..., n].
+// The matmuls with `node` as the left operand, in the order of the node's readers. If the operand
+// has more than two dimensions, the second reshape restores the leading dimensions: [..., n].
 std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& readers, NodeId node);
 
 // The matmul whose result is `node`.

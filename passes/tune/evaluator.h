@@ -17,23 +17,23 @@
 
 namespace jointer {
 
-// The pipeline step at which a pipeline failed, and the reason.
+// The pipeline step that failed, and the reason.
 struct TuneFailure {
-  std::string step;  // as text, as in a pipeline
+  std::string step;  // in the syntax of a pipeline's text
   std::string reason;
 };
 
 struct Evaluation {
-  StepFigures figures;  // if it did not fail
+  StepFigures figures;  // valid if the pipeline did not fail
   std::optional<TuneFailure> failure;
 };
 
 class Evaluator {
  public:
   struct Options {
-    PassContext::Options context;  // for the passes; `report` is not called
+    PassContext::Options context;  // passed to the passes; `report` is not called
     std::size_t kept_graphs = 64;  // maximum number of intermediate graphs; 0: none
-    bool keeps_figures = true;     // for every evaluated pipeline
+    bool keeps_figures = true;     // keep the figures of every evaluated pipeline
   };
   // The arguments must outlive the evaluator. Error (usage): the estimator does not exist.
   static Result<std::unique_ptr<Evaluator>> make(const Graph& graph, const PassRegistry& registry,
@@ -71,7 +71,7 @@ class Evaluator {
   std::unique_ptr<Estimator> estimator_;
   std::mutex mutex_;
   std::condition_variable made_;
-  std::map<std::string, Kept, std::less<>> kept_;  // by pipeline
+  std::map<std::string, Kept, std::less<>> kept_;  // by the pipeline's text
   std::map<std::string, Evaluation, std::less<>> evaluated_;
   std::uint64_t clock_ = 0;
   std::atomic<std::size_t> passes_run_ = 0;

@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// `registry` must contain the built-in passes. `analysis` determines how orders are judged.
-// `is_cancelled` may be empty.
+// Returns a function that finds an order. `registry` must contain the built-in passes. `analysis`
+// determines how orders are judged. `is_cancelled` may be empty.
 FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
                        std::function<bool()> is_cancelled = {});
 

@@ -268,7 +268,7 @@ void SearchSpace::toggle_saved(PipelineStep& sac, Chance& chance) const {
   for (const auto& [name, value] : sac.given)
     if (const auto* list = value.as<PassValue::List>(); name == "save" && list != nullptr)
       saved = *list;
-  if (saved.empty())  // upstream's list: start with half of the operators
+  if (saved.empty())  // upstream's list is in use: start with a random half
     for (const std::string& op : operators_)
       if (chance.once_in(2)) saved.emplace_back(op);
   const PassValue op = chance.one_of(operators_);

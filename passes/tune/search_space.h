@@ -12,7 +12,7 @@
 namespace jointer {
 
 struct NamedCandidate {
-  std::string name;  // a preset's, or empty
+  std::string name;  // the name of a preset, or empty
   Candidate candidate;
 };
 

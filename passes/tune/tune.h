@@ -7,7 +7,8 @@
 
 namespace jointer {
 
-// Passes that search for the best combination of the passes that `make_registry` returns.
+// Passes that search for the best combination of passes. `make_registry` returns the passes to
+// search.
 std::vector<Pass> tune_passes(RegistryMaker make_registry);
 
 }  // namespace jointer

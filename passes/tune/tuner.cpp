@@ -134,7 +134,7 @@ class Search {
     }
     result_.end = stop_.end();
     if (result_.evaluated == 0 && result_.end == TuneResult::End::cancelled)
-      return fail(Error::Kind::cancelled, "stopped before anything was evaluated");
+      return fail(Error::Kind::cancelled, "cancelled before anything was evaluated");
     return std::move(result_);
   }
 
@@ -370,7 +370,7 @@ class Search {
   SearchSpace space_;
   Chance chance_;
   std::unique_ptr<Evaluator> evaluator_;
-  std::set<std::string> seen_;   // pipelines as text
+  std::set<std::string> seen_;   // pipelines that have been tried, as text
   std::vector<Entry> elite_;     // best first
   std::vector<Entry> frontier_;  // by ascending peak
   std::optional<Entry> best_;

@@ -58,7 +58,7 @@ struct TuneResult {
   std::optional<TunePoint> lowest;  // the point with the lowest peak, if there is no winner
 
   std::size_t evaluated = 0;    // candidates, including failed ones
-  std::size_t taken_apart = 0;  // further evaluations, for the gain of each pipeline step
+  std::size_t taken_apart = 0;  // additional evaluations, for the gain of each pipeline step
   std::size_t over_budget = 0;
   struct Failures {
     std::size_t count = 0;

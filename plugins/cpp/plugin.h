@@ -20,7 +20,7 @@
 
 namespace jointer {
 
-// Incremented whenever PluginInterface, or the interface between a Pass and its host, changes.
+// Incremented whenever PluginInterface or the interface between a Pass and its host changes.
 inline constexpr std::uint32_t kPluginInterface = 1;
 
 // The versions of Jointer and of the compiler that a plugin is built with.

@@ -24,7 +24,9 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(file, none))
     return input_error(
-        "{}: not a plugin: a plugin is a folder with a plugin.json, which its build writes", path);
+        "{}: not a plugin; a plugin is a folder with a plugin.json, which the plugin's build "
+        "writes",
+        path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(file));
   JOINTER_TRY(const OrderedJson json, parse_json(bytes.view(), file));
   if (!json.is_object()) return input_error("{}: does not describe a plugin", file);

@@ -40,7 +40,7 @@ std::string name_in(const OrderedJson& json) {
   return name;
 }
 
-// Reads an object whose name is required.
+// Reads an object with a required name.
 template <class Named, class Fields>
 void read_named(JsonMembers& members, Named& named, const Fields& fields) {
   read_fields(members, named, fields);

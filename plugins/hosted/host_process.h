@@ -15,14 +15,14 @@
 namespace jointer {
 
 struct HostQuestion {
-  ProgramCommand program;  // reads one line from standard input and answers
+  ProgramCommand program;  // reads one line from standard input and replies with messages
   OrderedJson request;     // an object; `protocol` and `memory_bytes` are added
   HostLimits limits;
   // These functions are called on the thread that calls ask_host, before it returns. `log` receives
   // the lines of the host's standard error, which include the output of passes.
   std::function<void(std::string_view line)> log;
   std::function<void(const HostMessage& message)> tell;
-  // Called every few milliseconds. If it returns true, the host is ended immediately.
+  // Called every few milliseconds. If it returns true, the host is killed immediately.
   std::function<bool()> is_cancelled;
 };
 

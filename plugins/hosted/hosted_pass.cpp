@@ -1,4 +1,4 @@
-// Sends a graph to a host, which runs a pass on it, and reads the result. The request
+// Sends a graph to a host, which runs a pass on the graph, and reads the result. The request
 // (docs/plugins.md):
 // {"request":"run","pass",...,"arguments":{name: value},"graph": path,"result": path,
 // "peak_limit": bytes or null,"analysis":{...},"costs":{"NODE": nanoseconds}}.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The messages of a host of passes: JSON objects on its standard output, one per line
+// The messages that a host writes to its standard output: JSON objects, one per line
 // (docs/plugins.md).
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct HostDecision {
 struct HostTable {
   PassTable table;
 };
-// In reply to `list`: the passes of one requested spec, or an error and no passes.
+// In reply to `list`: the passes of one requested spec, or an error.
 struct HostDeclared {
   std::string spec;
   std::vector<PassInfo> passes;

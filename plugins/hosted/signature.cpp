@@ -124,7 +124,7 @@ class Comparison {
   std::string_view half_;
 };
 
-// Copies the descriptors of the given graph to the result. Returns true if any of them differed.
+// Copies the descriptors of the given graph to the result. Returns true if any descriptor differed.
 bool take_descriptors(const Graph& given, const Signature& was, Graph& result,
                       const Signature& is) {
   bool any = false;

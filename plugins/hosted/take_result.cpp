@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// Copies the node marks that edits do not cover.
+// Copies the annotations of nodes (`custom` and `extra`), which edits do not include.
 void take_marks(Graph& graph, const Graph& result) {
   for (const NodeId id : result.order()) {
     const Node& from = result.node(id);
@@ -41,8 +41,7 @@ void add_groups(Graph& graph, const Graph& result, PartId part) {
   }
 }
 
-// Applies the edit that turns `given` into `result` to a copy of `graph`. Error: there is no such
-// edit.
+// Applies the edit that turns `given` into `result` to a copy of `graph`. Error: no edit does.
 Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result) {
   JOINTER_TRY(const Edit edit, difference(given, result));
   Graph copy = graph;

@@ -15,7 +15,7 @@ Result<ProgramCommand> host_program() {
 }
 
 struct Named {
-  std::string name;  // empty: the name of the function
+  std::string name;  // empty: use the name of the function
   std::string spec;
 };
 

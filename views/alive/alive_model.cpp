@@ -155,7 +155,7 @@ void AliveModel::make_rows() {
     }
     parents.assign(rows_.size(), -1);
   } else {
-    // The groups, largest first, followed by their members.
+    // The groups, largest first, each followed by its members.
     std::vector<Row> groups(group_count(), Row{.count = 0});
     std::vector<std::int32_t> alive;
     for (const std::int32_t i : by_size_) {
@@ -197,7 +197,7 @@ QString AliveModel::sentence() const {
   const NodeId node = memory.node_at(moment_);
   QString where = tr("at the start");
   if (node) {
-    // Odd points follow the allocations of a node, even points its frees.
+    // Odd points are after a node's allocations, even points after its frees.
     const QString at_node = moment_ % 2 == 1 ? tr("in %1 (call %2)") : tr("after %1 (call %2)");
     where = at_node.arg(to_qstring(snapshot_->graph.name(node)), count_text((moment_ - 1) / 2));
   }

@@ -43,7 +43,7 @@ class AliveModel : public TableModel {
   // nullopt shows the storages live at the selected moment.
   void set_range(std::optional<TimeRange> range);
   void set_grouping(Grouping grouping);
-  // The source of category colors.
+  // The theme that provides the colors of categories.
   void set_theme(const Theme& theme);
 
   [[nodiscard]] std::size_t moment() const { return moment_; }
@@ -66,7 +66,7 @@ class AliveModel : public TableModel {
   // A storage or a group of storages.
   struct Row {
     int lifetime = -1;  // -1 for a group
-    int group = -1;     // a place, a category or a change
+    int group = -1;     // an index of a place, a category or a change
     std::int64_t bytes = 0;
     int count = 1;
   };
@@ -87,12 +87,12 @@ class AliveModel : public TableModel {
   ModuleLocations places_;
   std::vector<int> top_places_;        // indexed by place
   std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
-  std::vector<int> row_by_lifetime_;   // -1 if it is not shown
+  std::vector<int> row_by_lifetime_;   // -1 if the lifetime is not shown
   std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::size_t moment_ = 0, alive_count_ = 0;
   std::optional<TimeRange> range_;
-  std::optional<RangeFigures> figures_;  // the figures of the range
+  std::optional<RangeFigures> figures_;  // for the range
   Grouping grouping_ = Grouping::none;
   const Theme* theme_ = &Theme::light_theme();
 };

@@ -14,7 +14,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMaxNamed = 5;     // number of operators and nodes listed
+constexpr std::size_t kMaxNamed = 5;     // maximum number of operators or nodes to list
 constexpr std::int64_t kMinOff = 1'000;  // nanoseconds; smaller differences are not listed
 
 class Describer {

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMinTable = 92;  // in pixels: the header, two lines of text and a scroll bar
 constexpr int kMinFont = 11;
 constexpr int kTickMs = 250;
-constexpr int kMaxRankRows = 5;  // visible at once; more can be scrolled to
+constexpr int kMaxRankRows = 5;  // rows visible at once; the others can be scrolled to
 constexpr int kWide = 1000;      // minimum width at which the details are next to the table
 
 }  // namespace

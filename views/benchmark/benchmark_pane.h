@@ -42,7 +42,7 @@ class BenchmarkPane : public QWidget {
   BenchmarkForm* form_ = nullptr;
   QLabel* status_ = nullptr;  // the status of the current or last run
   QColor status_color_;
-  NoticeBar* question_ = nullptr;  // asks before starting a run that does not fit in memory
+  NoticeBar* question_ = nullptr;  // asks before starting a run that does not fit into memory
   RankModel* ranks_ = nullptr;
   TableView* rank_view_ = nullptr;
   QSplitter* splitter_ = nullptr;

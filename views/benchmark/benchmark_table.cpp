@@ -30,8 +30,8 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
   set_empty_text(
-      tr("No benchmarks of this graph yet.\nRun measures its peak memory and step time "
-         "on this machine."));
+      tr("No benchmarks of this graph yet.\nChoose Run to measure peak memory and step time on "
+         "this machine."));
   remove_ = new QAction(tr("Remove"), this);
   remove_->setShortcut(QKeySequence::Delete);
   remove_->setShortcutContext(Qt::WidgetShortcut);

@@ -25,7 +25,7 @@ namespace {
 
 // Below this height, the curves and the totals of the tables are hidden to leave space for rows.
 constexpr int kLow = 300;
-constexpr int kOpened = 0, kNow = 1;  // the first two choices
+constexpr int kOpened = 0, kNow = 1;  // indices of the first two choices
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
 
 }  // namespace

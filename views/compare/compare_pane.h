@@ -34,7 +34,7 @@ class ComparePane : public QWidget {
   // Null while the comparison is being computed.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
 
-  // Compares two states in the history.
+  // Compares two states in the edit history.
   void show_states(const EditHistory& from, const EditHistory& to);
 
  public slots:
@@ -90,7 +90,7 @@ class ComparePane : public QWidget {
   quint64 wanted_ = 0;          // the newest request
   bool is_stale_ = true;
   ComparedFile before_;               // the input of the pass, if known
-  std::vector<ComparedFile> chosen_;  // by the user
+  std::vector<ComparedFile> chosen_;  // files chosen by the user
   ComparedFiles files_;
   Task<Comparison> comparing_;
   std::optional<std::pair<EditHistory, EditHistory>>

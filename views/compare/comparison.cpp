@@ -85,7 +85,7 @@ std::vector<MetricRow> metric_rows(const Comparison& comparison) {
 
 namespace {
 
-// Shared by both formats: rows of cells under headings.
+// Both formats have rows of cells under headings.
 template <class Line>
 void add_metrics(const Comparison& comparison, Line line) {
   for (const MetricRow& row : metric_rows(comparison))

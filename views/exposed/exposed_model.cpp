@@ -33,7 +33,7 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
     columns_.push_back({.title = title, .unit = Unit::time, .meaning = meaning});
     columns_.push_back({.title = tr("%1, peak").arg(title), .unit = Unit::bytes, .meaning = peak});
   };
-  columns_ = {{.title = tr("collective"), .meaning = tr("The node that starts the collective.")},
+  columns_ = {{.title = tr("collective"), .meaning = tr("Node that starts the collective.")},
               {.title = tr("exposed"),
                .unit = Unit::time,
                .meaning = tr("Estimated time for which the compute stream waits for the "
@@ -48,8 +48,8 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
   fix(tr("chain"),
       tr("Reduction in step time if the start and the wait move to their best positions together "
          "with their chains: the cheap nodes that feed the start and those that read the wait."));
-  fix(tr("layers"),
-      tr("Reduction in step time if the better of these moves is made in all identical layers."));
+  fix(tr("layers"), tr("Reduction in step time if the better of these two moves is made in all "
+                       "identical layers."));
   const auto add = [&](Column column) { columns_.push_back(std::move(column)); };
   add({.title = tr("why"), .meaning = tr("Why the collective is exposed in the simulated step.")});
   add({.title = tr("time"),

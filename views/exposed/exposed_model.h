@@ -71,8 +71,8 @@ class ExposedModel : public TableModel {
   SnapshotPtr snapshot_;
   ModuleLocations places_;
   std::vector<Column> columns_;
-  std::vector<std::size_t> rows_;          // indices of the simulation's collectives
-  std::vector<int> row_by_collective_;     // -1 for those without a row
+  std::vector<std::size_t> rows_;          // indices of collectives in the simulation
+  std::vector<int> row_by_collective_;     // -1 for collectives without a row
   std::vector<CollectiveFixesPtr> fixes_;  // indexed by row
   bool shows_hidden_ = false;
 };

@@ -105,7 +105,7 @@ void ExposedPane::refresh() {
   // A row that an edit removed may have reappeared.
   for (const NodeId node : document().selection().nodes())
     if (const int row = model_->row_of(node); row >= 0 && current_row() < 0) view().show_row(row);
-  // Show the fixes that were found before the pane was hidden.
+  // Show the fixes that have already been found.
   for (int row = 0; row < model_->row_count(); ++row)
     if (const CollectiveFixesPtr known = search_.found(model_->collective(row).start))
       model_->set_fixes(model_->collective(row).start, known);

@@ -40,7 +40,7 @@ class ExposedPane : public TablePane {
   ExposedPane(Document& document, ExposedModel* model, QWidget* parent);
   QAction* add_key(const QString& text, Qt::KeyboardModifiers modifiers,
                    void (ExposedPane::*slot)());
-  // -1: none.
+  // -1 stands for none.
   [[nodiscard]] int current_row();
   void ask_for_gains();
   void show_details();

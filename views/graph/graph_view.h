@@ -35,7 +35,7 @@ class GraphView : public QAbstractScrollArea {
   // The part of the viewport that shows the ladder.
   [[nodiscard]] QRect area() const;
   [[nodiscard]] QRect minimap_area() const;
-  // Refers to this view and is valid only until the view changes.
+  // The scene refers to this view, so it is valid only until the view changes.
   [[nodiscard]] LadderScene scene() const;
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   [[nodiscard]] static KeysGroup keys();
@@ -87,7 +87,7 @@ class GraphView : public QAbstractScrollArea {
   LadderSelection selection_;
   LadderScroll::Anchor next_anchor_;  // applies to the next layout
   LadderScroll::Anchor row_anchor_;   // applies to all layouts until other rows are expanded
-  bool is_waiting_to_show_ = false;   // shows the current node once groups are laid out
+  bool is_waiting_to_show_ = false;   // show the current node once groups are laid out
 
   Drag drag_ = Drag::none;
   QPoint press_, last_;

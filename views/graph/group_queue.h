@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// Lays out the nodes of groups on other threads and caches the results.
+// Lays out the nodes of groups on worker threads and caches the results.
 class GroupQueue : public QObject {
   Q_OBJECT
  public:
@@ -30,7 +30,7 @@ class GroupQueue : public QObject {
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
 
  signals:
-  // Groups were laid out. Groups that finish at about the same time share one signal.
+  // Groups were laid out. There is only one signal for groups that finish at about the same time.
   void laid_out();
 
  private:

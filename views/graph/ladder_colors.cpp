@@ -113,7 +113,7 @@ QString LadderColors::node_text(const Snapshot& snapshot, NodeId node) const {
 QColor LadderColors::shade(const Theme& theme, double share) const {
   const QColor hue =
       theme.color(by_ == LadderColor::exposed ? ColorRole::exposed : ColorRole::amount);
-  // Use the square root, since most modules are small compared with the largest.
+  // Use the square root, since most modules are small compared with the largest module.
   return share <= 0 ? theme.bed : blended(theme.bed, hue, 0.06 + 0.74 * std::sqrt(share));
 }
 

@@ -59,7 +59,7 @@ struct LadderItem {
   double y = 0;                          // top edge; the height is row_height
   double panel_y = 0, panel_height = 0;  // area with the nodes of an expanded leaf
   double indent = 0;
-  GroupLayoutPtr group;                      // the drawing of an expanded leaf
+  GroupLayoutPtr group;                      // the drawing of the nodes of an expanded leaf
   std::array<LadderRect, 2> panels;          // by side
   std::array<double, 2> panel_scales{1, 1};  // very wide drawings are scaled down
   [[nodiscard]] double bottom(const LadderStyle& style) const {

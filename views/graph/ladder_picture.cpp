@@ -17,7 +17,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kLegendLine = 22, kSwatch = 10;
-constexpr double kMaxSide = 16'000, kMaxPixels = 6.0e7;  // limits for a PNG
+constexpr double kMaxSide = 16'000, kMaxPixels = 6.0e7;  // limits on the size of a PNG
 
 void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scene,
                   const QFont& font) {
@@ -60,7 +60,7 @@ void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scen
       say(tr(" maximum per level"), t.text);
     x += 18;
   }
-  // States that occur, then groups.
+  // The rung states that occur, then the process groups.
   std::array<bool, kRungStates> occurs{};
   for (const Rung& rung : scene.ladder.rungs()) occurs[static_cast<std::size_t>(rung.state)] = true;
   for (std::size_t s = 0; s < kRungStates; ++s) {

@@ -12,7 +12,7 @@ namespace jointer::views {
 
 struct LadderRungs {
   std::vector<Rung> rungs;
-  std::vector<NodeId> readers;  // of all rungs, concatenated
+  std::vector<NodeId> readers;  // the readers of all rungs, concatenated
 };
 
 // The rungs of a graph without a plan. The rows of `ladder` must exist.

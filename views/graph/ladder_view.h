@@ -36,7 +36,7 @@ struct LadderView {
 // Items [first, last). Items smaller than kFoldPixels are drawn together as one bar.
 struct LadderBand {
   std::int32_t first = 0, last = 0;
-  double y = 0, height = 0;  // of the boxes, in ladder coordinates
+  double y = 0, height = 0;  // extent of the boxes, in ladder coordinates
   [[nodiscard]] bool is_folded() const { return last - first > 1; }
 };
 inline constexpr double kFoldPixels = 3;

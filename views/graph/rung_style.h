@@ -13,9 +13,9 @@ namespace jointer::views {
 // too thin for rails.
 struct RungStyle {
   RungState state = RungState::save;
-  bool is_saved = true;  // false: it is recomputed
+  bool is_saved = true;  // false: the storage is recomputed
   QColor color, inside;  // colors of the line and between the rails
-  double width = 1;      // in pixels
+  double width = 1;      // line width in pixels
   double scale = 1;      // the scale of the drawing
 };
 void draw_rung(QPainter& painter, const QPainterPath& path, const RungStyle& style);

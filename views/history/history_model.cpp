@@ -11,7 +11,7 @@ HistoryModel::HistoryModel(const QString& one, const QString& several, const QSt
       {.title = tr("#"),
        .meaning = tr("Number of edits up to this state; ▸ marks the current state.")},
       {.title = tr("action"),
-       .meaning = tr("The edit or pass that led to this state."),
+       .meaning = tr("Edit or pass that led to this state."),
        .max_width = 240},
       {.title = tr("by"), .meaning = tr("Who made the edit: you or a pass.")},
       {.title = tr("Δ peak"), .unit = Unit::bytes, .meaning = tr("Peak memory, %1.").arg(change)},

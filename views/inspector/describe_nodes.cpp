@@ -47,7 +47,7 @@ class Describer {
   InspectorContent describe() {
     content_.title = to_qstring(graph_.name(id_));
     content_.subtitle = node_.kind == NodeKind::call ? to_qstring(graph_.target(node_)) : kind();
-    collective();  // first, since exposure is the main question about a collective
+    collective();  // first, since exposure matters most for a collective
     tensors();
     memory();
     cost();

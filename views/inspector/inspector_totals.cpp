@@ -127,7 +127,7 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   content.sections.push_back(std::move(s));
   InspectorSection first{tr("Nodes"), {}};
   first.rows.push_back(link_row(tr("first"), nodes));
-  first.rows.back().all_links.clear();  // all of them are already selected
+  first.rows.back().all_links.clear();  // all nodes are already selected
   content.sections.push_back(std::move(first));
   return content;
 }

@@ -15,7 +15,7 @@ namespace jointer::views {
 struct EditReason {
   std::size_t edit = 0;  // index in the history, from 1
   QString by;            // the pass; empty for the user
-  QString action;        // "moved"; for an edit of a user or of a search, its title
+  QString action;        // such as "moved"; the edit's title if the edit is not a pass's
   QString reason, effect;
   QString about;  // the node's origin, if the reason is about that node
 };

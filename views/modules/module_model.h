@@ -30,7 +30,7 @@ class ModuleModel : public TableModel {
 
   // With a range, shows the modules with nodes that run in it, and their time in it.
   void set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range = {});
-  // True if the capture has no module names: rows are source lines.
+  // True if the capture has no module names, so that rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

@@ -40,7 +40,7 @@ class ParameterField : public QWidget {
   [[nodiscard]] QLabel& hint() const { return *hint_; }
 
  signals:
-  // nullopt: the default.
+  // nullopt stands for the default.
   void edited(const std::optional<jointer::PassValue>& value);
 
  protected:

@@ -76,7 +76,7 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   column->setSpacing(kMargin / 2);
   list_ = new StepList(session_, this);
   column->addWidget(make_bar());
-  // Always a single line, so that the list below does not move.
+  // The status is always a single line, so that the list below does not move.
   status_ = new ElidedLabel(this);
   status_->setObjectName(QStringLiteral("status"));
   status_->setContentsMargins(kMargin, 0, kMargin, 0);

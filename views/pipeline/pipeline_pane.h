@@ -70,7 +70,7 @@ class PipelinePane : public QWidget {
   ByteBox* limit_ = nullptr;
   QMenu* more_ = nullptr;
   QAction *to_here_ = nullptr, *start_over_ = nullptr, *undo_ = nullptr, *save_ = nullptr;
-  QList<QAction*> step_actions_;  // for the current step
+  QList<QAction*> step_actions_;  // actions for the current step
   QLabel* status_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QSplitter* splitter_ = nullptr;

@@ -197,7 +197,7 @@ void ParetoPage::show_memory() {
   refresh_marks();
 }
 
-// When plotting reserved memory, plans whose reserved bytes are unknown have no mark.
+// If the plot shows reserved memory, plans with unknown reserved bytes have no marks.
 void ParetoPage::refresh_marks() {
   std::vector<ParetoMark> marks;
   meanings_.clear();

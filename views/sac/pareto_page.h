@@ -75,7 +75,7 @@ class ParetoPage : public QWidget {
   QCheckBox* orders_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
-  // What a mark in the plot stands for: a point of the search, a named state, the plan that the
+  // The meaning of a mark in the plot: a point of the search, a named state, the plan that the
   // search started from, the tuned pipeline, or nothing that can be chosen.
   struct Meaning {
     int point = -1, named = -1;

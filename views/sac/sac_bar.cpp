@@ -190,7 +190,7 @@ void SacBar::show_kind(const SacState& state) {
                           !state.order.empty());
 }
 
-// Budgets apply only to min_cut. A search within a limit follows the tags and uses no solver.
+// Budgets apply only to min_cut. A search within a limit respects tags and uses no solver.
 void SacBar::enable_controls() {
   const bool is_min_cut = settings().partitioner == Partitioner::min_cut;
   solver_->setEnabled(is_min_cut && !limit());

@@ -81,8 +81,8 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
   return box;
 }
 
-// Shows the change from the plan as solved, or from the step without tags. The tooltip has the
-// joint graph's number.
+// Shows the change from the plan as solved, or from the training step without tags. The tooltip has
+// the joint graph's number.
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
                       QString (*difference)(std::int64_t, std::int64_t)) {
@@ -242,7 +242,7 @@ QString SacFigures::fit_difference(const Fit& fit) const {
   return text + reserved_difference(fit.point.reserved_bytes);
 }
 
-// The change of reserved memory; empty if it is not known.
+// The change in reserved memory; empty if unknown.
 QString SacFigures::reserved_difference(std::optional<std::int64_t> reserved) const {
   const auto& ordered = session_.ordered().figures();
   const auto now = ordered ? ordered->reserved_bytes : session_.reserved().bytes();

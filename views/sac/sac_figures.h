@@ -17,7 +17,7 @@ class SacFigures : public QWidget {
  public:
   explicit SacFigures(SacSession& session, QWidget* parent = nullptr);
 
-  // The preview of the hovered switch or of the slider; empty if there is none.
+  // The preview for the hovered switch or the slider; empty if there is none.
   [[nodiscard]] QString what_if() const { return what_if_text_; }
   // In compact mode, shows two lines of text instead of boxes to leave space for the table.
   void set_compact(bool compact);

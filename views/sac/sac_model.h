@@ -34,7 +34,7 @@ class SacModel : public TableModel {
     keeps_role = TableModel::alarm_role + 1,  // Keeps
     fixed_role,                               // bool: the policy cannot be changed
   };
-  // The numbers of saved, recomputed and offloaded tensors in a row.
+  // The numbers of saved, recomputed and offloaded tensors of a row.
   struct Keeps {
     std::array<int, 3> counts{};
 

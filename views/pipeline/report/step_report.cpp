@@ -40,7 +40,7 @@ QLabel* add_label(QVBoxLayout& column, QWidget* parent) {
 
 }  // namespace
 
-// The part of a report that a worker thread prepares.
+// The part of a report that is prepared on a worker thread.
 struct StepReport::Made {
   std::vector<ReportedStep> steps;
   NodeDifferencesPtr differences;

@@ -60,7 +60,7 @@ class StepReport : public QWidget {
   void notice_gone(const std::string& name);
   void follow_notice();
   [[nodiscard]] TablePane* current_table() const;
-  // The graph after this number of steps; 0 means before the first.
+  // The graph after this number of steps; 0 means before the first step.
   [[nodiscard]] const Graph& state(std::size_t after) const;
   [[nodiscard]] std::size_t adding_step(const std::string& name) const;
   // The position of this state in the document's history, or -1.
@@ -70,7 +70,7 @@ class StepReport : public QWidget {
   std::vector<ReportedStep> steps_;
   NodeDifferencesPtr differences_;
   QString refusal_;      // the reason why nodes are not compared
-  bool is_low_ = false;  // the numbers are shown as one line, to leave space for the tables
+  bool is_low_ = false;  // the numbers are shown on one line to leave space for the tables
   Task<std::shared_ptr<Made>> making_;
 
   QLabel* empty_ = nullptr;
