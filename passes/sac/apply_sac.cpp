@@ -65,7 +65,7 @@ Pass apply_sac_pass() {
                                     "Operators of which every Nth call is recomputed: OPERATOR/N, "
                                     "or OPERATOR/N/layer to count per layer."),
                               flag("whole_forward", false,
-                                   "Tag all of the forward instead of stopping after the call that "
+                                   "Tag the whole forward instead of stopping after the call that "
                                    "computes the first output.")},
                .keeps_numerics = true,
                .is_idempotent = true},

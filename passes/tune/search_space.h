@@ -45,7 +45,7 @@ class SearchSpace {
   enum class Kind : std::uint8_t {
     joint,
     flat,     // a flat training step, which has its own passes for policies
-    ordered,  // a pair or a half, where it is already decided what is saved
+    ordered,  // a pair or a half; the saved values are already decided
   };
   [[nodiscard]] Candidate in_sections(const Pipeline& pipeline) const;
   [[nodiscard]] bool fits(const PipelineStep& step) const;

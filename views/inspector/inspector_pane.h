@@ -45,7 +45,7 @@ class InspectorPane : public QWidget {
   QStringList roots_;
   QTimer range_delay_;  // delay before the pane follows a range that is being dragged
   NodeId shown_;
-  NodeId asked_;  // the node for which why_here() was requested
+  NodeId asked_;  // the node for which ask_why() was called
   bool is_stale_ = true;
 };
 
