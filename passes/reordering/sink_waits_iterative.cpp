@@ -144,17 +144,17 @@ Result<void> run_sink_waits_iterative(Graph& graph, const Arguments& arguments,
 std::vector<Parameter> sink_parameters() {
   std::vector<Parameter> made{
       flag("sink_iterative_use_runtime_estimations", false,
-           "Stop once a collective is estimated to be hidden."),
+           "Use estimated times: stop once a collective is hidden."),
       number("sink_iterative_extra_comm_comp_overlap", 0.5,
-             "With estimates: a collective is hidden if overlapping compute is longer than it by "
-             "this share."),
+             "With estimated times, a collective is hidden if overlapping compute exceeds its time "
+             "by this fraction."),
       number("sink_iterative_peak_memory_budget", 0.2,
-             "Allowed growth of the peak, as a share of it."),
+             "Allowed growth of the peak, as a fraction of the original peak."),
       flag("sink_waits_iterative_swap_with_collectives", false,
            "A wait may move past the next collective's start."),
       flag("sink_waits_iterative_unsafe_collectives_reorder", false,
-           "Collectives of one process group may change their order. Ranks that decide "
-           "differently then hang."),
+           "Collectives in the same process group may change their order. Ranks that order them "
+           "differently hang."),
       optional_count("sink_waits_iterative_debug_limit_to_sink",
                      "Maximum number of waits to move; none: all.")};
   std::ranges::move(multiplier_parameters(), std::back_inserter(made));
