@@ -43,8 +43,8 @@ Result<void> run_apply_sac(Graph& graph, const Arguments& arguments, PassContext
                  : fmt::format("every nth call of {} is recomputed, n = {}", every.op, every.n);
     }
     return n.policy == MemoryPolicy::must_save
-               ? fmt::format("{} is in the list of saved operators", graph.target(n))
-               : fmt::format("{} is not in the list of saved operators", graph.target(n));
+               ? fmt::format("{} is on the list of saved operators", graph.target(n))
+               : fmt::format("{} is not on the list of saved operators", graph.target(n));
   });
 }
 

@@ -128,8 +128,8 @@ void decide_presets(const TuneResult& result, PassContext& context) {
 // The reason why the graph stays unchanged.
 std::string kept_text(const TuneResult& result, const std::string& budget) {
   if (result.lowest)
-    return fmt::format("No candidate is within {}. The one with the lowest peak is {}: {}.", budget,
-                       text_of(result.lowest->pipeline),
+    return fmt::format("No candidate is within {}. The candidate with the lowest peak is {}: {}.",
+                       budget, text_of(result.lowest->pipeline),
                        figures_text(result.lowest->figures.figures));
   const Figures& f = result.unedited.figures.figures;
   const bool fits = f.peak_bytes <= *result.budget;

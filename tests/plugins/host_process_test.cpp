@@ -73,7 +73,7 @@ TEST(HostProcessTest, TheFirstMessageMustBeReady) {
 
 TEST(HostProcessTest, AnotherProtocolIsRefused) {
   EXPECT_THAT(error_of(ask(R"(echo '{"event":"ready","protocol":2,"host":"x"}'; sleep 100)")),
-              HasSubstr("protocol version other than"));
+              HasSubstr("does not use protocol version"));
 }
 
 TEST(HostProcessTest, AnEndWithoutAnAnswerIsExplained) {

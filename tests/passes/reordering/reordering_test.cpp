@@ -230,7 +230,8 @@ TEST(ReorderingTest, WaitsSinkUntilTheNextCollective) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "sink_waits_iterative");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("a", "g1", "b", "v1", "y1", "g2", "v2", "y2"));
-  EXPECT_THAT(reason_of(steps[0], "v1"), HasSubstr("y1 depends on it and is a long-running call"));
+  EXPECT_THAT(reason_of(steps[0], "v1"),
+              HasSubstr("y1 depends on the wait and is a long-running call"));
 }
 
 // A view that reads the wait moves with it, so the next collective may or may not block it.
