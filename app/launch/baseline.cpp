@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/counted.h"
+#include "core/graph/size_text.h"
 
 namespace jointer {
 namespace {
@@ -28,12 +29,7 @@ const Tensor* tensor_of(const Graph& graph, const OutputEntry& entry) {
 
 std::string text(const Graph& graph, const OutputEntry& entry) {
   const Tensor* tensor = tensor_of(graph, entry);
-  if (tensor == nullptr) return "None";
-  std::vector<std::string> sizes;
-  for (const Dim& size : graph.shape(*tensor))
-    sizes.push_back(size.expression ? std::string(graph.expression_text(size.expression))
-                                    : fmt::format("{}", size.value));
-  return fmt::format("{}[{}]", to_string(tensor->dtype), fmt::join(sizes, ","));
+  return tensor == nullptr ? "None" : type_text(graph, *tensor);
 }
 
 bool fits(const Graph& graph, const OutputEntry& entry, const Graph& baseline,

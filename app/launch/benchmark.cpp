@@ -61,7 +61,7 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
 
 // If each rank has its own program, the collectives of the programs must match; otherwise ranks
 // would wait for each other until the timeout.
-Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& assumptions) {
+Result<void> check_programs(const BenchmarkRequest& request, const Assumptions& assumptions) {
   const std::vector<int> ranks = rank_numbers(request);
   const bool is_one_a_rank = path_of_rank(request.program.graph, 0) != request.program.graph;
   if (request.solo || ranks.size() < 2 || !is_one_a_rank) return {};
@@ -135,7 +135,7 @@ Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& 
                                        const EstimatorRequest& estimator,
                                        const LaunchOptions& options, ProgramSource source) {
   if (source == ProgramSource::files && options.compares_ranks)
-    JOINTER_CHECK(check_ranks(fitted.request, graph.assumptions()));
+    JOINTER_CHECK(check_programs(fitted.request, graph.assumptions()));
   JOINTER_CHECK(check_outputs(graph, fitted.request));
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
   JOINTER_TRY(const BenchmarkRequest files,

@@ -22,7 +22,7 @@ bool knows_its_groups(const Graph& graph) {
   return false;
 }
 
-Result<void> check_ranks(const Graph& graph, const BenchmarkRequest& request, int world) {
+Result<void> check_rank_count(const Graph& graph, const BenchmarkRequest& request, int world) {
   if (request.ranks == world || !has_collectives(graph) || !knows_its_groups(graph)) return {};
   return fail(Error::Kind::usage, "the collectives of {} need {}, not {}; use --ranks {}; {}",
               graph.title(), counted(static_cast<std::size_t>(world), "rank"), request.ranks, world,
@@ -74,7 +74,7 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
     return FittedRequest{std::move(request), {}};
   }
   if (request.ranks == 0) request.ranks = world;
-  JOINTER_CHECK(check_ranks(graph, request, world));
+  JOINTER_CHECK(check_rank_count(graph, request, world));
   JOINTER_CHECK(check_room(request, machine));
   FittedRequest fitted{std::move(request), {}};
   if (fitted.request.on == RunOn::automatic && machine.gpus > 0 &&

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/base/characters.h"
+
 namespace jointer {
 
 // Parses the whole of `text` as a number, like std::from_chars. std::nullopt if characters remain
@@ -14,6 +16,12 @@ std::optional<Number> number_of(std::string_view text) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+// True for a number with a fraction or an exponent.
+constexpr bool is_real(std::string_view text) {
+  return !text.empty() && (text.front() == '-' || is_digit(text.front())) &&
+         text.find_first_of(".eE") != std::string_view::npos;
 }
 
 }  // namespace jointer

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/json_text.h"
 
 namespace jointer {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::pair<std::string_view, DType>, 17> kDtypes{{
     {"BF16", DType::bfloat16},
@@ -33,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 17> kDtypes{{
 }};
 
 // Returns the value of a non-negative integer; nullopt for anything else.
-std::optional<std::int64_t> size_of(const Json& json) {
+std::optional<std::int64_t> size_of(const OrderedJson& json) {
   if (!json.is_number_integer()) return std::nullopt;
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
   const auto number = json.get<std::int64_t>();
@@ -41,7 +40,7 @@ std::optional<std::int64_t> size_of(const Json& json) {
 }
 
 Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& name,
-                                    const Json& json, std::int64_t data, std::int64_t size) {
+                                    const OrderedJson& json, std::int64_t data, std::int64_t size) {
   const auto bad = [&](std::string_view what) {
     return input_error("{}: tensor {}: {}", file, name, what);
   };
@@ -60,7 +59,7 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
     }
   if (!known) return bad("unknown dtype " + dtype);
   std::optional<std::int64_t> wanted = item_size(entry.dtype);
-  for (const Json& dim : json["shape"]) {
+  for (const OrderedJson& dim : json["shape"]) {
     const auto number = size_of(dim);
     if (!number) return bad("`shape` must contain only non-negative integers");
     entry.shape.push_back(*number);
@@ -87,7 +86,8 @@ Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view na
     return input_error(
         "{}: the header should have {} bytes, but the file has {}; is the file truncated?", name,
         length, bytes.size());
-  const Json header = Json::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
+  const OrderedJson header =
+      OrderedJson::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) return input_error("{}: the header is not a JSON object", name);
   std::vector<SafetensorsEntry> entries;
   for (const auto& [tensor, json] : header.items()) {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "core/base/characters.h"
+
 namespace jointer {
 namespace {
 
 bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
+  return is_name_character(c) || std::string_view("@%+=:,./-").find(c) != std::string_view::npos;
 }
 
 }  // namespace

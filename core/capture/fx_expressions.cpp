@@ -3,41 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "core/base/characters.h"
 #include "core/capture/fx_nodes.h"
+#include "core/graph/python_operators.h"
 
 namespace jointer::fx {
 namespace {
-
-// Infix operators. Longer tokens come first, since a shorter one may be a prefix of a longer one.
-struct Infix {
-  std::string_view token, name;
-};
-constexpr std::array<Infix, 18> kInfix{{
-    {"**", "pow"},
-    {"//", "floordiv"},
-    {"<<", "lshift"},
-    {">>", "rshift"},
-    {"==", "eq"},
-    {"!=", "ne"},
-    {"<=", "le"},
-    {">=", "ge"},
-    {"<", "lt"},
-    {">", "gt"},
-    {"+", "add"},
-    {"-", "sub"},
-    {"*", "mul"},
-    {"/", "truediv"},
-    {"%", "mod"},
-    {"@", "matmul"},
-    {"&", "and_"},
-    {"|", "or_"},
-}};
-
-bool is_letter(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 // An attribute path: `getattr(self.layers, "0").weight` has `first` "self" and `rest`
 // "layers.0.weight".
@@ -84,7 +56,7 @@ void NodeBuilder::parse_expression(const Statement& s, Node& node) {
   PythonText text(graph_, part_, s.expression, PythonText::Style::fx);
   const std::string_view e = s.expression;
   const bool unary = e.size() > 1 && (e[0] == '-' || e[0] == '+' || e[0] == '~') &&
-                     is_letter(e[1]) && !e.starts_with("-inf");
+                     is_name_start(e[1]) && !e.starts_with("-inf");
   if (unary) {
     text.take(e[0]);
     const std::array<Argument, 1> operand{text.argument()};
@@ -93,7 +65,7 @@ void NodeBuilder::parse_expression(const Statement& s, Node& node) {
          : e[0] == '+' ? "_operator.pos"
                        : "_operator.invert",
          operand);
-  } else if (is_letter(text.peek())) {
+  } else if (is_name_start(text.peek())) {
     parse_named(text, e, node);
   } else {
     const Argument left = text.argument();
@@ -165,15 +137,10 @@ void NodeBuilder::parse_attribute(PythonText& text, std::string_view expression,
 }
 
 void NodeBuilder::parse_infix(PythonText& text, Argument left, Node& node) {
-  for (const auto& [token, name] : kInfix) {
-    if (!text.take(token)) continue;
+  for (const auto& [symbol, name] : kInfixOperators) {
+    if (!text.take(symbol)) continue;
     const std::array<Argument, 2> args{left, text.argument()};
     call(node, fmt::format("_operator.{}", name), args);
-    return;
-  }
-  if (text.take('^')) {
-    const std::array<Argument, 2> args{left, text.argument()};
-    call(node, "_operator.xor", args);
     return;
   }
   if (text.take('[')) {

@@ -17,6 +17,7 @@
 #include <array>
 
 #include "core/base/checked.h"
+#include "core/base/is_one_of.h"
 #include "core/graph/storages.h"
 
 namespace jointer::fx {
@@ -32,11 +33,6 @@ Dim number(std::int64_t value) {
 
 std::vector<Dim> copy(std::span<const Dim> dims) {
   return {dims.begin(), dims.end()};
-}
-
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // The name without its namespace, such as "view" for aten.view.

@@ -1,7 +1,9 @@
 #include "core/capture/fx_lines.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "core/base/characters.h"
+#include "core/base/trimmed.h"
 
 namespace jointer::fx {
 
@@ -23,9 +25,7 @@ bool LineReader::next(Line& line) {
     line.number = number_;
     const std::size_t begin = at_;
     at_ = statement_end(begin);
-    line.text = text_.substr(begin, at_ - begin);
-    while (!line.text.empty() && static_cast<unsigned char>(line.text.back()) <= ' ')
-      line.text.remove_suffix(1);
+    line.text = trimmed(text_.substr(begin, at_ - begin));
     if (!line.text.empty()) return true;
   }
 }
@@ -94,9 +94,7 @@ std::string without_colors(std::string_view text) {
     at = escape;
     if (at == text.size()) break;
     at += 2;
-    while (at < text.size() &&
-           (std::isdigit(static_cast<unsigned char>(text[at])) != 0 || text[at] == ';'))
-      ++at;
+    while (at < text.size() && (is_digit(text[at]) || text[at] == ';')) ++at;
     if (at < text.size() && text[at] == 'm') ++at;
   }
   return plain;
@@ -105,8 +103,7 @@ std::string without_colors(std::string_view text) {
 bool starts_with_word(std::string_view text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   if (text.size() == word.size()) return true;
-  const char next = text[word.size()];
-  return std::isalnum(static_cast<unsigned char>(next)) == 0 && next != '_';
+  return !is_name_character(text[word.size()]);
 }
 
 }  // namespace jointer::fx

@@ -3,22 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 
+#include "core/base/characters.h"
+#include "core/base/trimmed.h"
+#include "core/graph/limits.h"
 #include "core/graph/python_text.h"
 #include "core/ops/operator_table.h"
 
 namespace jointer::fx {
 namespace {
-
-constexpr int kMaxDepth = 64;
-
-std::string_view trim(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 bool is_device(std::string_view text) {
   const std::string_view type = text.substr(0, text.find(':'));
@@ -39,16 +33,14 @@ bool is_plain_code(std::string_view text) {
   if (digit == std::string_view::npos) return false;
   // Digits, letters of symbols (s0, u12) and operators.
   return std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("suzfej+-*/%.() ").find(c) != std::string_view::npos;
+    return is_digit(c) || std::string_view("suzfej+-*/%.() ").find(c) != std::string_view::npos;
   });
 }
 
 // True if the text is not empty and contains only letters, digits and the characters in `more`.
 bool is_word(std::string_view text, std::string_view more) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           more.find(c) != std::string_view::npos;
+    return is_letter(c) || is_digit(c) || more.find(c) != std::string_view::npos;
   });
 }
 
@@ -69,7 +61,8 @@ class Arguments {
   // Reads the elements between brackets. Element i has the type `type_of(i)`.
   template <class TypeOf>
   std::vector<std::string> list(char open, char close, TypeOf type_of, int depth) {
-    if (depth > kMaxDepth) text_mistake("nested more than {} levels deep", kMaxDepth);
+    if (depth > kMaxArgumentDepth)
+      text_mistake("nested more than {} levels deep", kMaxArgumentDepth);
     std::vector<std::string> elements;
     expect(open);
     while (!take(close)) {
@@ -118,7 +111,7 @@ class Arguments {
       if (c == '(' || c == '[' || c == '{') ++depth;
       if (c == ')' || c == ']' || c == '}') --depth;
     }
-    return trim(text_.substr(begin, at_ - begin));
+    return trimmed(text_.substr(begin, at_ - begin));
   }
 
  private:
@@ -150,7 +143,8 @@ class Arguments {
   }
 
   std::string dictionary(int depth) {
-    if (depth > kMaxDepth) text_mistake("nested more than {} levels deep", kMaxDepth);
+    if (depth > kMaxArgumentDepth)
+      text_mistake("nested more than {} levels deep", kMaxArgumentDepth);
     std::vector<std::string> pairs;
     expect('{');
     while (!take('}')) {
@@ -206,7 +200,7 @@ class ListingTaker {
       if (end < equals) type = text.substr(quote + 1, end - quote - 1);
     }
     if (!is_word(name, "_")) text_mistake("`{}` is not a node name", name.substr(0, 40));
-    const std::string_view op = trim(text.substr(equals + 3, open - equals - 3));
+    const std::string_view op = trimmed(text.substr(equals + 3, open - equals - 3));
     Arguments rest(text.substr(open + std::string_view("[target=").size()));
     const std::string_view target = rest.until("]");
     rest.expect(']');

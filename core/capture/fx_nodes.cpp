@@ -7,11 +7,6 @@
 #include "core/capture/python_json.h"
 
 namespace jointer::fx {
-namespace {
-
-constexpr std::size_t kNodesPerProgress = 1024;
-
-}  // namespace
 
 void NodeBuilder::run() {
   for (const Placeholder& p : body_.placeholders) placeholder(p);

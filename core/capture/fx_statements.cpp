@@ -1,17 +1,15 @@
 #include "core/capture/fx_statements.h"
 
 #include <array>
-#include <cctype>
 #include <utility>
 
+#include "core/base/characters.h"
+#include "core/base/trimmed.h"
+#include "core/graph/python_operators.h"
 #include "core/graph/python_text.h"
 
 namespace jointer::fx {
 namespace {
-
-bool is_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 // Scans a statement for its parts without interpreting them.
 class Cursor {
@@ -22,7 +20,7 @@ class Cursor {
     while (at_ < text_.size()) {
       if (text_[at_] == '#') {
         const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-        comment_ = trim(text_.substr(at_ + 1, end - at_ - 1));
+        comment_ = trimmed(text_.substr(at_ + 1, end - at_ - 1));
         at_ = end;
       } else if (static_cast<unsigned char>(text_[at_]) <= ' ') {
         ++at_;
@@ -47,7 +45,7 @@ class Cursor {
   std::string_view name() {
     peek();
     const std::size_t begin = at_;
-    while (at_ < text_.size() && is_name(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_name_character(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
   // Consumes the text before the first character of `ends` that is outside brackets and quotes.
@@ -68,7 +66,7 @@ class Cursor {
       if (c == ')' || c == ']' || c == '}') --depth;
     }
     at_ = std::min(at_, text_.size());
-    return trim(text_.substr(begin, at_ - begin));
+    return trimmed(text_.substr(begin, at_ - begin));
   }
   // Consumes a type such as `"f32[8]"` and returns it without quotes; empty for an annotation that
   // is not quoted.
@@ -83,36 +81,14 @@ class Cursor {
     at_ = end + 1;
     return text_.substr(begin, end - begin);
   }
-  std::string_view rest() { return trim(text_.substr(std::min(at_, text_.size()))); }
+  std::string_view rest() { return trimmed(text_.substr(std::min(at_, text_.size()))); }
   std::string_view take_comment() { return std::exchange(comment_, {}); }
   void rewind() { at_ = 0; }
-
-  static std::string_view trim(std::string_view text) {
-    while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-    while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-    return text;
-  }
 
  private:
   std::string_view text_, comment_;
   std::size_t at_ = 0;
 };
-
-// The operators of in-place statements such as `x += y`.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kInplace{{
-    {"+=", "iadd"},
-    {"-=", "isub"},
-    {"*=", "imul"},
-    {"@=", "imatmul"},
-    {"/=", "itruediv"},
-    {"//=", "ifloordiv"},
-    {"%=", "imod"},
-    {"**=", "ipow"},
-    {"&=", "iand"},
-    {"|=", "ior"},
-    {"<<=", "ilshift"},
-    {">>=", "irshift"},
-}};
 
 class Taker {
  public:
@@ -163,7 +139,7 @@ class Taker {
     }
   }
 
-  void comment(const Line& line) { body_.comments.push_back(Cursor::trim(line.text)); }
+  void comment(const Line& line) { body_.comments.push_back(trimmed(line.text)); }
 
   void statement(const Line& line) {
     if (starts_with_word(line.text, "return")) {
@@ -252,9 +228,8 @@ class Taker {
 
   // Reads `x += y;  iadd: "f32[8]" = x`.
   void change(std::string_view changed, Cursor& cursor, const Line& line) {
-    for (const auto& [token, op] : kInplace) {
-      // The tokens can be tried in any order: with its `=`, none is a prefix of another.
-      if (!cursor.take(token)) continue;
+    for (const auto& [symbol, op] : kInplaceOperators) {
+      if (!cursor.take(symbol)) continue;
       const std::string_view value = cursor.until(";");
       add_change(op, changed, value, cursor);
       return;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
 #include "core/capture/fx_nodes.h"
 #include "core/capture/fx_statements.h"
 #include "core/capture/native_writer.h"
@@ -10,27 +11,26 @@
 namespace jointer::fx {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kMaxClassDepth = 16;
 
 // Renumbers the storages of a subgraph so that they follow those of the enclosing graph.
-void shift_storages(Json& json, std::size_t by) {
+void shift_storages(OrderedJson& json, std::size_t by) {
   if (json.is_object()) {
     if (json.contains("storage") && json.contains("shape") && json["storage"].is_number_unsigned())
       json["storage"] = json["storage"].get<std::size_t>() + by;
     for (auto& [key, member] : json.items()) shift_storages(member, by);
   } else if (json.is_array()) {
-    for (Json& element : json) shift_storages(element, by);
+    for (OrderedJson& element : json) shift_storages(element, by);
   }
 }
 
-Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
-                  std::size_t owner, std::size_t first_storage, std::size_t& number, int depth) {
+OrderedJson constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
+                         std::size_t owner, std::size_t first_storage, std::size_t& number,
+                         int depth) {
   if (depth > kMaxClassDepth)
     text_mistake("classes are nested more than {} levels deep", kMaxClassDepth);
   const Progress silent;
-  Json constants = Json::object();
+  OrderedJson constants = OrderedJson::object();
   for (std::size_t i = owner + 1; i < graphs.size(); ++i) {
     if (graphs[i].parent != owner) continue;
     const Body body = take_apart(graphs[i], number);
@@ -48,9 +48,9 @@ Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graph
     number = graphs[i].head.number;
     if (const auto done = complete(inner); !done)
       text_mistake("class {}: {}", graphs[i].name, done.error().message);
-    Json document = Json::parse(write_native(inner));
-    Json& nodes = document["nodes"];
-    for (Json& node : nodes) node.erase("stack");  // index into a table that is not written
+    OrderedJson document = OrderedJson::parse(write_native(inner));
+    OrderedJson& nodes = document["nodes"];
+    for (OrderedJson& node : nodes) node.erase("stack");  // index into a table that is not written
     shift_storages(nodes, graph.storage_count() - first_storage);
     for (std::size_t s = 0; s < inner.storage_count(); ++s)
       graph.add_storage(part, {.value = inner.storage(StorageId(s)).bytes.value, .expression = {}});
@@ -66,9 +66,10 @@ Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graph
 
 void add_subgraphs(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
                    std::size_t owner, std::size_t first_storage, std::size_t& number) {
-  const Json constants = constants_of(graph, part, graphs, owner, first_storage, number, 0);
+  const OrderedJson constants = constants_of(graph, part, graphs, owner, first_storage, number, 0);
   if (constants.empty()) return;
-  graph.part(part).constants = constants.dump(-1, ' ', false, Json::error_handler_t::replace);
+  graph.part(part).constants =
+      constants.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace jointer::fx

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "core/base/characters.h"
 #include "core/base/counted.h"
 #include "core/base/number_text.h"
 
@@ -86,9 +87,7 @@ Value ValueBuilder::from_symbol(std::string_view text) {
   if (text == "True" || text == "False")
     return Value::of_text(Value::Kind::constant, graph_.intern(text == "True" ? "true" : "false"));
   const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
-  if (!digits.empty() && digits.size() < 20 &&
-      digits.find_first_not_of("0123456789") == std::string_view::npos &&
-      (digits.size() == 1 || digits.front() != '0'))
+  if (is_digits(digits) && digits.size() < 20 && (digits.size() == 1 || digits.front() != '0'))
     return Value::of_text(Value::Kind::constant, graph_.intern(text));
   if (const auto expression = graph_.intern_expression(part_, text, {}))
     return Value::of_symbol(*expression);

@@ -3,15 +3,9 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/base/trimmed.h"
+
 namespace jointer::native {
-namespace {
-
-std::string_view trimmed(std::string_view token) {
-  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
-  return token;
-}
-
-}  // namespace
 
 std::string_view raw(json::value value) {
   const json::json_type type = value.type();
@@ -51,12 +45,6 @@ std::optional<std::int64_t> get_count(json::value value) {
       return std::nullopt;
   }
   return get_int(value);
-}
-
-bool is_real(std::string_view token) {
-  return !token.empty() &&
-         (token.front() == '-' || (token.front() >= '0' && token.front() <= '9')) &&
-         token.find_first_of(".eE") != std::string_view::npos;
 }
 
 std::optional<std::int64_t> get_bound(json::value value) {

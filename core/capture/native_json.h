@@ -47,9 +47,6 @@ std::optional<std::int64_t> get_bound(json::value value);
 // autograd uses 2^64 - 1 for a call without a sequence number.
 std::optional<std::int64_t> get_count(json::value value);
 
-// True for a number with a fractional part or an exponent.
-bool is_real(std::string_view token);
-
 // Returns the hint of a symbolic size, as written: a number or null.
 std::string_view get_hint(json::value value);
 

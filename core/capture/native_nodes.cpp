@@ -6,12 +6,11 @@
 #include <limits>
 
 #include "core/base/counted.h"
+#include "core/base/number_text.h"
+#include "core/graph/limits.h"
 
 namespace jointer::native {
 namespace {
-
-constexpr int kMaxDepth = 64;  // of nested arguments; real captures reach 3
-constexpr std::size_t kMaxRank = 64;
 
 NodeKind node_kind(std::string_view op) {
   if (op == "call_function") return NodeKind::call;
@@ -28,7 +27,7 @@ MemoryPolicy memory_policy(std::string_view name) {
 }
 
 void check_depth(int depth) {
-  if (depth > kMaxDepth) give_up("nested more than {} levels deep", kMaxDepth);
+  if (depth > kMaxArgumentDepth) give_up("nested more than {} levels deep", kMaxArgumentDepth);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/number_text.h"
 #include "core/capture/native_json.h"
 #include "core/capture/native_nodes.h"
 #include "core/graph/complete.h"
@@ -16,7 +17,6 @@ namespace native {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::size_t kNodesPerProgress = 1024;
 
 CaptureKind capture_kind(std::string_view name) {
   for (const CaptureKind kind : {CaptureKind::joint, CaptureKind::forward, CaptureKind::backward,

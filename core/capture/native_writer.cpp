@@ -209,9 +209,9 @@ std::string write_native(const Graph& graph) {
   out.integer(1);
   out.raw_members(graph.pair_extra());
   out.key("forward");
-  PartWriter(graph, PartId(0), out).write();
+  PartWriter(graph, kForwardPart, out).write();
   out.key("backward");
-  PartWriter(graph, PartId(1), out).write();
+  PartWriter(graph, kBackwardPart, out).write();
   out.end_object();
   return out.take();
 }

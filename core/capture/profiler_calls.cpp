@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "core/base/checked.h"
 
@@ -10,7 +9,6 @@ namespace jointer {
 namespace {
 
 using EventKind = ProfilerEvent::Kind;
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 void add_shapes(const Graph& graph, const Argument& argument, ShapeHash& shapes) {
   if (argument.kind == Argument::Kind::node) {
@@ -134,7 +132,7 @@ std::uint32_t CallTokens::of(const ProfilerEvent& event) const {
 namespace {
 
 // For each CPU event, the outermost known call that contains it (possibly the event itself), or
-// kNone.
+// kNoCall.
 std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTokens& tokens) {
   const auto& events = trace.events;
   std::vector<std::uint32_t> order;
@@ -153,7 +151,7 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
     std::uint32_t owner;
     bool hides;  // on a process group's thread; calls inside belong to no node
   };
-  std::vector<std::uint32_t> owners(events.size(), kNone);
+  std::vector<std::uint32_t> owners(events.size(), kNoCall);
   std::vector<Open> open;
   for (const std::uint32_t i : order) {
     const ProfilerEvent& event = events[i];
@@ -161,11 +159,11 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
            (open.back().thread != event.thread || open.back().end <= event.start_ns))
       open.pop_back();
     const bool hidden = !open.empty() && open.back().hides;
-    std::uint32_t owner = open.empty() ? kNone : open.back().owner;
-    if (owner == kNone && !hidden && event.kind == EventKind::op && tokens.knows(event.name))
+    std::uint32_t owner = open.empty() ? kNoCall : open.back().owner;
+    if (owner == kNoCall && !hidden && event.kind == EventKind::op && tokens.knows(event.name))
       owner = i;
     owners[i] = owner;
-    const bool hides = hidden || (event.kind == EventKind::annotation && owner == kNone &&
+    const bool hides = hidden || (event.kind == EventKind::annotation && owner == kNoCall &&
                                   trace.names[event.name].starts_with("gloo:"));
     open.push_back({event.thread, event.end_ns(), owner, hides});
   }
@@ -209,19 +207,19 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
   std::stable_sort(
       result.calls.begin(), result.calls.end(),
       [](const ProfilerCall& a, const ProfilerCall& b) { return a.start_ns < b.start_ns; });
-  std::vector<std::uint32_t> call_of(trace.events.size(), kNone);
+  std::vector<std::uint32_t> call_of(trace.events.size(), kNoCall);
   for (std::uint32_t i = 0; i < result.calls.size(); ++i) call_of[result.calls[i].event] = i;
 
   for (const ProfilerEvent& event : trace.events) {
     if (event.kind != EventKind::kernel) continue;
     result.kernel_ns = saturating_add(result.kernel_ns, event.duration_ns);
-    std::uint32_t owner = kNone;
+    std::uint32_t owner = kNoCall;
     if (const auto op = by_external.find(event.external); op != by_external.end())
       owner = owners[op->second];
     if (const auto launch = by_correlation.find(event.correlation);
-        owner == kNone && launch != by_correlation.end())
+        owner == kNoCall && launch != by_correlation.end())
       owner = owners[launch->second];
-    if (owner != kNone)
+    if (owner != kNoCall)
       add_kernel(result.calls[call_of[owner]], event, communicates(trace.names[event.name]));
   }
   return result;

@@ -4,6 +4,7 @@
 // them into runs of the graph. Private to core/capture/profiler_*.cpp.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -51,6 +52,8 @@ struct ProfilerCall {
   std::uint32_t kernels = 0;
   bool communicates = false;
 };
+
+inline constexpr std::uint32_t kNoCall = std::numeric_limits<std::uint32_t>::max();
 
 struct ProfilerCalls {
   std::vector<ProfilerCall> calls;  // by start; only outermost calls of the graph's operators

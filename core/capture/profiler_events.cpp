@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "core/base/checked.h"
+#include "core/base/trimmed.h"
 
 namespace jointer {
 namespace {
@@ -23,11 +24,6 @@ using EventKind = ProfilerEvent::Kind;
 struct TraceFailure {
   std::string message;
 };
-
-std::string_view trimmed(std::string_view token) {
-  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
-  return token;
-}
 
 // Converts microseconds such as "5846204953013.123" to nanoseconds. Returns nullopt if the text is
 // not a number or exceeds seventy years. With this limit, the sum of three times fits in 64 bits.

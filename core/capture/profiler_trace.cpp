@@ -36,9 +36,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
-// For each index in CallTokens::nodes, the call that the node matched, or kNone.
+// For each index in CallTokens::nodes, the call that the node matched, or kNoCall.
 using Found = std::vector<std::uint32_t>;
 
 struct Matcher {
@@ -79,7 +77,7 @@ struct Matcher {
         last_sequence = sequence;
       }
       if (pairs.empty()) continue;
-      Found& f = found.emplace_back(tokens.nodes().size(), kNone);
+      Found& f = found.emplace_back(tokens.nodes().size(), kNoCall);
       for (const auto& [node, call] : pairs)
         f[node] = static_cast<std::uint32_t>(pass.first + call);
       kept.push_back(pass);
@@ -93,7 +91,7 @@ struct Matcher {
   void drop_scraps() {
     std::vector<std::size_t> sizes;
     for (const Found& f : found)
-      sizes.push_back(f.size() - static_cast<std::size_t>(std::count(f.begin(), f.end(), kNone)));
+      sizes.push_back(f.size() - static_cast<std::size_t>(std::count(f.begin(), f.end(), kNoCall)));
     const std::size_t most = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
     std::size_t kept = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -109,7 +107,7 @@ struct Matcher {
   }
 
   [[nodiscard]] const ProfilerCall* call(std::size_t pass, std::size_t node) const {
-    if (node >= found[pass].size() || found[pass][node] == kNone) return nullptr;
+    if (node >= found[pass].size() || found[pass][node] == kNoCall) return nullptr;
     return &calls.calls[found[pass][node]];
   }
 
@@ -152,7 +150,8 @@ struct Matcher {
     std::size_t most = 0;
     for (std::size_t pass = 0; pass < passes.size(); ++pass) {
       const auto& f = found[pass];
-      const auto count = f.size() - static_cast<std::size_t>(std::count(f.begin(), f.end(), kNone));
+      const auto count =
+          f.size() - static_cast<std::size_t>(std::count(f.begin(), f.end(), kNoCall));
       if (count > most) candidates.clear();
       most = std::max(most, count);
       if (count == most) candidates.emplace_back(passes[pass].step_ns, pass);
@@ -220,7 +219,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
   std::int64_t owned_ns = 0;
   for (const Found& found : m.found)
     for (const std::uint32_t call : found)
-      if (call != kNone) {
+      if (call != kNoCall) {
         taken[call] = true;
         owned_ns = saturating_add(owned_ns, m.calls.calls[call].kernel_ns);
       }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string_view>
 
@@ -9,5 +10,7 @@ namespace jointer {
 // 0 to 1, `what` names the current work. Return false to cancel; the task then soon returns
 // Error::Kind::cancelled.
 using Progress = std::function<bool(double fraction, std::string_view what)>;
+
+inline constexpr std::size_t kNodesPerProgress = 1024;  // read between two calls
 
 }  // namespace jointer

@@ -5,22 +5,19 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/characters.h"
+#include "core/base/json_text.h"
+
 namespace jointer {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kMaxDepth = 32;
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-}
 
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
-  std::optional<Json> whole() {
+  std::optional<OrderedJson> whole() {
     auto json = value(0);
     if (peek() != '\0') return std::nullopt;
     return json;
@@ -37,14 +34,14 @@ class Reader {
     return true;
   }
 
-  std::optional<Json> value(int depth) {
+  std::optional<OrderedJson> value(int depth) {
     if (depth > kMaxDepth) return std::nullopt;
     const char c = peek();
     if (c == '\'' || c == '"') return text();
     if (take('{')) return dictionary(depth);
     if (take('[')) return list(']', depth);
     if (take('(')) return list(')', depth);
-    if (c == '-' || is_word(c)) return named(depth);
+    if (c == '-' || is_dotted_name_character(c)) return named(depth);
     // Text such as <class 'torch.nn.Linear'>, up to the end of the element.
     const std::size_t begin = at_;
     int open = 0;
@@ -55,10 +52,10 @@ class Reader {
       if (at == '>' || at == ')' || at == ']') --open;
     }
     if (at_ == begin) return std::nullopt;
-    return Json(text_.substr(begin, at_ - begin));
+    return OrderedJson(text_.substr(begin, at_ - begin));
   }
 
-  std::optional<Json> text() {
+  std::optional<OrderedJson> text() {
     const char quote = text_[at_++];
     std::string result;
     while (at_ < text_.size() && text_[at_] != quote) {
@@ -73,11 +70,11 @@ class Reader {
     }
     if (at_ >= text_.size()) return std::nullopt;
     ++at_;
-    return Json(std::move(result));
+    return OrderedJson(std::move(result));
   }
 
-  std::optional<Json> list(char close, int depth) {
-    Json result = Json::array();
+  std::optional<OrderedJson> list(char close, int depth) {
+    OrderedJson result = OrderedJson::array();
     while (!take(close)) {
       if (!result.empty() && !take(',')) return std::nullopt;
       if (take(close)) break;
@@ -88,8 +85,8 @@ class Reader {
     return result;
   }
 
-  std::optional<Json> dictionary(int depth) {
-    Json result = Json::object();
+  std::optional<OrderedJson> dictionary(int depth) {
+    OrderedJson result = OrderedJson::object();
     while (!take('}')) {
       if (!result.empty() && !take(',')) return std::nullopt;
       if (take('}')) break;
@@ -102,31 +99,31 @@ class Reader {
     return result;
   }
 
-  std::optional<Json> named(int depth) {
+  std::optional<OrderedJson> named(int depth) {
     const std::size_t begin = at_;
     if (text_[at_] == '-' || text_[at_] == '+') ++at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_dotted_name_character(text_[at_])) ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
-    if (word == "None") return Json(nullptr);
-    if (word == "True" || word == "False") return Json(word == "True");
+    if (word == "None") return OrderedJson(nullptr);
+    if (word == "True" || word == "False") return OrderedJson(word == "True");
     std::int64_t integer = 0;
     const char* const last = word.data() + word.size();
     if (const auto [end, status] = std::from_chars(word.data(), last, integer);
         status == std::errc{} && end == last)
-      return Json(integer);
+      return OrderedJson(integer);
     double real = 0;
     if (const auto [end, status] = std::from_chars(word.data(), last, real);
         status == std::errc{} && end == last && std::isfinite(real))
-      return Json(real);
-    if (!take('(')) return Json(word);
+      return OrderedJson(real);
+    if (!take('(')) return OrderedJson(word);
     // A dataclass: NAME(field=value, ...). Unnamed fields are numbered.
-    Json result = {{"type", word}};
+    OrderedJson result = {{"type", word}};
     while (!take(')')) {
       if (result.size() > 1 && !take(',')) return std::nullopt;
       if (take(')')) break;
       peek();
       const std::size_t field = at_;
-      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+      while (at_ < text_.size() && is_dotted_name_character(text_[at_])) ++at_;
       std::string key(text_.substr(field, at_ - field));
       if (key.empty() || !take('=')) {
         at_ = field;
@@ -147,7 +144,7 @@ class Reader {
 
 std::string python_to_json(std::string_view text) {
   const auto json = Reader(text).whole();
-  return json ? json->dump(-1, ' ', false, Json::error_handler_t::replace) : std::string();
+  return json ? json->dump(-1, ' ', false, OrderedJson::error_handler_t::replace) : std::string();
 }
 
 }  // namespace jointer

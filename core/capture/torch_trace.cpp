@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/base/characters.h"
 #include "core/capture/fx_text.h"
 
 namespace jointer {
 namespace {
 
 using TraceJson = nlohmann::json;
-
-bool is_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
 
 // Returns the position at which the JSON begins in `V1121 02:41:50.572 17297
 // torch/_dynamo/utils.py:2126] {`, or npos.

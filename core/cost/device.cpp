@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/base/bytes.h"
+#include "core/base/characters.h"
 #include "core/base/checked.h"
 #include "core/base/counted.h"
 #include "core/base/environment.h"
@@ -234,9 +235,7 @@ std::vector<std::string_view> device_ids() {
 
 std::string_view device_id_in(std::string_view name) {
   const std::string text = lower(name);
-  const auto is_letter_or_digit = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c));
-  };
+  const auto is_letter_or_digit = [](char c) { return is_letter(c) || is_digit(c); };
   for (const BuiltIn& device : built_in()) {
     const std::size_t at = text.find(device.id);
     if (at == std::string::npos || device.id == "cpu") continue;

@@ -124,7 +124,7 @@ Result<std::unique_ptr<Estimator>> make_measured(const EstimatorRequest& request
       CostDatabase::open(request.costs.empty() ? CostDatabase::default_path() : request.costs));
   JOINTER_TRY(DeviceCosts costs, load_costs(database, name, type));
   std::string_view id = request.device;
-  if (id.empty()) id = described_device(costs.device.name);
+  if (id.empty()) id = device_id_in(costs.device.name);
   if (id.empty()) id = default_device(parse_device_type(costs.device.type));
   JOINTER_TRY(DeviceDescription device, load_device(id));
   return std::make_unique<MeasuredEstimator>(

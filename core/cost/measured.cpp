@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include "core/base/checked.h"
@@ -115,21 +114,6 @@ NodeCost MeasuredEstimator::estimate(const Graph& graph, NodeId id) const {
 
 EstimatorRequest measured_on(std::string_view device) {
   return {.name = "measured{device=\"" + std::string(device) + "\"}", .device = {}};
-}
-
-std::string_view described_device(std::string_view measured_name) {
-  std::string name(measured_name);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const std::string_view id : device_ids()) {
-    const auto at = name.find(id);
-    if (at == std::string::npos || id == "cpu") continue;
-    const auto is_word = [&](std::size_t i) {
-      return i < name.size() && std::isalnum(static_cast<unsigned char>(name[i])) != 0;
-    };
-    if ((at == 0 || !is_word(at - 1)) && !is_word(at + id.size())) return id;
-  }
-  return {};
 }
 
 }  // namespace jointer

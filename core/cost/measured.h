@@ -47,8 +47,4 @@ class MeasuredEstimator final : public Estimator {
 // everything else, the matching device description.
 EstimatorRequest measured_on(std::string_view device);
 
-// Returns the id of the built-in description of a measured device: "h200" for "NVIDIA H200". Empty
-// if none matches.
-std::string_view described_device(std::string_view measured_name);
-
 }  // namespace jointer

@@ -5,6 +5,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/counted.h"
+#include "core/ops/collective_targets.h"
 
 namespace jointer {
 namespace {
@@ -12,10 +13,8 @@ namespace {
 // True for collectives that torch looks up by size. It looks up other collectives like operators.
 bool is_by_size(std::string_view target) {
   constexpr std::array<std::string_view, 5> kTargets{
-      "_c10d_functional.all_gather_into_tensor.default",
-      "_c10d_functional.all_gather_into_tensor_out.default",
-      "_c10d_functional.reduce_scatter_tensor.default", "_c10d_functional.all_reduce.default",
-      "_c10d_functional.all_to_all_single.default"};
+      kAllGatherTarget, kAllGatherOutTarget, kReduceScatterTarget,
+      "_c10d_functional.all_reduce.default", "_c10d_functional.all_to_all_single.default"};
   return std::find(kTargets.begin(), kTargets.end(), target) != kTargets.end();
 }
 

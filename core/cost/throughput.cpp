@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/base/characters.h"
 #include "core/base/json_fields.h"
 #include "core/cost/unknown_rates.h"
 #include "core/graph/group_argument.h"
@@ -52,7 +53,7 @@ std::optional<double> positive(std::optional<double> number) {
 std::string_view last_word(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   std::size_t begin = text.size();
-  while (begin > 0 && std::isalpha(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
+  while (begin > 0 && is_letter(text[begin - 1])) --begin;
   return text.substr(begin);
 }
 

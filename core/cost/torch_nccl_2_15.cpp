@@ -18,6 +18,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/byte_units.h"
 #include "core/base/checked.h"
 
 namespace jointer {
@@ -160,7 +161,6 @@ struct Profile {
   double gbps, step_us, start_us;
   std::int64_t least = 0;
 };
-constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::array<Profile, 4> kNvlinkProfiles{
     {{14, 50, 10}, {22, 45, 10}, {36, 40, 10}, {60, 30, 10}}};
 constexpr Profile kHdr{11, 14, 30, 75 * kMiB}, kNdr{22, 12, 30, 100 * kMiB};

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/checked.h"
+#include "core/base/is_one_of.h"
 
 namespace jointer {
 namespace {
@@ -18,10 +19,6 @@ std::int64_t touched_bytes(const Graph& graph, const Tensor& t) {
     if (!repeats) elements = saturating_mul(elements, shape[i].value);
   }
   return saturating_mul(elements, item_size(t.dtype));
-}
-
-bool is_one_of(std::string_view packet, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), packet) != names.end();
 }
 
 // True if the operator selects rows of its first argument. It then reads at most as many bytes of

@@ -1,6 +1,7 @@
 #include "core/edit/collective_call.h"
 
 #include "core/graph/storages.h"
+#include "core/ops/collective_targets.h"
 
 namespace jointer {
 
@@ -23,8 +24,7 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
       .target = std::string(graph.target(n)),
       .group_name = {},
       .reduce_op = {}};
-  if (call.target != "_c10d_functional.all_gather_into_tensor.default" &&
-      call.target != "_c10d_functional.reduce_scatter_tensor.default" &&
+  if (call.target != kAllGatherTarget && call.target != kReduceScatterTarget &&
       call.target != "_c10d_functional.all_reduce.default")
     return fail(Error::Kind::usage,
                 "{} ({}) is not an all_gather_into_tensor, reduce_scatter_tensor or all_reduce of "

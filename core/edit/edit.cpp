@@ -32,6 +32,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/characters.h"
 #include "core/base/counted.h"
 #include "core/edit/from_record.h"
 #include "core/edit/half_name.h"
@@ -47,19 +48,6 @@
 #include "core/graph/validate.h"
 
 namespace jointer {
-namespace {
-
-bool is_identifier(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
-
-}  // namespace
-
 struct Editor::State {
   explicit State(Graph& g) : graph(g) {}
 

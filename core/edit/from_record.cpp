@@ -11,12 +11,6 @@
 namespace jointer {
 namespace {
 
-// True for a number with a fraction or an exponent.
-bool is_real(std::string_view text) {
-  return !text.empty() && (text.front() == '-' || (text.front() >= '0' && text.front() <= '9')) &&
-         text.find_first_of(".eE") != std::string_view::npos;
-}
-
 // Builds the arguments and values of one node in a graph.
 class Translator {
  public:

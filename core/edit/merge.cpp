@@ -46,6 +46,7 @@
 #include "core/graph/dependencies.h"
 #include "core/graph/storage_rules.h"
 #include "core/graph/users.h"
+#include "core/ops/collective_targets.h"
 
 namespace jointer {
 namespace {
@@ -336,8 +337,8 @@ class Merger {
     const bool gathers = call_.kind == CollectiveKind::all_gather;
     const std::int64_t g = call_.group_size, in = total(&Member::in), out = total(&Member::out);
     const NodeId first = members_.front().start;
-    const std::string wait = insert("_c10d_functional.wait_tensor.default", {n(bucket)},
-                                    tensor({gathers ? g * in : out}), first, wait_place_);
+    const std::string wait =
+        insert(kWaitTarget, {n(bucket)}, tensor({gathers ? g * in : out}), first, wait_place_);
     const std::string whole = gathers ? insert("aten.view.default", {n(wait), ints({g, in})},
                                                tensor({g, in}, wait), first, wait_place_)
                                       : wait;

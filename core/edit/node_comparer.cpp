@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "core/graph/size_text.h"
 #include "core/graph/symbolic_float.h"
 
 namespace jointer {
@@ -13,23 +14,18 @@ namespace {
 
 // --- Parts of a tensor that the canonical text does not show ---
 
-std::string text_of(const Graph& graph, const Dim& dim) {
-  return dim.expression ? std::string(graph.expression_text(dim.expression))
-                        : std::to_string(dim.value);
-}
-
 std::string stride_text(const Graph& graph, const Tensor& t) {
   if (!t.has(Tensor::has_stride)) return "unknown";
   std::string text = "[";
   for (const Dim& dim : graph.stride(t)) {
     if (text.size() > 1) text += ',';
-    text += text_of(graph, dim);
+    text += size_text(graph, dim);
   }
   return text + ']';
 }
 
 std::string offset_text(const Graph& graph, const Tensor& t) {
-  return t.has(Tensor::has_offset) ? text_of(graph, graph.offset(t)) : "unknown";
+  return t.has(Tensor::has_offset) ? size_text(graph, graph.offset(t)) : "unknown";
 }
 
 std::string_view device_name(const Graph& graph, const Tensor& t) {

@@ -34,6 +34,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/graph/argument_nodes.h"
 #include "core/graph/canonical.h"
 #include "core/graph/value_hash.h"
 
@@ -44,12 +45,6 @@ constexpr std::array<std::size_t, 7> kRadii{0, 1, 2, 4, 8, 16, 32};
 
 std::uint64_t hash_of(std::string_view text) {
   return mixed(std::hash<std::string_view>()(text));
-}
-
-void collect_nodes(const Graph& graph, const Argument& argument, std::vector<NodeId>& out) {
-  if (argument.kind == Argument::Kind::node) out.push_back(argument.node());
-  if (!argument.has_children()) return;
-  for (const Argument& child : graph.children(argument)) collect_nodes(graph, child, out);
 }
 
 // The nodes of one graph, with their inputs and their readers.
@@ -68,7 +63,7 @@ class Side {
         modules_(graph.node_count()) {
     for (const NodeId id : graph.order()) {
       std::vector<NodeId>& reads = reads_[id.index()];
-      collect_nodes(graph, graph.node(id).args, reads);
+      append_nodes(graph, graph.node(id).args, reads);
       collect_keywords(id, reads);
       for (std::size_t i = 0; i < reads.size(); ++i) readers_[reads[i].index()].push_back({id, i});
       modules_[id.index()] = module_hash(id);
@@ -104,7 +99,7 @@ class Side {
     std::sort(keys.begin(), keys.end(), [&](std::size_t a, std::size_t b) {
       return graph_.text(pairs[a].text()) < graph_.text(pairs[b].text());
     });
-    for (const std::size_t key : keys) collect_nodes(graph_, pairs[key + 1], reads);
+    for (const std::size_t key : keys) append_nodes(graph_, pairs[key + 1], reads);
   }
 
   [[nodiscard]] Color module_hash(NodeId id) const {

@@ -5,15 +5,13 @@
 #include <limits>
 
 #include "core/base/counted.h"
+#include "core/graph/limits.h"
 
 namespace jointer {
 namespace {
 
 using Json = OrderedJson;
 using Members = Json::object_t;
-
-constexpr int kMaxDepth = 64;  // of nested arguments; real captures reach 3
-constexpr std::size_t kMaxRank = 64;
 
 // Returns an object with one member and room for `count`.
 Json object(std::string_view key, Json value, std::size_t count = 2) {
@@ -24,7 +22,8 @@ Json object(std::string_view key, Json value, std::size_t count = 2) {
 }
 
 Result<void> check_depth(int depth) {
-  if (depth > kMaxDepth) return input_error("nested more than {} levels deep", kMaxDepth);
+  if (depth > kMaxArgumentDepth)
+    return input_error("nested more than {} levels deep", kMaxArgumentDepth);
   return {};
 }
 

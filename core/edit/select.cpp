@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/base/characters.h"
 #include "core/base/glob.h"
 #include "core/base/nearest_name.h"
 #include "core/edit/half_name.h"
@@ -104,6 +105,17 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
       Error::Kind::usage,
       "`{}` selects nothing: no node has this name, and no call matches it; the graph has {}",
       selector, some_of(pattern.operators, likely_names(graph, pattern.operators)));
+}
+
+std::string with_any_numbers(std::string_view path) {
+  std::string out;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('.'), path.size());
+    if (!out.empty()) out += '.';
+    out += is_digits(path.substr(0, end)) ? std::string_view("*") : path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return out;
 }
 
 }  // namespace jointer

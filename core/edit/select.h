@@ -9,6 +9,7 @@
 // Patterns follow glob_matches. The last two forms accept the prefixes `forward:` and `backward:`.
 // Module paths are those of ModuleTree. An empty part before `::` matches any module.
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,5 +27,8 @@ bool operator_matches(std::string_view pattern, const OperatorInfo& op);
 
 // True if the pattern matches the module's path or the path of a module that contains it.
 bool module_matches(std::string_view pattern, std::string_view path);
+
+// The module path with `*` for each number, such as those of layers and experts.
+std::string with_any_numbers(std::string_view path);
 
 }  // namespace jointer

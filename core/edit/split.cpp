@@ -15,6 +15,7 @@
 #include "core/edit/merge.h"
 #include "core/edit/refuse.h"
 #include "core/graph/users.h"
+#include "core/ops/collective_targets.h"
 
 namespace jointer {
 namespace {
@@ -94,7 +95,7 @@ class BucketSplitter {
       if (element.kind != Argument::Kind::node) return false;
       members_.push_back({.joined = element.node()});
     }
-    wait_ = next(call_.start, "_c10d_functional.wait_tensor.default");
+    wait_ = next(call_.start, kWaitTarget);
     if (!wait_) return false;
     rows_ = gathers ? next(wait_, "aten.view.default") : NodeId{};
     if (gathers && !rows_) return false;
@@ -171,12 +172,11 @@ class BucketSplitter {
     const std::string start =
         calls_out.insert(call_.target, call_.args_with(name),
                          tensor_like(graph_, call_.input, result), m.view, place);
-    constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
     if (result == sizes_of(graph_, m.view)) {
-      calls_out.replace(m.view, kWait, {CallBuilder::node(start)});
+      calls_out.replace(m.view, kWaitTarget, {CallBuilder::node(start)});
       return;
     }
-    const std::string waited = calls_out.insert(kWait, {CallBuilder::node(start)},
+    const std::string waited = calls_out.insert(kWaitTarget, {CallBuilder::node(start)},
                                                 tensor_like(graph_, call_.input, result), m.view,
                                                 edit_name(graph_, m.view));
     calls_out.replace(

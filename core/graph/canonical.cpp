@@ -11,6 +11,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/base/characters.h"
 #include "core/graph/group_argument.h"
 #include "core/graph/symbolic_float.h"
 
@@ -174,7 +175,7 @@ class CanonicalWriter {
         prefixed("opaque:", graph_.text(a.text()));
         break;
       case AK::raw:
-        if (const std::string_view text = graph_.text(a.text()); is_digits(text))
+        if (const std::string_view text = graph_.text(a.text()); is_integer(text))
           integer(text);  // exceeds 64 bits
         else
           raw(symbolic_float(graph_, a), a.text());
@@ -184,9 +185,9 @@ class CanonicalWriter {
 
   void integer(std::string_view digits) { out_ += of_any_rank_ ? "#" : digits; }
 
-  static bool is_digits(std::string_view text) {
+  static bool is_integer(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    return is_digits(text);
   }
 
   void value(const Value& v) {

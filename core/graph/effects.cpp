@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <span>
 
+#include "core/base/is_one_of.h"
+#include "core/graph/argument_nodes.h"
 #include "core/graph/memory_sources.h"
 
 namespace jointer {
 namespace {
-
-bool is_one_of(std::string_view text, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
-}
 
 // Higher-order operators that have no effects besides those of their subgraphs.
 constexpr std::array<std::string_view, 6> kPure{
@@ -54,11 +51,6 @@ bool is_named_in_place(const OperatorInfo& op) {
   return !op.has(OperatorTag::python) && packet.ends_with('_') && !packet.ends_with("__");
 }
 
-void collect_nodes(const Graph& graph, const Argument& argument, std::vector<NodeId>& nodes) {
-  if (argument.kind == Argument::Kind::node && argument.node()) nodes.push_back(argument.node());
-  for (const Argument& child : graph.children(argument)) collect_nodes(graph, child, nodes);
-}
-
 // Collects the arguments that the capture's schema_alias, [[index, is written], ...], marks as
 // written. Used for operators that are not in the table.
 void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
@@ -72,9 +64,9 @@ void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId
       continue;
     // Only a schema could tell which keyword argument has this index, so assume any of them.
     if (const auto index = entry[0].get<std::size_t>(); index < positional.size())
-      collect_nodes(graph, positional[index], written);
+      append_nodes(graph, positional[index], written);
     else
-      collect_nodes(graph, node.kwargs, written);
+      append_nodes(graph, node.kwargs, written);
   }
 }
 
@@ -131,14 +123,14 @@ void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>
     for (const SchemaArgument& argument : op.arguments)
       if (argument.writes)
         if (const Argument* given = graph.argument(node, argument.name))
-          collect_nodes(graph, *given, written);
+          append_nodes(graph, *given, written);
   } else if (op.packet() == kMutatingTriton) {
-    collect_nodes(graph, node.args, written);
-    collect_nodes(graph, node.kwargs, written);
+    append_nodes(graph, node.args, written);
+    append_nodes(graph, node.kwargs, written);
   } else if (is_named_in_place(op)) {
     // The schema omits the write (inductor.resize_storage_bytes_), or there is no schema.
     if (const auto args = graph.args(node); !args.empty())
-      collect_nodes(graph, args.front(), written);
+      append_nodes(graph, args.front(), written);
   } else if (op.is_opaque() && node.schema_alias) {
     written_by_capture(graph, node, written);
   }

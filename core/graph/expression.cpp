@@ -7,6 +7,7 @@
 #include <limits>
 #include <variant>
 
+#include "core/base/characters.h"
 #include "core/base/checked.h"
 
 namespace jointer {
@@ -53,13 +54,6 @@ constexpr std::array<Function, 27> kFunctions{{
     {"Not", Expression::Op::logical_not, 1, 1},
 }};
 
-bool is_name_start(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 }  // namespace
 
 // A recursive-descent parser with Python's precedence: or, and, not, comparison, sum, product,
@@ -100,7 +94,7 @@ class ExpressionParser {
     skip_space();
     const std::size_t end = at_ + word.size();
     if (text_.substr(at_, word.size()) != word) return false;
-    if (end < text_.size() && (is_name_start(text_[end]) || is_digit(text_[end]))) return false;
+    if (end < text_.size() && is_name_character(text_[end])) return false;
     at_ = end;
     return true;
   }
@@ -240,7 +234,7 @@ class ExpressionParser {
   }
   void name(int depth) {
     std::size_t end = at_;
-    while (end < text_.size() && (is_name_start(text_[end]) || is_digit(text_[end]))) ++end;
+    while (end < text_.size() && is_name_character(text_[end])) ++end;
     const std::string_view word = text_.substr(at_, end - at_);
     at_ = end;
     if (peek() == '(') return call(word, depth);

@@ -7,20 +7,13 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/characters.h"
 #include "core/base/counted.h"
+#include "core/base/trimmed.h"
+#include "core/graph/limits.h"
 
 namespace jointer {
 namespace {
-
-constexpr int kMaxDepth = 64;
-constexpr std::size_t kMaxRank = 64;
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::optional<Argument::Kind> torch_constant(std::string_view name) {
   static constexpr std::array<std::string_view, 4> kFormats{"contiguous_format", "preserve_format",
@@ -77,9 +70,8 @@ bool is_size_function(std::string_view name) {
 }  // namespace
 
 bool is_device_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':';
-  });
+  return !name.empty() && std::all_of(name.begin(), name.end(),
+                                      [](char c) { return is_name_character(c) || c == ':'; });
 }
 
 char PythonText::peek() {
@@ -117,15 +109,14 @@ void PythonText::expect(char c) {
 std::string_view PythonText::word() {
   peek();
   const std::size_t begin = at_;
-  while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+  while (at_ < text_.size() && is_dotted_name_character(text_[at_])) ++at_;
   if (begin == at_) text_mistake("expected a name at column {}", column());
   return text_.substr(begin, at_ - begin);
 }
 
 std::string_view PythonText::rest() {
   peek();
-  std::string_view text = text_.substr(at_);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
+  const std::string_view text = trimmed(text_.substr(at_));
   at_ = text_.size();
   return text;
 }
@@ -137,7 +128,7 @@ std::int64_t PythonText::integer() {
 }
 
 Argument PythonText::argument(int depth) {
-  if (depth > kMaxDepth) text_mistake("nested more than {} levels deep", kMaxDepth);
+  if (depth > kMaxArgumentDepth) text_mistake("nested more than {} levels deep", kMaxArgumentDepth);
   const char c = peek();
   if (take('[')) return sequence(']', depth);
   if (take('(')) return sequence(')', depth);
@@ -233,7 +224,7 @@ Argument PythonText::number() {
     const char c = text_[at_];
     const bool exponent_sign =
         (c == '-' || c == '+') && at_ > begin && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
-    if (!is_word(c) && !exponent_sign) break;
+    if (!is_dotted_name_character(c) && !exponent_sign) break;
     ++at_;
   }
   const std::size_t start = negative ? text_.rfind('-', begin) : begin;
@@ -376,7 +367,7 @@ PythonText::Call PythonText::call_arguments() {
     first = false;
     // NAME=VALUE, but not NAME==...
     const std::size_t start = (peek(), at_);
-    if (std::isalpha(static_cast<unsigned char>(peek())) != 0 || peek() == '_') {
+    if (is_name_start(peek())) {
       const std::string_view key = word();
       if (peek() == '=' && text_.substr(at_, 2) != "==") {
         ++at_;
@@ -482,7 +473,7 @@ TensorText PythonText::tensor_type() {
       text_mistake("{} but {}", counted(tensor.shape.size(), "size"),
                    counted(tensor.stride.size(), "stride"));
   }
-  if (std::isalpha(static_cast<unsigned char>(peek())) != 0) {
+  if (is_letter(peek())) {
     tensor.device = word();
     if (take(':')) tensor.device += ":" + std::string(word());
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <span>
 
+#include "core/base/characters.h"
 #include "core/graph/expression.h"
 
 namespace jointer {
@@ -11,20 +12,15 @@ namespace jointer {
 bool SymbolTable::is_float(std::string_view symbol) const {
   if (std::ranges::find(floats, symbol) != floats.end()) return true;
   for (const std::string_view prefix : {"zf", "zuf"})
-    if (symbol.starts_with(prefix) && symbol.size() > prefix.size() &&
-        symbol.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos)
-      return true;
+    if (symbol.starts_with(prefix) && is_digits(symbol.substr(prefix.size()))) return true;
   return false;
 }
 
 bool SymbolTable::is_float_expression(std::string_view expression) const {
-  const auto in_name = [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
   for (std::size_t begin = 0; begin < expression.size();) {
     const std::size_t end = static_cast<std::size_t>(
         std::find_if_not(expression.begin() + static_cast<std::ptrdiff_t>(begin), expression.end(),
-                         in_name) -
+                         is_name_character) -
         expression.begin());
     if (end > begin && is_float(expression.substr(begin, end - begin))) return true;
     begin = end + 1;

@@ -218,7 +218,7 @@ Result<Graph> open_pair(const OpenRequest& request) {
   };
   JOINTER_CHECK(add(request.path, CaptureKind::forward, 0));
   JOINTER_CHECK(add(request.backward, CaptureKind::backward, 0.5));
-  graph.set_title(common_name(graph.part(PartId(0)).name, graph.part(PartId(1)).name));
+  graph.set_title(common_name(graph.part(kForwardPart).name, graph.part(kBackwardPart).name));
   if (auto done = complete(graph); !done)
     return input_error("{} with {}: {}", display_name(request.path), display_name(request.backward),
                        done.error().message);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/torch_version.h"
+#include "core/base/trimmed.h"
 #include "embedded/jointer_operator_table.h"
 
 namespace jointer {
@@ -112,12 +113,6 @@ std::uint32_t parse_tags(std::string_view text) {
   return tags;
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 // Calls `visit` with each item of a comma-separated list. Commas inside brackets and quotes do not
 // separate items.
 template <class Visit>
@@ -135,7 +130,7 @@ void for_each_item(std::string_view list, Visit visit) {
     if (c == '(' || c == '[') ++depth;
     if (c == ')' || c == ']') --depth;
     if (c != ',' || depth != 0) continue;
-    if (const auto item = trim(list.substr(start, i - start)); !item.empty()) visit(item);
+    if (const auto item = trimmed(list.substr(start, i - start)); !item.empty()) visit(item);
     start = i + 1;
   }
 }
@@ -171,7 +166,7 @@ SchemaArgument parse_argument(std::string_view item, bool keyword_only) {
     ++space;
   }
   const TypedAlias type = parse_type(item.substr(0, space));
-  std::string_view name = trim(item.substr(std::min(space, item.size())));
+  std::string_view name = trimmed(item.substr(std::min(space, item.size())));
   std::string_view value;
   if (const auto equals = name.find('='); equals != std::string_view::npos) {
     value = name.substr(equals + 1);
@@ -223,7 +218,7 @@ void parse_schema(std::string_view schema, OperatorInfo& info) {
       info.arguments.push_back(parse_argument(item, keyword_only));
     }
   });
-  std::string_view returns = trim(schema.substr(schema.find("->", close) + 2));
+  std::string_view returns = trimmed(schema.substr(schema.find("->", close) + 2));
   if (!returns.empty() && returns.front() == '(') returns = returns.substr(1, returns.size() - 2);
   for_each_item(returns, [&](std::string_view item) {
     const TypedAlias type = parse_type(item.substr(0, item.find(' ')));

@@ -73,7 +73,7 @@ class Adder {
       if (pair_.node(id).kind == NodeKind::placeholder)
         if (const std::int32_t v = slot_read_as(id); v >= 0)
           slots_[static_cast<std::size_t>(v)].placeholder = id;
-    for (const OutputEntry& entry : pair_.part(PartId(0)).outputs)
+    for (const OutputEntry& entry : pair_.part(kForwardPart).outputs)
       if (entry.node && entry.role != Role::saved && slot_by_node_[entry.node.index()] >= 0)
         return fail(Error::Kind::usage,
                     "{} is a result of the forward, so it stays on the device anyway",
@@ -105,7 +105,7 @@ class Adder {
     std::vector<std::size_t> last(pair_.storage_count(), 0);
     for (const NodeId id : pair_.order()) {
       const Node& n = pair_.node(id);
-      if (n.part != PartId(0) || n.kind != NodeKind::call) continue;
+      if (n.part != kForwardPart || n.kind != NodeKind::call) continue;
       const auto use = [&](NodeId of) {
         for (const Tensor& t : pair_.tensors(of))
           if (t.storage) last[pair_.real_storage(t.storage).index()] = index_[id.index()];
@@ -120,7 +120,7 @@ class Adder {
     first_use_.assign(values_.size(), layers_[1].size());
     for (const NodeId id : pair_.order()) {
       const Node& n = pair_.node(id);
-      if (n.part != PartId(1) || n.kind != NodeKind::call) continue;
+      if (n.part != kBackwardPart || n.kind != NodeKind::call) continue;
       for (const NodeId input : pair_.inputs(n)) {
         const std::int32_t v = slot_read_as(input);
         if (v < 0) continue;
@@ -135,7 +135,7 @@ class Adder {
   // A name that is unused in both halves, because a saved value has the same name in both.
   [[nodiscard]] StringId fresh_name(const std::string& base) {
     std::string name = base;
-    for (int i = 1; pair_.find(PartId(0), name) || pair_.find(PartId(1), name); ++i)
+    for (int i = 1; pair_.find(kForwardPart, name) || pair_.find(kBackwardPart, name); ++i)
       name = fmt::format("{}_{}", base, i);
     return pair_.intern(name);
   }
@@ -158,10 +158,10 @@ class Adder {
     n.part = part;
     n.name = fresh_name(name);
     n.target = pair_.intern_operator(target);
-    n.phase = part == PartId(0) ? Phase::forward : Phase::backward;
+    n.phase = part == kForwardPart ? Phase::forward : Phase::backward;
     n.module = like.module;
     n.stack = like.stack;
-    n.partitioner_tag = pair_.intern(part == PartId(0) ? "is_forward" : "is_backward");
+    n.partitioner_tag = pair_.intern(part == kForwardPart ? "is_forward" : "is_backward");
     n.args = pair_.make_children(Argument::Kind::list, args);
     n.set(Node::has_args);
     n.set(Node::has_value);
@@ -221,11 +221,11 @@ class Adder {
   }
 
   [[nodiscard]] NodeId replacement(const Node& reader, NodeId read) const {
-    if (reader.part == PartId(0) && reader.kind == NodeKind::output) {
+    if (reader.part == kForwardPart && reader.kind == NodeKind::output) {
       const std::int32_t v = slot_by_node_[read.index()];
       return v < 0 ? read : slots_[static_cast<std::size_t>(v)].waited;
     }
-    const std::int32_t v = reader.part == PartId(1) ? slot_read_as(read) : -1;
+    const std::int32_t v = reader.part == kBackwardPart ? slot_read_as(read) : -1;
     return v < 0 ? read : slots_[static_cast<std::size_t>(v)].back;
   }
 
@@ -248,7 +248,7 @@ class Adder {
       pair_.node(id).kwargs = kwargs;
       pair_.refresh(id);
     }
-    for (const PartId part : {PartId(0), PartId(1)})
+    for (const PartId part : {kForwardPart, kBackwardPart})
       for (OutputEntry& entry : pair_.part(part).outputs) {
         if (!entry.node) continue;
         entry.node = replacement(Node{.kind = NodeKind::output, .part = part}, entry.node);
@@ -260,7 +260,7 @@ class Adder {
   void find_storages() {
     for (const NodeId id : pair_.order()) {
       const Node& n = pair_.node(id);
-      if (n.part != PartId(1) || n.kind != NodeKind::call) continue;
+      if (n.part != kBackwardPart || n.kind != NodeKind::call) continue;
       for (std::uint32_t i = n.first_tensor; i < n.first_tensor + n.tensor_count; ++i) {
         if (const StorageId now = storage_of_input(n, first_storage_[i]))
           pair_.tensor(TensorId(i)).storage = now;

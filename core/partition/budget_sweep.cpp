@@ -25,12 +25,8 @@ namespace {
 
 constexpr double kNarrowest = 1e-3;
 
-const Figures& figures(const ParetoPoint& point) {
-  return point.figures.figures;
-}
-
 bool same_figures(const ParetoPoint& a, const ParetoPoint& b) {
-  return figures(a) == figures(b);
+  return figures_of(a) == figures_of(b);
 }
 
 double part(std::int64_t a, std::int64_t b, std::int64_t whole) {
@@ -136,8 +132,8 @@ Result<void> BudgetSweep::run() {
     const ParetoPoint& low = points_[*gap.low_point];
     const ParetoPoint& high = points_[*gap.high_point];
     if (same_figures(low, high)) return 0;
-    const Figures& a = figures(low);
-    const Figures& b = figures(high);
+    const Figures& a = figures_of(low);
+    const Figures& b = figures_of(high);
     // A gap with no extent in one of the metrics is still divided, but last.
     constexpr double kMin = 1e-9;
     return std::max(part(a.peak_bytes, b.peak_bytes, std::max(a.peak_bytes, b.peak_bytes)) *
@@ -168,13 +164,13 @@ Result<void> BudgetSweep::run() {
 
 std::vector<ParetoPoint> pareto_front(std::vector<ParetoPoint> points) {
   std::stable_sort(points.begin(), points.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
-    const Figures& x = figures(a);
-    const Figures& y = figures(b);
+    const Figures& x = figures_of(a);
+    const Figures& y = figures_of(b);
     return std::pair(x.peak_bytes, x.step_ns) < std::pair(y.peak_bytes, y.step_ns);
   });
   std::vector<ParetoPoint> front;
   for (ParetoPoint& point : points)
-    if (front.empty() || figures(point).step_ns < figures(front.back()).step_ns)
+    if (front.empty() || figures_of(point).step_ns < figures_of(front.back()).step_ns)
       front.push_back(std::move(point));
   return front;
 }

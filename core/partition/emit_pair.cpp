@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/json_text.h"
 #include "core/graph/complete.h"
 #include "core/partition/add_offload.h"
 #include "core/partition/backward_order.h"
@@ -29,8 +30,6 @@
 
 namespace jointer {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 class PairEmitter {
  public:
@@ -82,25 +81,26 @@ class PairEmitter {
   }
 
   // The descriptors of the joint graph's outputs; not an array if there are none.
-  [[nodiscard]] Json descriptors() const {
+  [[nodiscard]] OrderedJson descriptors() const {
     const std::string_view text = joint_.text(joint_.node(joint_.order().back()).desc);
-    return Json::parse(text.begin(), text.end(), nullptr, false);
+    return OrderedJson::parse(text.begin(), text.end(), nullptr, false);
   }
 
   [[nodiscard]] std::string forward_descriptors(std::size_t count) const {
-    const Json all = descriptors();
-    Json chosen = Json::array();
+    const OrderedJson all = descriptors();
+    OrderedJson chosen = OrderedJson::array();
     for (std::size_t i = 0; i < parts_.forward_outputs.size(); ++i)
-      chosen.push_back(all.is_array() ? all.at(i) : Json{{"type", "PlainAOTOutput"}, {"idx", i}});
+      chosen.push_back(all.is_array() ? all.at(i)
+                                      : OrderedJson{{"type", "PlainAOTOutput"}, {"idx", i}});
     for (std::size_t i = 0; chosen.size() < count; ++i)
-      chosen.push_back(Json{{"type", "SavedForBackwardsAOTOutput"}, {"idx", i}});
+      chosen.push_back(OrderedJson{{"type", "SavedForBackwardsAOTOutput"}, {"idx", i}});
     return chosen.dump();
   }
 
   [[nodiscard]] std::string backward_descriptors() const {
-    const Json all = descriptors();
+    const OrderedJson all = descriptors();
     if (!all.is_array()) return {};
-    Json chosen = Json::array();
+    OrderedJson chosen = OrderedJson::array();
     for (std::size_t i = parts_.forward_outputs.size(); i < all.size(); ++i)
       chosen.push_back(all[i]);
     return chosen.dump();

@@ -40,6 +40,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/json_text.h"
 #include "core/graph/complete.h"
 #include "core/graph/tuple_call.h"
 #include "core/partition/joined_order.h"
@@ -51,7 +52,6 @@
 namespace jointer {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr std::string_view kMustBeInBackward = "must_be_in_backward";
 
 // The name without the suffixes that a partitioner adds.
@@ -238,21 +238,22 @@ class PairJoiner {
 
   // --- Outputs and plan ---
 
-  [[nodiscard]] Json descriptors(PartId half) const {
+  [[nodiscard]] OrderedJson descriptors(PartId half) const {
     const std::string_view text = pair_.text(pair_.node(outputs_[half.index()]).desc);
-    return Json::parse(text.begin(), text.end(), nullptr, false);
+    return OrderedJson::parse(text.begin(), text.end(), nullptr, false);
   }
 
   void add_outputs() {
     std::vector<NodeId> returned;
-    Json all = Json::array();
-    const Json of_forward = descriptors(kForwardPart), of_backward = descriptors(kBackwardPart);
-    const auto add = [&](const OutputEntry& entry, const Json& given, std::size_t index,
+    OrderedJson all = OrderedJson::array();
+    const OrderedJson of_forward = descriptors(kForwardPart),
+                      of_backward = descriptors(kBackwardPart);
+    const auto add = [&](const OutputEntry& entry, const OrderedJson& given, std::size_t index,
                          const char* type) {
       returned.push_back(entry.node ? copy_.copy_of(matches_.now(entry.node)) : NodeId{});
       all.push_back(given.is_array() && index < given.size()
                         ? given[index]
-                        : Json{{"type", type}, {"idx", index}});
+                        : OrderedJson{{"type", type}, {"idx", index}});
     };
     const auto& forward = pair_.part(kForwardPart).outputs;
     for (std::size_t i = 0; i < matches_.own_outputs(); ++i)

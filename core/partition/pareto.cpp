@@ -39,10 +39,6 @@ constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one of the
 constexpr int kReservedRounds = 4;       // searches for a limit on reserved memory
 constexpr std::size_t kJudged = 16;      // plans whose reserved bytes are computed after each round
 
-const Figures& figures(const ParetoPoint& point) {
-  return point.figures.figures;
-}
-
 }  // namespace
 
 std::string_view to_string(LimitedMemory memory) {
@@ -104,8 +100,8 @@ class Search {
   ParetoCurve curve() {
     const Fit smallest = best(PlanLimit::of_peak(0));
     const Fit fastest = best(PlanLimit::of_step(0));
-    const std::int64_t low = figures(smallest.point).peak_bytes;
-    const std::int64_t high = figures(fastest.point).peak_bytes;
+    const std::int64_t low = figures_of(smallest.point).peak_bytes;
+    const std::int64_t high = figures_of(fastest.point).peak_bytes;
     for_limits_between(low, high, [&](const PlanLimit& limit) { (void)best(limit); });
     std::vector<ParetoPoint> points = known_;
     const std::vector<EvaluatedPlan> found = frontier_->points();
@@ -130,11 +126,11 @@ class Search {
   }
 
   [[nodiscard]] std::int64_t bound(const ParetoPoint& point) const {
-    return bound(figures(point).peak_bytes, point);
+    return bound(figures_of(point).peak_bytes, point);
   }
   // A lower bound on the step time of all plans with at most this peak, including `point`.
   [[nodiscard]] std::int64_t bound(std::int64_t peak_bytes, const ParetoPoint& point) const {
-    return std::min(frontier_->bound_ns(peak_bytes), figures(point).step_ns);
+    return std::min(frontier_->bound_ns(peak_bytes), figures_of(point).step_ns);
   }
 
  private:
@@ -149,12 +145,12 @@ class Search {
   Fit best_allocated(const PlanLimit& limit) {
     ParetoPoint nearest = known_.front();
     for (const ParetoPoint& point : known_)
-      if (limit.is_better(figures(point), figures(nearest))) nearest = point;
+      if (limit.is_better(figures_of(point), figures_of(nearest))) nearest = point;
     if (!cancelled_)
       if (const auto found = frontier_->best(limit);
-          found && limit.is_better(found->figures.figures, figures(nearest)))
+          found && limit.is_better(found->figures.figures, figures_of(nearest)))
         nearest = point_of(*found);
-    return {.point = nearest, .fits = limit.holds(figures(nearest))};
+    return {.point = nearest, .fits = limit.holds(figures_of(nearest))};
   }
 
   Fit best_reserved(PlanLimit limit) {
@@ -181,7 +177,7 @@ class Search {
         if (!best || asked.is_better(counted(each), counted(*best))) best = std::move(each);
       const std::int64_t over = reserved(found) - asked.value;
       if (!limits_peak || cancelled_ || over <= 0 || !fit.fits) break;
-      limit.value = figures(fit.point).peak_bytes - over;
+      limit.value = figures_of(fit.point).peak_bytes - over;
     }
     return {.point = point_of(*best), .fits = asked.holds(counted(*best))};
   }

@@ -37,6 +37,10 @@ struct ParetoPoint {
   [[nodiscard]] bool is_searched() const { return budget < 0 && name.empty(); }
 };
 
+inline const Figures& figures_of(const ParetoPoint& point) {
+  return point.figures.figures;
+}
+
 // The memory that a limit counts: live bytes, or bytes that the caching allocator reserves.
 enum class LimitedMemory : std::uint8_t { allocated, reserved };
 std::string_view to_string(LimitedMemory memory);

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/base/characters.h"
 #include "core/base/json_text.h"
 #include "core/pass/pipeline_text.h"
 
@@ -21,13 +21,6 @@ std::string number_text(double value) {
 }
 
 }  // namespace
-
-bool is_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
-  });
-}
 
 std::string to_text(const PassValue& value) {
   struct Writer {

@@ -36,8 +36,4 @@ struct PassValue {
 // it is not a word or would be read as another value.
 std::string to_text(const PassValue& value);
 
-// True for a nonempty text of letters, digits, `_`, `.` and `-`, which needs no quotes in a
-// pipeline.
-bool is_word(std::string_view text);
-
 }  // namespace jointer

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/bytes.h"
+#include "core/base/characters.h"
 #include "core/base/json_fields.h"
 
 namespace jointer {

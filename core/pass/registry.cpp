@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/characters.h"
 #include "core/base/nearest_name.h"
 
 namespace jointer {

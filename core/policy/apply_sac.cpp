@@ -45,7 +45,6 @@
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kForwardRegion = 0;  // ac_graph_id
 constexpr std::string_view kPerLayer = "layer";
 
 // A rule and its counter.

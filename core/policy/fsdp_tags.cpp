@@ -13,6 +13,7 @@
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/graph/users.h"
+#include "core/ops/collective_targets.h"
 #include "core/policy/fsdp_gathers.h"
 #include "core/policy/sac_walk.h"
 #include "core/policy/tag_edit.h"
@@ -41,10 +42,9 @@ std::vector<FsdpGather> fsdp_gathers(const Graph& graph) {
   const Users users(graph);
   std::vector<FsdpGather> found;
   for (const NodeId id : graph.order()) {
-    if (!calls(graph, id, "_c10d_functional.wait_tensor.default")) continue;
+    if (!calls(graph, id, kWaitTarget)) continue;
     const auto inputs = graph.inputs(id);
-    if (inputs.empty() ||
-        !calls(graph, inputs.front(), "_c10d_functional.all_gather_into_tensor.default") ||
+    if (inputs.empty() || !calls(graph, inputs.front(), kAllGatherTarget) ||
         !comes_from_input(graph, inputs.front()))
       continue;
     FsdpGather gather{.convert = {}, .gather = inputs.front(), .wait = id, .slices = {}};

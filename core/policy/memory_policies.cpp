@@ -45,8 +45,6 @@
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kRegion = 0;
-
 enum class Rule : std::uint8_t { standard, full, eager };
 
 class Tagger {
@@ -75,7 +73,7 @@ class Tagger {
       if (is_forward_call(id) && !is_head(id)) tag(id);
     for (const NodeId id : graph_.order())
       if (is_recomputed(plan_.policy(id)) && crosses_layers(id)) {
-        plan_.set(id, MemoryPolicy::must_save, kRegion);
+        plan_.set(id, MemoryPolicy::must_save, kForwardRegion);
         ++boundaries_;
       }
   }
@@ -83,7 +81,7 @@ class Tagger {
   // Returns the number of offloaded values.
   std::size_t offload(std::int64_t budget) {
     const auto chosen = choose_offloads(graph_, users_, layers_, plan_, budget);
-    for (const NodeId id : chosen) plan_.set(id, MemoryPolicy::must_cpu_offload, kRegion);
+    for (const NodeId id : chosen) plan_.set(id, MemoryPolicy::must_cpu_offload, kForwardRegion);
     return chosen.size();
   }
 
@@ -109,15 +107,15 @@ class Tagger {
     const Node& n = graph_.node(id);
     const OperatorInfo& op = graph_.op(n);
     if (std::binary_search(forced_.begin(), forced_.end(), id)) {
-      plan_.set(id, MemoryPolicy::must_save, kRegion);
+      plan_.set(id, MemoryPolicy::must_save, kForwardRegion);
     } else if (op.is_getitem || op.is_wait) {
       const auto inputs = graph_.inputs(id);
       if (!inputs.empty() && plan_.has(inputs.front()))
-        plan_.set(id, plan_.policy(inputs.front()), kRegion);
+        plan_.set(id, plan_.policy(inputs.front()), kForwardRegion);
     } else if (is_symbol(graph_, n) && !is_symbolic_float(graph_, n)) {
-      plan_.set(id, MemoryPolicy::must_save, kRegion);
+      plan_.set(id, MemoryPolicy::must_save, kForwardRegion);
     } else {
-      plan_.set(id, decide(id, op), kRegion);
+      plan_.set(id, decide(id, op), kForwardRegion);
     }
   }
 

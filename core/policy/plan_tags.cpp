@@ -27,10 +27,8 @@
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kRegion = 0;
-
 RegionChange set_region() {
-  return {.kind = RegionChange::Kind::set, .id = kRegion};
+  return {.kind = RegionChange::Kind::set, .id = kForwardRegion};
 }
 
 // The input that a call's result is a view of; none if the result has its own memory.

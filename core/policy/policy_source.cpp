@@ -4,8 +4,8 @@
 // refused first.
 
 #include <algorithm>
-#include <cctype>
 
+#include "core/base/characters.h"
 #include "core/capture/fx_text.h"
 #include "core/capture/torch_trace.h"
 #include "core/policy/import.h"
@@ -37,9 +37,7 @@ bool is_json_of_objects(std::string_view text) {
 // True if the line starts like the output of torch's loggers: `V1122 12:50:01.000 ...`.
 bool is_log_line(std::string_view line) {
   return line.size() > 5 && std::string_view("VDIWEC").find(line[0]) != std::string_view::npos &&
-         line[5] == ' ' && std::all_of(line.begin() + 1, line.begin() + 5, [](char c) {
-           return std::isdigit(static_cast<unsigned char>(c)) != 0;
-         });
+         line[5] == ' ' && is_digits(line.substr(1, 4));
 }
 
 Error no_policy(std::string_view what) {

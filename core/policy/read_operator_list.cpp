@@ -22,6 +22,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/characters.h"
 #include "core/ops/operator_table.h"
 #include "core/policy/import.h"
 
@@ -33,10 +34,6 @@ struct Word {
   Kind kind = Kind::sign;
   std::string_view value;
 };
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 class Words {
  public:
@@ -50,10 +47,10 @@ class Words {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (c == '"' || c == '\'') {
         if (auto word = quoted(c)) words.push_back(*word);
-      } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-        words.push_back({Word::Kind::number, take(is_word)});
-      } else if (is_word(c)) {
-        words.push_back({Word::Kind::name, take([](char d) { return is_word(d) || d == '.'; })});
+      } else if (is_digit(c)) {
+        words.push_back({Word::Kind::number, take(is_name_character)});
+      } else if (is_name_character(c)) {
+        words.push_back({Word::Kind::name, take(is_dotted_name_character)});
       } else {
         if (std::isspace(static_cast<unsigned char>(c)) == 0)
           words.push_back({Word::Kind::sign, text_.substr(at_, 1)});

@@ -84,9 +84,11 @@ class SizeList {
     return input_error(
         "the list of saved values is truncated or damaged at `{}`: expected [(bytes, 'name'), "
         "...]",
-        trimmed(rest_.empty() ? begin_ : rest_.substr(0, 40)));
+        first_line(rest_.empty() ? begin_ : rest_.substr(0, 40)));
   }
-  static std::string_view trimmed(std::string_view text) { return text.substr(0, text.find('\n')); }
+  static std::string_view first_line(std::string_view text) {
+    return text.substr(0, text.find('\n'));
+  }
 
   std::string_view rest_, begin_;
 };

@@ -4,18 +4,12 @@
 
 #include <algorithm>
 
+#include "core/base/trimmed.h"
 #include "core/policy/import.h"
 #include "core/policy/python_operator.h"
 
 namespace jointer {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
 
 // Joins the lines of the text with bars, without doubling bars at line ends.
 std::string on_one_line(std::string_view text) {

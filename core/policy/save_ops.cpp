@@ -8,6 +8,8 @@
 
 #include <array>
 
+#include "core/ops/collective_targets.h"
+
 namespace jointer {
 
 std::span<const std::string_view> toolkit_save_ops() {
@@ -18,7 +20,7 @@ std::span<const std::string_view> toolkit_save_ops() {
       "aten._scaled_dot_product_cudnn_attention.default",
       "aten._scaled_dot_product_attention_math.default",
       "aten._scaled_dot_product_fused_attention_overrideable.default",
-      "_c10d_functional.reduce_scatter_tensor.default",
+      kReduceScatterTarget,
       "aten.max.default",
       "flex_attention",
       "torch_attn._varlen_attn.default",
@@ -51,7 +53,7 @@ std::span<const std::string_view> titan_save_ops() {
       "aten.topk.default",
       "inductor_compiled_code",
       "torch_attn._varlen_attn.default",
-      "_c10d_functional.reduce_scatter_tensor.default",
+      kReduceScatterTarget,
       "_c10d_functional.all_to_all_single.default",
       "deepep.dispatch.default",
       "deepep.combine.default",

@@ -33,22 +33,6 @@ namespace {
 
 constexpr int kMaxRounds = 4;
 
-bool is_number(std::string_view segment) {
-  return !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-// Replaces every number in the path with `*`.
-std::string generalized(std::string_view path) {
-  std::string out;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('.'), path.size());
-    if (!out.empty()) out += '.';
-    out += is_number(path.substr(0, end)) ? std::string_view("*") : path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return out;
-}
-
 // Escapes the pattern characters in a path.
 std::string escaped(std::string_view path) {
   std::string out;
@@ -65,7 +49,7 @@ std::string escaped(std::string_view path) {
 std::vector<std::string> module_patterns(const std::string& path) {
   std::vector<std::string> patterns{"*"};
   const std::string plain = escaped(path);
-  for (const std::string& text : {generalized(plain), plain}) {
+  for (const std::string& text : {with_any_numbers(plain), plain}) {
     if (text.empty()) continue;
     for (std::size_t dot = text.find('.'); dot != std::string::npos; dot = text.find('.', dot + 1))
       patterns.push_back(text.substr(0, dot) + ".*");

@@ -1,9 +1,9 @@
 #include "core/policy/tag_edit.h"
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "core/base/characters.h"
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
 #include "core/edit/tag_list.h"
@@ -67,12 +67,9 @@ std::string pipeline_list(std::span<const std::string> texts) {
   std::string out = "[";
   for (const std::string& text : texts) {
     if (out.size() > 1) out += ',';
-    const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
-    });
-    out +=
-        plain ? text
-              : nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    out += is_word(text) ? text
+                         : nlohmann::json(text).dump(-1, ' ', false,
+                                                     nlohmann::json::error_handler_t::replace);
   }
   return out + "]";
 }

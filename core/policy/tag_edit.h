@@ -2,6 +2,7 @@
 
 // Helpers for functions that tag graphs.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,9 @@ namespace jointer {
 
 // Error (usage): the graph is a pair, in which the saved values are already fixed.
 Result<void> check_taggable(const Graph& graph);
+
+// The ac_graph_id of tags that make the whole forward one region.
+inline constexpr std::int64_t kForwardRegion = 0;
 
 // The tags to set, by node id.
 class TagPlan {

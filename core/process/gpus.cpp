@@ -1,19 +1,15 @@
 #include "core/process/gpus.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+
+#include "core/base/characters.h"
 
 namespace jointer {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_number(std::string_view text) {
-  return !text.empty() &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
-}
 
 int device_files(const fs::path& folder) {
   constexpr std::string_view kPrefix = "nvidia";
@@ -22,7 +18,7 @@ int device_files(const fs::path& folder) {
   for (fs::directory_iterator it(folder, status), last; !status && it != last;
        it.increment(status)) {
     const std::string name = it->path().filename().string();
-    if (name.starts_with(kPrefix) && is_number(std::string_view(name).substr(kPrefix.size())))
+    if (name.starts_with(kPrefix) && is_digits(std::string_view(name).substr(kPrefix.size())))
       ++count;
   }
   return count;
@@ -36,7 +32,7 @@ int named_gpus(std::string_view visible) {
     const std::size_t end = std::min(visible.find(','), visible.size());
     std::string entry(visible.substr(0, end));
     std::erase(entry, ' ');
-    if (!is_number(entry) && !entry.starts_with("GPU-") && !entry.starts_with("MIG-")) break;
+    if (!is_digits(entry) && !entry.starts_with("GPU-") && !entry.starts_with("MIG-")) break;
     ++count;
     visible.remove_prefix(std::min(end + 1, visible.size()));
   }

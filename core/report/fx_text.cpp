@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/base/characters.h"
+#include "core/base/json_text.h"
 #include "core/capture/native_reader.h"
 #include "core/report/export.h"
 #include "core/report/python_repr.h"
@@ -18,15 +20,13 @@
 namespace jointer {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kMaxSubgraphDepth = 16;
 
 std::string identifier(std::string_view text, std::string_view fallback) {
   std::string name;
-  for (const char c : text) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  for (const char c : text) name += is_name_character(c) ? c : '_';
   if (name.empty()) name = fallback;
-  if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "_");
+  if (is_digit(name.front())) name.insert(0, "_");
   return name;
 }
 
@@ -161,7 +161,7 @@ class FxTextWriter {
     constexpr std::size_t kMax = 40;
     const std::string_view custom = graph_.text(n.custom);
     if (custom.empty()) return {};
-    Json json = Json::parse(custom, nullptr, /*allow_exceptions=*/false);
+    OrderedJson json = OrderedJson::parse(custom, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object() || json.empty()) return {};
     for (auto& [key, value] : json.items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : json_repr(value);
@@ -190,7 +190,8 @@ class FxTextWriter {
 
   void output(const Node& n) {
     const auto args = graph_.args(n);
-    const Json descriptors = Json::parse(graph_.text(n.desc), nullptr, /*allow_exceptions=*/false);
+    const OrderedJson descriptors =
+        OrderedJson::parse(graph_.text(n.desc), nullptr, /*allow_exceptions=*/false);
     const bool is_list = args.size() == 1 && (args[0].kind == Argument::Kind::list ||
                                               args[0].kind == Argument::Kind::tuple);
     if (!is_list || !descriptors.is_array()) {
@@ -211,24 +212,24 @@ class FxTextWriter {
   void subgraphs(std::size_t indent, int depth) {
     const std::string_view text = graph_.part(part_).constants;
     if (text.find("\"subgraph\"") == std::string_view::npos) return;
-    Json constants = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    OrderedJson constants = OrderedJson::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!constants.is_object()) return;
     for (auto& [name, constant] : constants.items()) {
       if (!constant.is_object() || !constant.contains("subgraph")) continue;
-      Json& subgraph = constant["subgraph"];
+      OrderedJson& subgraph = constant["subgraph"];
       if (!subgraph.is_object() || !subgraph.contains("nodes")) continue;
-      for (Json& node : subgraph["nodes"])
+      for (OrderedJson& node : subgraph["nodes"])
         if (node.is_object()) {
           node.erase("stack");
           node.erase("module");
         }
-      Json document = {{"format", "jointer-capture"},
-                       {"version", 1},
-                       {"kind", "subgraph"},
-                       {"storages", std::vector<int>(graph_.storage_count(), 0)}};
+      OrderedJson document = {{"format", "jointer-capture"},
+                              {"version", 1},
+                              {"kind", "subgraph"},
+                              {"storages", std::vector<int>(graph_.storage_count(), 0)}};
       document.update(subgraph);
       const auto inner = read_native(
-          name, PaddedBytes(document.dump(-1, ' ', false, Json::error_handler_t::replace)));
+          name, PaddedBytes(document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)));
       if (!inner) continue;
       out_ += '\n';
       FxTextWriter(*inner, PartId(0), out_)

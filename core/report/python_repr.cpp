@@ -2,46 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "core/base/characters.h"
+#include "core/base/json_text.h"
+#include "core/graph/python_operators.h"
+
 namespace jointer {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Operators that are symbols in Python, with their names in the `operator` module.
-struct Operator {
-  std::string_view name, token;
-};
-constexpr std::array<Operator, 19> kInfix{{
-    {"add", "+"}, {"sub", "-"},  {"mul", "*"},     {"floordiv", "//"}, {"truediv", "/"},
-    {"mod", "%"}, {"pow", "**"}, {"lshift", "<<"}, {"rshift", ">>"},   {"and_", "&"},
-    {"or_", "|"}, {"xor", "^"},  {"matmul", "@"},  {"eq", "=="},       {"ne", "!="},
-    {"lt", "<"},  {"gt", ">"},   {"le", "<="},     {"ge", ">="},
-}};
-constexpr std::array<Operator, 3> kPrefix{{{"neg", "-"}, {"pos", "+"}, {"invert", "~"}}};
-constexpr std::array<Operator, 12> kInplace{{
-    {"iadd", "+="},
-    {"iand", "&="},
-    {"ifloordiv", "//="},
-    {"ilshift", "<<="},
-    {"imod", "%="},
-    {"imul", "*="},
-    {"imatmul", "@="},
-    {"ior", "|="},
-    {"ipow", "**="},
-    {"irshift", ">>="},
-    {"isub", "-="},
-    {"itruediv", "/="},
-}};
+constexpr std::array<PythonOperator, 3> kPrefixOperators{
+    {{"-", "neg"}, {"+", "pos"}, {"~", "invert"}}};
 
 template <std::size_t N>
-std::string_view token_of(const std::array<Operator, N>& operators, std::string_view name) {
-  for (const Operator& op : operators)
-    if (op.name == name) return op.token;
+std::string_view symbol_of(const std::array<PythonOperator, N>& operators, std::string_view name) {
+  for (const PythonOperator& op : operators)
+    if (op.name == name) return op.symbol;
   return {};
 }
 
@@ -53,19 +31,11 @@ std::string real_repr(double value) {
   return text;
 }
 
-bool is_identifier(std::string_view text) {
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0) return false;
-  for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
-  return true;
-}
-
 std::string device_repr(std::string_view device) {
   const auto colon = std::min(device.find(':'), device.size());
   const std::string_view index = device.substr(std::min(colon + 1, device.size()));
   if (colon == device.size()) return fmt::format("device(type={})", quoted_repr(device));
-  if (index.empty() || index.find_first_not_of("0123456789") != std::string_view::npos)
-    return fmt::format("device({})", quoted_repr(device));
+  if (!is_digits(index)) return fmt::format("device({})", quoted_repr(device));
   return fmt::format("device(type={}, index={})", quoted_repr(device.substr(0, colon)), index);
 }
 
@@ -79,9 +49,8 @@ bool are_operands(std::span<const Argument> args) {
 
 // Returns the type name for `<TYPE object>`.
 std::string_view plain_type(std::string_view type) {
-  const bool plain = !type.empty() && std::all_of(type.begin(), type.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-  });
+  const bool plain =
+      !type.empty() && std::all_of(type.begin(), type.end(), is_dotted_name_character);
   return plain ? type : "object";
 }
 
@@ -142,7 +111,7 @@ std::string attribute_path(std::string_view base, std::string_view path) {
   return result;
 }
 
-std::string json_repr(const Json& json) {
+std::string json_repr(const OrderedJson& json) {
   if (json.is_null()) return "None";
   if (json.is_boolean()) return json.get<bool>() ? "True" : "False";
   if (json.is_number_float()) return real_repr(json.get<double>());
@@ -151,7 +120,7 @@ std::string json_repr(const Json& json) {
   const auto separate = [&] { text += text.size() > 1 && text.back() != '(' ? ", " : ""; };
   if (json.is_array()) {
     text = "[";
-    for (const Json& element : json) {
+    for (const OrderedJson& element : json) {
       separate();
       text += json_repr(element);
     }
@@ -177,7 +146,7 @@ std::string json_repr(const Json& json) {
 }
 
 std::string json_repr(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const OrderedJson json = OrderedJson::parse(text, nullptr, /*allow_exceptions=*/false);
   return json.is_discarded() ? std::string() : json_repr(json);
 }
 
@@ -197,7 +166,8 @@ std::string PythonRepr::type(const Value& value) const {
   if (value.kind == Value::Kind::symbol)
     return fmt::format("Sym({})", graph_.expression_text(value.expression()));
   if (value.kind == Value::Kind::constant) {
-    const Json json = Json::parse(graph_.text(value.text()), nullptr, /*allow_exceptions=*/false);
+    const OrderedJson json =
+        OrderedJson::parse(graph_.text(value.text()), nullptr, /*allow_exceptions=*/false);
     return json.is_number_integer() || json.is_boolean() ? fmt::format("Sym({})", json_repr(json))
                                                          : std::string();
   }
@@ -308,12 +278,14 @@ std::string PythonRepr::call(const Node& node, std::string_view name) const {
     if (bare == "setitem" && args.size() == 3 && on_node)
       return fmt::format("{}[{}] = {};  {} = {}", argument(args[0]), argument(args[1]),
                          argument(args[2]), name, argument(args[0]));
-    if (const auto token = token_of(kInfix, bare); !token.empty() && args.size() == 2)
-      return fmt::format("{} = {} {} {}", name, argument(args[0]), token, argument(args[1]));
-    if (const auto token = token_of(kPrefix, bare); !token.empty() && args.size() == 1 && on_node)
-      return fmt::format("{} = {}{}", name, token, argument(args[0]));
-    if (const auto token = token_of(kInplace, bare); !token.empty() && args.size() == 2 && on_node)
-      return fmt::format("{} {} {};  {} = {}", argument(args[0]), token, argument(args[1]), name,
+    if (const auto symbol = symbol_of(kInfixOperators, bare); !symbol.empty() && args.size() == 2)
+      return fmt::format("{} = {} {} {}", name, argument(args[0]), symbol, argument(args[1]));
+    if (const auto symbol = symbol_of(kPrefixOperators, bare);
+        !symbol.empty() && args.size() == 1 && on_node)
+      return fmt::format("{} = {}{}", name, symbol, argument(args[0]));
+    if (const auto symbol = symbol_of(kInplaceOperators, bare);
+        !symbol.empty() && args.size() == 2 && on_node)
+      return fmt::format("{} {} {};  {} = {}", argument(args[0]), symbol, argument(args[1]), name,
                          argument(args[0]));
   }
   constexpr std::string_view kMethod = "call_method.", kModule = "call_module.";

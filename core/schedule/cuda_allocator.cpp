@@ -28,10 +28,11 @@
 
 #include <iterator>
 
+#include "core/base/byte_units.h"
+
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kSmallRequest = kMiB;
 constexpr std::int64_t kSmallSegment = 2 * kMiB;
 constexpr std::int64_t kLargeSegment = 20 * kMiB;

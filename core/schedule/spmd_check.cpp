@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/graph/size_text.h"
 
 namespace jointer {
 namespace {
@@ -50,18 +51,6 @@ struct Program {
   std::vector<const GroupKey*> keys;  // indexed by group id
   std::vector<std::size_t> number;    // indexed by node id: index among the calls of its group
 };
-
-std::string shape_text(const Graph& graph, const Tensor& tensor) {
-  std::string text(to_string(tensor.dtype));
-  text += '[';
-  bool first = true;
-  for (const Dim& size : graph.shape(tensor)) {
-    if (!std::exchange(first, false)) text += ',';
-    text += size.expression ? std::string(graph.expression_text(size.expression))
-                            : std::to_string(size.value);
-  }
-  return text + ']';
-}
 
 // "all_reduce" for "_c10d_functional.all_reduce.default".
 std::string_view short_name(std::string_view target) {
@@ -112,7 +101,7 @@ Call describe(const Graph& graph, NodeId id) {
   std::string shapes;
   for (const NodeId input : graph.inputs(node))
     for (const Tensor& tensor : graph.tensors(input)) {
-      shapes += (shapes.empty() ? "" : ", ") + shape_text(graph, tensor);
+      shapes += (shapes.empty() ? "" : ", ") + type_text(graph, tensor);
       call.key += fmt::format(" {}", to_string(tensor.dtype));
       // With splits, sizes may differ between ranks.
       if (!is_split) call.key += fmt::format("x{}", graph.numel(tensor));

@@ -36,13 +36,12 @@
 
 #include <algorithm>
 
+#include "core/base/byte_units.h"
 #include "core/base/checked.h"
 #include "core/schedule/lifetimes.h"
 
 namespace jointer {
 namespace {
-
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 // The lifetimes by the moment at which they begin or end in the loop.
 struct Spans {

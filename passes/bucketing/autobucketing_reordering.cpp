@@ -57,6 +57,7 @@
 #include <limits>
 #include <memory>
 
+#include "core/base/byte_units.h"
 #include "core/base/checked.h"
 #include "core/base/counted.h"
 #include "core/base/units.h"
@@ -71,8 +72,6 @@
 
 namespace jointer {
 namespace {
-
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 struct Settings {
   OverlapOptions schedule;

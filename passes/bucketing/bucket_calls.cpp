@@ -37,6 +37,7 @@
 
 #include "core/graph/storages.h"
 #include "core/graph/torch_version.h"
+#include "core/ops/collective_targets.h"
 
 namespace jointer {
 namespace {
@@ -273,8 +274,8 @@ class Writer {
   }
   NodeId wait(NodeId of, const Sizes& shape) {
     // The first wait and all later calls belong to `behind`.
-    const NodeId id = call("_c10d_functional.wait_tensor.default", "wait_tensor",
-                           std::array{node(of)}, tensor(shape, storage_of(of)));
+    const NodeId id =
+        call(kWaitTarget, "wait_tensor", std::array{node(of)}, tensor(shape, storage_of(of)));
     if (calls_.waits.empty()) {
       calls_.ahead.pop_back();
       calls_.behind.push_back(id);
@@ -386,7 +387,7 @@ class Writer {
   // Gathers into `whole`. Returns the result, with one row per rank.
   NodeId gather_into(NodeId whole, NodeId row, std::int64_t total) {
     const NodeId begun =
-        start("_c10d_functional.all_gather_into_tensor_out.default", "all_gather_into_tensor_out",
+        start(kAllGatherOutTarget, "all_gather_into_tensor_out",
               std::array{node(row), number(g_), group_}, tensor({g_ * total}, storage_of(whole)),
               std::array{text("out"), node(whole)});
     return view(wait(begun, {g_ * total}), {g_, -1}, {g_, total});
@@ -517,7 +518,7 @@ class Writer {
     const NodeId joined = join_for_scatter(total);
     const Argument op = *graph_.argument(graph_.node(first_), "reduce_op");
     const NodeId begun =
-        start("_c10d_functional.reduce_scatter_tensor.default", "reduce_scatter_tensor",
+        start(kReduceScatterTarget, "reduce_scatter_tensor",
               std::array{node(joined), op, number(g_), group_}, tensor({total / g_}, {}));
     const NodeId whole = wait(begun, {total / g_});
     unpack(split(whole, sizes, 0, std::array{node(whole), numbers(sizes)}));

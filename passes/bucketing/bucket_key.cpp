@@ -1,15 +1,14 @@
 #include "passes/bucketing/bucket_key.h"
 
+#include "core/ops/collective_targets.h"
+
 namespace jointer {
 
 std::string bucket_key(const Graph& graph, const Node& start, const BucketRules& rules) {
-  constexpr std::string_view kGather = "_c10d_functional.all_gather_into_tensor.default";
   std::string_view target = graph.target(start);
-  if (rules.takes_buckets && target == "_c10d_functional.all_gather_into_tensor_out.default")
-    target = kGather;
-  const bool gathers = target == kGather;
-  if (!gathers && target != "_c10d_functional.reduce_scatter_tensor.default" &&
-      target != "_c10d_functional.all_reduce.default")
+  if (rules.takes_buckets && target == kAllGatherOutTarget) target = kAllGatherTarget;
+  const bool gathers = target == kAllGatherTarget;
+  if (!gathers && target != kReduceScatterTarget && target != "_c10d_functional.all_reduce.default")
     return {};
   const Tensor* result = graph.single_tensor(start);
   const auto text = [&](std::string_view name) -> std::string_view {

@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "core/ops/collective_targets.h"
 #include "core/ops/flops.h"
 
 namespace jointer {
@@ -29,9 +30,7 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start) {
 
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start) {
   const Node& n = graph.node(start);
-  if (n.kind != NodeKind::call ||
-      graph.target(n) != "_c10d_functional.reduce_scatter_tensor.default")
-    return false;
+  if (n.kind != NodeKind::call || graph.target(n) != kReduceScatterTarget) return false;
   std::vector<NodeId> pending{start};
   std::unordered_set<NodeId> met{start};
   while (!pending.empty()) {

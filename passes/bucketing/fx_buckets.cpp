@@ -14,6 +14,7 @@
 
 #include "core/graph/effects.h"
 #include "core/graph/storage_moves.h"
+#include "core/ops/collective_targets.h"
 
 namespace jointer {
 namespace {
@@ -99,8 +100,7 @@ bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective) {
   // If a bucket gathers in place, both its packing call and its collective write to its memory. In
   // that case, other nodes that write to the memory count, but nodes that read it do not.
-  const bool has_own = graph.target(graph.node(collective.start)) ==
-                       "_c10d_functional.all_gather_into_tensor_out.default";
+  const bool has_own = graph.target(graph.node(collective.start)) == kAllGatherOutTarget;
   const auto inputs = graph.inputs(collective.start);
   const auto is_own = [&](NodeId id) {
     return id == collective.start || id == collective.wait ||

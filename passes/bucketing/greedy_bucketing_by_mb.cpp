@@ -23,13 +23,13 @@
 namespace jointer {
 namespace {
 
-struct Kind {
+struct KindParameter {
   CollectiveKind kind;
   const char* parameter;
 };
-constexpr Kind kKinds[] = {{CollectiveKind::all_gather, "all_gather"},
-                           {CollectiveKind::reduce_scatter, "reduce_scatter"},
-                           {CollectiveKind::all_reduce, "all_reduce"}};
+constexpr KindParameter kKinds[] = {{CollectiveKind::all_gather, "all_gather"},
+                                    {CollectiveKind::reduce_scatter, "reduce_scatter"},
+                                    {CollectiveKind::all_reduce, "all_reduce"}};
 
 Result<void> run_greedy_bucketing_by_mb(Graph& graph, const Arguments& arguments,
                                         PassContext& context) {
@@ -38,7 +38,7 @@ Result<void> run_greedy_bucketing_by_mb(Graph& graph, const Arguments& arguments
       arguments.boolean("multidtype") ? BucketDtypes::several : BucketDtypes::one;
   double done = 0;
   for (std::size_t part = 0; part < graph.part_count(); ++part)
-    for (const Kind& kind : kKinds) {
+    for (const KindParameter& kind : kKinds) {
       JOINTER_CHECK(context.report(done / static_cast<double>(3 * graph.part_count())));
       done += 1;
       if (!arguments.boolean(kind.parameter)) continue;

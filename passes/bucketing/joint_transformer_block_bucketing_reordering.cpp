@@ -50,6 +50,7 @@
 
 #include "core/base/units.h"
 #include "core/graph/dependencies.h"
+#include "core/ops/collective_targets.h"
 #include "core/schedule/stable_order.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/bucket_levels.h"
@@ -182,8 +183,7 @@ class BlockBucketing {
   std::string key(NodeId start) const {
     const Node& n = graph_.node(start);
     const std::string_view target = graph_.target(n);
-    if (target != "_c10d_functional.all_gather_into_tensor.default" &&
-        target != "_c10d_functional.reduce_scatter_tensor.default" &&
+    if (target != kAllGatherTarget && target != kReduceScatterTarget &&
         target != "_c10d_functional.all_reduce.default")
       return {};
     const Argument* group = graph_.argument(n, "group_name");

@@ -4,21 +4,17 @@
 #include <array>
 #include <set>
 
+#include "core/base/characters.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/support/unknown_name.h"
 
 namespace jointer {
 namespace {
 
-bool is_number(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 bool is_list(const ModuleTree& modules, const Module& module) {
   return !module.children.empty() &&
          std::all_of(module.children.begin(), module.children.end(),
-                     [&](ModuleId id) { return is_number(modules.module(id).segment); });
+                     [&](ModuleId id) { return is_digits(modules.module(id).segment); });
 }
 
 // The members of a numbered list of modules, sorted by number.

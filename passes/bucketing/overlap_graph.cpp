@@ -7,6 +7,7 @@
 #include "core/cost/torch_nccl.h"
 #include "core/cost/torch_nccl_2_15.h"
 #include "core/graph/torch_version.h"
+#include "core/ops/collective_targets.h"
 #include "core/ops/torch_registry.h"
 
 namespace jointer {
@@ -233,8 +234,7 @@ void OverlapGraph::find_uses() {
   for (std::size_t i = size(); i-- > 0;) {
     const auto p = static_cast<Place>(i);
     const Node& n = graph->node(nodes[p]);
-    bool feeds = n.kind == NodeKind::call &&
-                 graph->target(n) == "_c10d_functional.reduce_scatter_tensor.default";
+    bool feeds = n.kind == NodeKind::call && graph->target(n) == kReduceScatterTarget;
     std::uint32_t first = first_compute[p];
     for (const Place user : users.of(p)) {
       feeds = feeds || feeds_reduce_scatter[user];

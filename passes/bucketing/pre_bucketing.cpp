@@ -23,7 +23,9 @@
 #include <array>
 #include <set>
 
+#include "core/base/byte_units.h"
 #include "core/base/checked.h"
+#include "core/ops/collective_targets.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/bucketing/greedy_buckets.h"
 #include "passes/support/group_twin.h"
@@ -33,7 +35,6 @@ namespace {
 
 using Number = std::uint32_t;
 
-constexpr double kMiB = 1024.0 * 1024;
 constexpr double kMinMiB = 10, kMaxMiB = 500;
 
 struct FsdpGroups {
@@ -48,8 +49,7 @@ StringId group_name(const Graph& graph, NodeId start) {
 
 FsdpGroups find_groups(const Graph& graph, PartId part) {
   FsdpGroups groups;
-  for (const std::string_view target : {"_c10d_functional.all_gather_into_tensor.default",
-                                        "_c10d_functional.all_gather_into_tensor_out.default"})
+  for (const std::string_view target : {kAllGatherTarget, kAllGatherOutTarget})
     for (const NodeId id : graph.order()) {
       const Node& n = graph.node(id);
       if (n.part != part || n.kind != NodeKind::call || graph.target(n) != target ||

@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/graph/size_text.h"
 #include "core/open/open_ranks.h"
 #include "passes/support/parameters.h"
 
@@ -37,16 +38,11 @@ struct Call {
   std::string target, value;
 };
 
-std::string text_of(const Graph& graph, const Dim& dim) {
-  return dim.expression ? std::string(graph.expression_text(dim.expression))
-                        : std::to_string(dim.value);
-}
-
 std::string text_of(const Graph& graph, std::span<const Dim> dims) {
   std::string text = "[";
   for (const Dim& dim : dims) {
     if (text.size() > 1) text += ",";
-    text += text_of(graph, dim);
+    text += size_text(graph, dim);
   }
   return text + "]";
 }
@@ -56,9 +52,10 @@ std::string text_of(const Graph& graph, const Tensor& t) {
   std::string text = fmt::format("{}{} {}", to_string(t.dtype), text_of(graph, graph.shape(t)),
                                  kDevices[static_cast<std::size_t>(graph.device_type(t))]);
   if (t.has(Tensor::has_stride)) text += " strides " + text_of(graph, graph.stride(t));
-  if (graph.offset(t).value != 0) text += " from " + text_of(graph, graph.offset(t));
+  if (graph.offset(t).value != 0) text += " from " + size_text(graph, graph.offset(t));
   if (t.storage)
-    text += fmt::format(" in {} B", text_of(graph, graph.storage(graph.captured_storage(t)).bytes));
+    text +=
+        fmt::format(" in {} B", size_text(graph, graph.storage(graph.captured_storage(t)).bytes));
   return text;
 }
 

@@ -10,39 +10,22 @@
 
 #include "passes/checks/validate_flex_attn_annotation.h"
 
-#include <nlohmann/json.hpp>
-
-#include "core/base/json_text.h"
+#include "passes/support/flex_attention.h"
+#include "passes/support/inductor_mark.h"
 #include "passes/support/kept.h"
 
 namespace jointer {
 namespace {
-
-constexpr const char* kMark = "compile_with_inductor";
-
-bool is_flex_attention(const Graph& graph, const Node& n) {
-  if (n.kind != NodeKind::call) return false;
-  std::string_view target = graph.target(n);
-  if (constexpr std::string_view kSpace = "higher_order."; target.starts_with(kSpace))
-    target.remove_prefix(kSpace.size());
-  return target == "flex_attention" || target == "flex_attention_backward";
-}
-
-bool is_marked(const Graph& graph, const Node& n) {
-  if (!n.custom) return false;
-  const auto custom = parse_json(graph.text(n.custom), "custom");
-  return custom && custom->is_object() && custom->contains(kMark);
-}
 
 Result<void> run_validate_flex_attn_annotation(Graph& graph, const Arguments&,
                                                PassContext& context) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (!is_flex_attention(graph, n)) continue;
-    if (!is_marked(graph, n))
+    if (!is_annotated_for_inductor(graph, n))
       return fail(Error::Kind::usage,
                   "{} ({}) is not annotated with {}; call it under torch.fx.traceback.annotate",
-                  graph.name(id), graph.target(n), kMark);
+                  graph.name(id), graph.target(n), kInductorMark);
     context.decide(graph, id, "checked", "it is annotated");
   }
   return {};

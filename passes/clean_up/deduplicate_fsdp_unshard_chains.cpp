@@ -29,6 +29,7 @@
 
 #include "core/graph/effects.h"
 #include "core/graph/users.h"
+#include "core/ops/collective_targets.h"
 #include "passes/clean_up/substitution.h"
 #include "passes/support/kept.h"
 
@@ -83,8 +84,7 @@ class Deduplicator {
   }
 
   [[nodiscard]] bool is_gather(const Node& n) const {
-    return n.kind == NodeKind::call &&
-           graph_.target(n) == "_c10d_functional.all_gather_into_tensor.default";
+    return n.kind == NodeKind::call && graph_.target(n) == kAllGatherTarget;
   }
 
   [[nodiscard]] bool is_view_or_cast(const Node& n) const {

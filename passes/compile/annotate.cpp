@@ -28,12 +28,12 @@
 
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
+#include "passes/support/flex_attention.h"
+#include "passes/support/inductor_mark.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {
-
-constexpr const char* kMark = "compile_with_inductor";
 
 Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& parameter) {
   OrderedJson mark = OrderedJson::object();
@@ -54,21 +54,11 @@ Result<bool> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
     if (!custom.is_object())
       return fail(Error::Kind::input, "`custom` of {} is not a JSON object", graph.name(id));
   }
-  if (const auto was = custom.find(kMark); was != custom.end() && *was == mark) return false;
-  custom[kMark] = mark;
+  if (const auto was = custom.find(kInductorMark); was != custom.end() && *was == mark)
+    return false;
+  custom[kInductorMark] = mark;
   graph.node(id).custom = graph.intern(write_json(custom));
   return true;
-}
-
-std::string_view without_space(std::string_view target) {
-  constexpr std::string_view kSpace = "higher_order.";
-  return target.starts_with(kSpace) ? target.substr(kSpace.size()) : target;
-}
-
-bool is_flex_attention(const Graph& graph, const Node& n) {
-  if (n.kind != NodeKind::call) return false;
-  const std::string_view target = without_space(graph.target(n));
-  return target == "flex_attention" || target == "flex_attention_backward";
 }
 
 // If the constant is a graph, marks its nodes and returns true if any mark changed. Returns
@@ -85,8 +75,9 @@ std::optional<bool> mark_subgraph(OrderedJson& constants, const std::string& nam
     for (OrderedJson& node : *nodes) {
       if (!node.is_object()) continue;
       OrderedJson& custom = node["custom"];
-      if (custom.is_object() && custom.contains(kMark) && custom[kMark] == mark) continue;
-      custom[kMark] = mark;
+      if (custom.is_object() && custom.contains(kInductorMark) && custom[kInductorMark] == mark)
+        continue;
+      custom[kInductorMark] = mark;
       is_changed = true;
     }
   return is_changed;

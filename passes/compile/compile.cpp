@@ -16,6 +16,7 @@
 #include "core/edit/select.h"
 #include "passes/compile/annotate.h"
 #include "passes/compile/pipeline_backend.h"
+#include "passes/support/inductor_mark.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {

@@ -1,9 +1,5 @@
 #include "passes/compile/pipeline_backend.h"
 
-#include <nlohmann/json.hpp>
-
-#include "core/base/json_text.h"
-
 namespace jointer {
 namespace {
 
@@ -48,12 +44,6 @@ Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline) {
     by = step.pass;
   }
   return found;
-}
-
-bool is_annotated_for_inductor(const Graph& graph, const Node& node) {
-  if (!node.custom) return false;
-  const auto custom = parse_json(graph.text(node.custom), "custom");
-  return custom && custom->is_object() && custom->contains("compile_with_inductor");
 }
 
 }  // namespace jointer

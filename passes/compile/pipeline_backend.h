@@ -5,7 +5,6 @@
 
 #include "core/base/result.h"
 #include "core/bench/request.h"
-#include "core/graph/graph.h"
 #include "core/pass/pipeline_text.h"
 
 namespace jointer {
@@ -20,8 +19,5 @@ struct PipelineBackend {
 // std::nullopt if the pipeline selects no backend. Error (usage): the pipeline compiles both
 // regions and the whole graph.
 Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
-
-// True if the call's `custom` contains compile_with_inductor, which upstream's annotation sets.
-bool is_annotated_for_inductor(const Graph& graph, const Node& node);
 
 }  // namespace jointer

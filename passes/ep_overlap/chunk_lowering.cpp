@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/ops/collective_targets.h"
 #include "passes/ep_overlap/chunk_inputs.h"
 #include "passes/ep_overlap/chunk_outputs.h"
 
@@ -61,9 +62,8 @@ class Lowering {
                     body_.where());
       if (!p_.is_collective(id) || p_.is_of_expert_parallelism(id)) continue;
       const auto inputs = p_.graph.inputs(id);
-      const bool is_wait =
-          p_.graph.target(p_.graph.node(id)) == "_c10d_functional.wait_tensor.default" &&
-          !inputs.empty() && plan_.has(inputs[0]) && p_.is_of_expert_parallelism(inputs[0]);
+      const bool is_wait = p_.graph.target(p_.graph.node(id)) == kWaitTarget && !inputs.empty() &&
+                           plan_.has(inputs[0]) && p_.is_of_expert_parallelism(inputs[0]);
       if (!is_wait)
         return fail(Error::Kind::usage,
                     "{} in {} is a collective that does not belong to expert parallelism, so it "

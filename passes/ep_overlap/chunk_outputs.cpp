@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/ops/collective_targets.h"
+
 namespace jointer {
 
 namespace {
@@ -86,10 +88,8 @@ Result<void> ChunkOutputs::join() {
 
 bool ChunkOutputs::is_reduction(NodeId id) const {
   const std::string_view target = p_.graph.target(p_.graph.node(id));
-  if (target == "_c10d_functional.all_reduce.default" ||
-      target == "_c10d_functional.wait_tensor.default")
-    return true;
-  if (target != "_c10d_functional.reduce_scatter_tensor.default") return false;
+  if (target == "_c10d_functional.all_reduce.default" || target == kWaitTarget) return true;
+  if (target != kReduceScatterTarget) return false;
   const auto inputs = p_.tensor_inputs(id);
   if (inputs.size() != 1) return false;
   const auto a = p_.graph.shape(*p_.graph.single_tensor(p_.graph.node(id))),

@@ -13,6 +13,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/base/characters.h"
+
 namespace jointer {
 namespace {
 
@@ -111,9 +113,6 @@ std::optional<std::vector<SizeTerm>> parse_size(std::string_view text) {
     text.remove_prefix(token.size());
     return true;
   };
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
   for (;;) {
     SizeTerm term;
     const bool has_factor = take_number(term.factor);
@@ -122,7 +121,7 @@ std::optional<std::vector<SizeTerm>> parse_size(std::string_view text) {
       term.is_at_least_one = take("Max(1, ");
       const bool is_double = take("((");
       term.is_half = is_double || take("(");
-      while (!text.empty() && is_word(text[0])) {
+      while (!text.empty() && is_name_character(text[0])) {
         term.symbol += text[0];
         text.remove_prefix(1);
       }

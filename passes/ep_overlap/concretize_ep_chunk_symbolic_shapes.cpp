@@ -22,11 +22,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/characters.h"
 #include "core/graph/users.h"
 #include "passes/ep_overlap/chunk_sizes.h"
 
@@ -136,15 +136,12 @@ class Concretizer {
     const std::string text(graph_.expression_text(id));
     std::string now;
     for (std::size_t i = 0; i < text.size();) {
-      const auto is_word = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-      };
-      if (!is_word(text[i])) {
+      if (!is_name_character(text[i])) {
         now += text[i++];
         continue;
       }
       std::size_t end = i;
-      while (end < text.size() && is_word(text[end])) ++end;
+      while (end < text.size() && is_name_character(text[end])) ++end;
       const std::string word = text.substr(i, end - i);
       const auto hint = hints_.find(word);
       now += hint == hints_.end() ? word : std::to_string(hint->second);

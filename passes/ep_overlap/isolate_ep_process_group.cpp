@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/ops/collective_targets.h"
 #include "passes/support/group_twin.h"
 #include "passes/support/parameters.h"
 
@@ -40,8 +41,7 @@ bool is_all_to_all(const Graph& graph, const Node& n) {
 bool counts(const Graph& graph, const Node& n) {
   if (n.kind != NodeKind::call) return false;
   const std::string_view target = graph.target(n);
-  return target == "_c10d_functional.all_gather_into_tensor.default" ||
-         target == "_c10d_functional.reduce_scatter_tensor.default" ||
+  return target == kAllGatherTarget || target == kReduceScatterTarget ||
          target == "_c10d_functional.all_reduce.default";
 }
 

@@ -26,6 +26,7 @@
 #include <string_view>
 
 #include "core/base/counted.h"
+#include "core/ops/collective_targets.h"
 
 namespace jointer {
 namespace {
@@ -33,7 +34,6 @@ namespace {
 using Why = RegionSchedule::Place::Why;
 
 constexpr std::string_view kAllToAll = "_c10d_functional.all_to_all_single.default";
-constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
 
 // The nodes of a region that something depends on, in program order.
 using Closure = std::vector<NodeId>;
@@ -96,7 +96,7 @@ class Planner {
       if (std::string phase = label(id); !phase.empty()) {
         const auto users = users_.of(id);
         const auto waits = std::count_if(users.begin(), users.end(), [&](NodeId user) {
-          const bool is_wait = is_in(user, chunk) && is_call_of(user, kWait);
+          const bool is_wait = is_in(user, chunk) && is_call_of(user, kWaitTarget);
           if (is_wait) out_.waits.push_back(user);
           return is_wait;
         });
@@ -111,8 +111,8 @@ class Planner {
       }
       if (marks_.find(id, "EP_token_exchange") == nullptr) continue;
       const auto inputs = graph_.inputs(id);
-      const bool is_wait = is_call_of(id, kWait) && !inputs.empty() && is_in(inputs[0], chunk) &&
-                           !label(inputs[0]).empty();
+      const bool is_wait = is_call_of(id, kWaitTarget) && !inputs.empty() &&
+                           is_in(inputs[0], chunk) && !label(inputs[0]).empty();
       if (!is_wait)
         return fail(Error::Kind::usage,
                     "{} ({}) is annotated with EP_token_exchange, but only all_to_all_single and "

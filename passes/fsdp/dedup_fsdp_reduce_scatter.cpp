@@ -26,13 +26,12 @@
 #include "core/edit/edit.h"
 #include "core/edit/make_record.h"
 #include "core/graph/users.h"
+#include "core/ops/collective_targets.h"
 #include "passes/support/edit_pass.h"
 #include "passes/support/kept.h"
 
 namespace jointer {
 namespace {
-
-constexpr std::string_view kReduce = "_c10d_functional.reduce_scatter_tensor.default";
 
 // One operand of a sum: the wait, its reduce-scatter, and the input of the reduce-scatter.
 struct Term {
@@ -68,7 +67,7 @@ class Finder {
   [[nodiscard]] std::optional<Term> term(NodeId wait) const {
     if (!graph_.is_wait(graph_.node(wait)) || users_.of(wait).size() != 1) return {};
     const NodeId start = graph_.inputs(wait).front();
-    if (graph_.target(graph_.node(start)) != kReduce || users_.of(start).size() != 1 ||
+    if (graph_.target(graph_.node(start)) != kReduceScatterTarget || users_.of(start).size() != 1 ||
         graph_.inputs(start).empty())
       return {};
     return Term{wait, start, graph_.inputs(start).front()};
@@ -110,7 +109,7 @@ Edit edit_of(const Graph& graph, const Sum& sum) {
   ArgumentRecords args = record_args(graph, call.args);
   args[0] = CallBuilder::node(both);
   const std::string reduced = build.insert(
-      kReduce, std::move(args), record_args(graph, call.kwargs),
+      kReduceScatterTarget, std::move(args), record_args(graph, call.kwargs),
       ValueRecord::of_tensor(record_tensor(graph, sum.left.start)), sum.left.start, place);
   build.replace(sum.add, graph.target(graph.node(sum.left.wait)), {CallBuilder::node(reduced)});
   for (const Term& term : {sum.left, sum.right})

@@ -24,14 +24,13 @@
 
 #include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
+#include "core/ops/collective_targets.h"
 #include "passes/support/kept.h"
 
 namespace jointer {
 namespace {
 
 constexpr std::string_view kCopyIn = "fsdp.all_gather_copy_in.default";
-constexpr std::string_view kGather = "_c10d_functional.all_gather_into_tensor.default";
-constexpr std::string_view kGatherOut = "_c10d_functional.all_gather_into_tensor_out.default";
 
 class Reinplacer {
  public:
@@ -71,7 +70,7 @@ class Reinplacer {
   }
 
   [[nodiscard]] bool is_match(NodeId id) const {
-    if (!calls(id, kGather) || graph_.inputs(id).empty()) return false;
+    if (!calls(id, kAllGatherTarget) || graph_.inputs(id).empty()) return false;
     return part_of_copy(graph_.inputs(id).front()) == 0;
   }
 
@@ -126,7 +125,7 @@ class Reinplacer {
     kwargs.push_back(Argument::of_text(Argument::Kind::string, graph_.intern("out")));
     kwargs.push_back(Argument::of_node(out));
     const Argument with_out = graph_.make_children(Argument::Kind::dict, kwargs);
-    const OperatorId target = graph_.intern_operator(kGatherOut);
+    const OperatorId target = graph_.intern_operator(kAllGatherOutTarget);
     graph_.node(gather).kwargs = with_out;
     graph_.node(gather).target = target;
     graph_.node(gather).set(Node::has_kwargs);

@@ -19,6 +19,7 @@
 
 #include "core/base/json_text.h"
 #include "core/graph/derive.h"
+#include "core/ops/collective_targets.h"
 #include "core/partition/dead_code.h"
 #include "core/partition/half.h"
 
@@ -27,8 +28,7 @@ namespace {
 
 bool may_drop(const Graph& graph, const Node& node, Waits waits) {
   if (node.kind != NodeKind::call) return true;
-  if (waits == Waits::leave && graph.target(node) == "_c10d_functional.wait_tensor.default")
-    return true;
+  if (waits == Waits::leave && graph.target(node) == kWaitTarget) return true;
   return !is_impure(graph, node) && !graph.op(node).has(OperatorTag::random);
 }
 

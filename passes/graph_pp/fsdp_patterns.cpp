@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "core/base/counted.h"
+#include "core/ops/collective_targets.h"
 
 namespace jointer {
 namespace {
@@ -28,7 +29,7 @@ bool calls(const Graph& graph, NodeId id, std::string_view target) {
 }
 
 bool is_gather(const Graph& graph, NodeId id) {
-  return calls(graph, id, "_c10d_functional.all_gather_into_tensor.default");
+  return calls(graph, id, kAllGatherTarget);
 }
 
 // The node's only reader, if it reads nothing else; otherwise none.
@@ -80,7 +81,7 @@ std::string names_of(const Graph& graph, std::span<const NodeId> nodes) {
 
 Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gather) {
   const auto readers = users.of(gather);
-  if (readers.size() != 1 || !calls(graph, readers[0], "_c10d_functional.wait_tensor.default"))
+  if (readers.size() != 1 || !calls(graph, readers[0], kWaitTarget))
     return fail(Error::Kind::usage,
                 "FSDP all-gather {} must have its wait as the only user, but it has {}{}",
                 graph.name(gather), counted(readers.size(), "user"), names_of(graph, readers));
@@ -92,7 +93,7 @@ Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gat
 }
 
 bool reduces(const Graph& graph, NodeId id) {
-  return calls(graph, id, "_c10d_functional.reduce_scatter_tensor.default") ||
+  return calls(graph, id, kReduceScatterTarget) ||
          calls(graph, id, "_c10d_functional.all_reduce.default");
 }
 

@@ -26,6 +26,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/base/byte_units.h"
 #include "core/base/checked.h"
 #include "core/base/nearest_name.h"
 
@@ -274,8 +275,6 @@ Result<void> check(const GraphTrainerFlags& flags) {
                 kMoe);
   return {};
 }
-
-constexpr double kGiB = 1 << 30;
 
 // The arguments that differ from the defaults. Only sac_and_offload has a budget.
 Given policy_arguments(const GraphTrainerFlags& flags) {

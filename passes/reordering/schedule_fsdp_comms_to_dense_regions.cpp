@@ -44,8 +44,10 @@
 #include <set>
 
 #include "core/base/counted.h"
+#include "core/base/is_one_of.h"
 #include "core/base/json_text.h"
 #include "core/graph/module_tree.h"
+#include "core/ops/collective_targets.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/bucketing/fx_program.h"
 #include "passes/reordering/reordering.h"
@@ -59,15 +61,12 @@ namespace {
 
 using Places = std::vector<std::uint32_t>;
 
-constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
-constexpr std::string_view kReduceScatter = "_c10d_functional.reduce_scatter_tensor.default";
-constexpr std::array<std::string_view, 6> kLaunch{
-    "bucketing._pre_bucket_all_gather.default",
-    "bucketing._pre_bucket_reduce_scatter.default",
-    "_c10d_functional.all_gather_into_tensor.default",
-    "_c10d_functional.all_gather_into_tensor_out.default",
-    kReduceScatter,
-    "aten.slice.Tensor"};
+constexpr std::array<std::string_view, 6> kLaunch{"bucketing._pre_bucket_all_gather.default",
+                                                  "bucketing._pre_bucket_reduce_scatter.default",
+                                                  kAllGatherTarget,
+                                                  kAllGatherOutTarget,
+                                                  kReduceScatterTarget,
+                                                  "aten.slice.Tensor"};
 constexpr std::array<std::string_view, 11> kTail{
     "_operator.getitem",    "aten._to_copy.default", "aten._unsafe_view.default",
     "aten.alias.default",   "aten.clone.default",    "aten.detach.default",
@@ -75,11 +74,6 @@ constexpr std::array<std::string_view, 11> kTail{
     "aten.view.default",    "aten.view.dtype"};
 constexpr std::array<std::string_view, 3> kDense{
     "aten._fused_rms_norm.default", "aten._fused_rms_norm_backward.default", "aten.relu.default"};
-
-template <std::size_t N>
-bool is_one_of(std::string_view target, const std::array<std::string_view, N>& targets) {
-  return std::find(targets.begin(), targets.end(), target) != targets.end();
-}
 
 std::optional<std::size_t> layer_of(std::string_view path) {
   constexpr std::string_view kLayers = "layers.";
@@ -275,10 +269,10 @@ class DenseRegionScheduler {
     for (NodeId id = program_.first(); id; id = program_.next(id)) {
       const std::string_view name = target(id);
       const bool gathers = name == kLaunch[2] || name == kLaunch[3];
-      if (!gathers && name != kReduceScatter) continue;
+      if (!gathers && name != kReduceScatterTarget) continue;
       const auto& users = program_.users(id);
       const auto wait = std::find_if(users.begin(), users.end(),
-                                     [&](NodeId user) { return target(user) == kWait; });
+                                     [&](NodeId user) { return target(user) == kWaitTarget; });
       if (wait == users.end()) continue;
       Comm comm{.launch = id,
                 .wait = *wait,

@@ -61,6 +61,7 @@
 #include "core/graph/dependencies.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/storages.h"
+#include "core/ops/collective_targets.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/fx_program.h"
 #include "passes/support/chosen_groups.h"
@@ -165,9 +166,7 @@ class Fusion {
       const Node& n = graph_.node(id);
       if (n.kind != NodeKind::call) continue;
       const std::string_view target = graph_.target(n);
-      if (target == "_c10d_functional.all_gather_into_tensor.default" ||
-          target == "_c10d_functional.reduce_scatter_tensor.default")
-        collectives.push_back(id);
+      if (target == kAllGatherTarget || target == kReduceScatterTarget) collectives.push_back(id);
     }
     const std::vector<bool> is_hidden = find_hidden(graph_, program_, collectives);
     const auto leave = [&](NodeId id) {

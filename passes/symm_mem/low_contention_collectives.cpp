@@ -24,6 +24,7 @@
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/graph/torch_version.h"
+#include "core/ops/collective_targets.h"
 #include "core/ops/torch_registry.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/fx_program.h"
@@ -36,10 +37,6 @@ namespace jointer {
 namespace {
 
 using Kind = Argument::Kind;
-
-constexpr std::string_view kGather = "_c10d_functional.all_gather_into_tensor.default";
-constexpr std::string_view kGatherInto = "_c10d_functional.all_gather_into_tensor_out.default";
-constexpr std::string_view kScatter = "_c10d_functional.reduce_scatter_tensor.default";
 
 class Replacement {
  public:
@@ -76,10 +73,10 @@ class Replacement {
     return n.kind == NodeKind::call && graph_.target(n) == target;
   }
   [[nodiscard]] bool is_gather(NodeId id) const {
-    return is_call(id, kGather) || is_call(id, kGatherInto);
+    return is_call(id, kAllGatherTarget) || is_call(id, kAllGatherOutTarget);
   }
   [[nodiscard]] bool is_collective(NodeId id) const {
-    return is_gather(id) || is_call(id, kScatter);
+    return is_gather(id) || is_call(id, kReduceScatterTarget);
   }
   [[nodiscard]] std::string_view group_of(NodeId id) const {
     const Argument* name = group_argument(graph_, graph_.node(id));
@@ -87,7 +84,7 @@ class Replacement {
   }
   [[nodiscard]] NodeId buffer(NodeId id) const {
     const Argument* out =
-        is_call(id, kGatherInto) ? graph_.argument(graph_.node(id), "out") : nullptr;
+        is_call(id, kAllGatherOutTarget) ? graph_.argument(graph_.node(id), "out") : nullptr;
     return out != nullptr && out->kind == Kind::node ? out->node() : NodeId();
   }
 
@@ -131,7 +128,7 @@ class Replacement {
     if (is_returned(id)) return "the backward looks up its result by name";
     if (!skips_check_)
       if (std::string why = why_alone(id, group); !why.empty()) return why;
-    if (is_call(id, kGatherInto) && !multicast_)
+    if (is_call(id, kAllGatherOutTarget) && !multicast_)
       return "only the multicast variant gathers into a given buffer (ce_multicast=true)";
     return {};
   }

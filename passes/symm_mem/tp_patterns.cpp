@@ -29,14 +29,13 @@
 #include <array>
 #include <optional>
 
+#include "core/ops/collective_targets.h"
+
 namespace jointer {
 namespace {
 
 using Kind = Argument::Kind;
 
-constexpr std::string_view kGather = "_c10d_functional.all_gather_into_tensor.default";
-constexpr std::string_view kScatter = "_c10d_functional.reduce_scatter_tensor.default";
-constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
 constexpr std::string_view kCat = "aten.cat.default";
 constexpr std::string_view kSlice = "aten.slice.Tensor";
 constexpr std::string_view kCast = "aten.view.dtype";
@@ -77,11 +76,11 @@ class Matcher {
   }
 
   [[nodiscard]] std::optional<ScatteredOutput> scatter_that_ends_at(NodeId wait) const {
-    if (!is(wait, kWait)) return {};
+    if (!is(wait, kWaitTarget)) return {};
     if (auto match = scatter_in_slices(wait)) return match;
     if (!has_form(wait, 1)) return {};
     const NodeId start = node_argument(wait, 0);
-    if (!start || !is(start, kScatter) || !has_form(start, 4)) return {};
+    if (!start || !is(start, kReduceScatterTarget) || !has_form(start, 4)) return {};
     const std::size_t readers = program_.users(start).size();
     if (readers != 1 && readers != 2) return {};
     const auto args = graph_.args(graph_.node(start));
@@ -131,9 +130,9 @@ class Matcher {
 
   // Matches a gather along dimension 0. The wait may have any number of readers.
   [[nodiscard]] std::optional<GatheredInput> whole_gather(NodeId wait) const {
-    if (!is(wait, kWait) || !has_form(wait, 1)) return {};
+    if (!is(wait, kWaitTarget) || !has_form(wait, 1)) return {};
     const NodeId start = node_argument(wait, 0);
-    if (!start || !is(start, kGather) || !has_form(start, 3) || !is_read_once(start) ||
+    if (!start || !is(start, kAllGatherTarget) || !has_form(start, 3) || !is_read_once(start) ||
         !node_argument(start, 0))
       return {};
     return GatheredInput{.gather = start,
@@ -233,9 +232,9 @@ class Matcher {
     const auto dim = dim_of_cat(cat);
     if (!dim || (trim && (number(trim, 1) != dim || number(trim, 2) != 0))) return {};
     const auto parts = slice_parts(cat);
-    if (!parts || parts->dim != 0 || !is(parts->whole, kWait)) return {};
+    if (!parts || parts->dim != 0 || !is(parts->whole, kWaitTarget)) return {};
     const NodeId start = node_argument(parts->whole, 0);
-    if (!start || !is(start, kGather) || !node_argument(start, 0)) return {};
+    if (!start || !is(start, kAllGatherTarget) || !node_argument(start, 0)) return {};
     const Argument* group = graph_.argument(graph_.node(start), "group_name");
     if (group == nullptr) return {};
     GatheredInput match{.gather = start,
@@ -251,7 +250,7 @@ class Matcher {
 
   [[nodiscard]] std::optional<ScatteredOutput> scatter_in_slices(NodeId wait) const {
     const NodeId start = node_argument(wait, 0);
-    if (!start || !is(start, kScatter)) return {};
+    if (!start || !is(start, kReduceScatterTarget)) return {};
     const NodeId cat = node_argument(start, 0);
     if (!cat || !is(cat, kCat) || dim_of_cat(cat) != 0) return {};
     const auto parts = slice_parts(cat);

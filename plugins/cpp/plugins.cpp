@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 // Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST if it is set; otherwise, next to this program or
 // on PATH.
-Result<ProgramCommand> host_program() {
+Result<ProgramCommand> plugin_host() {
   constexpr const char* kName = "jointer-plugin-host";
   if (std::string named = environment_variable("JOINTER_PLUGIN_HOST"); !named.empty()) {
     if (!can_run(named))
@@ -49,7 +49,7 @@ Result<void> add_passes(PassRegistry& registry, const PluginFolder& folder,
   PassRegistry with = registry;  // so that either all passes or none are added
   for (PassInfo info : folder.passes) {
     info.source = "plugin: " + folder.path;
-    HostedPass hosted{.info = std::move(info), .program = host_program, .request = {}};
+    HostedPass hosted{.info = std::move(info), .program = plugin_host, .request = {}};
     hosted.request = {{"library", folder.library_path()}, {"function", hosted.info.name}};
     JOINTER_CHECK(with.add(make_hosted_pass(std::move(hosted), options)));
   }

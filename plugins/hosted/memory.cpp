@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+#include "core/base/characters.h"
+
 namespace jointer {
 namespace {
 
@@ -47,8 +49,7 @@ std::int64_t group_resident_bytes(std::int64_t group) {
   for (fs::directory_iterator it("/proc", status), last; !status && it != last;
        it.increment(status)) {
     const std::string name = it->path().filename().string();
-    if (name.find_first_not_of("0123456789") == std::string::npos && group_of(it->path()) == group)
-      bytes += resident_of(it->path());
+    if (is_digits(name) && group_of(it->path()) == group) bytes += resident_of(it->path());
   }
   return bytes;
 }

@@ -1,6 +1,7 @@
 #include "plugins/python/python_passes.h"
 
 #include "core/base/bytes.h"
+#include "core/base/characters.h"
 #include "core/base/counted.h"
 #include "plugins/hosted/declaration.h"
 #include "plugins/hosted/host_process.h"
@@ -8,7 +9,7 @@
 namespace jointer {
 namespace {
 
-Result<ProgramCommand> host_program() {
+Result<ProgramCommand> python_host() {
   JOINTER_TRY(ProgramCommand program, python_program());
   program.command.emplace_back("host");
   return program;
@@ -43,7 +44,7 @@ std::string with_absolute_path(const std::string& spec) {
 Result<std::vector<HostDeclared>> ask_declarations(const std::vector<Named>& specs,
                                                    const HostOptions& options) {
   HostQuestion question;
-  JOINTER_TRY(question.program, host_program());
+  JOINTER_TRY(question.program, python_host());
   question.limits = options.limits;
   OrderedJson list = OrderedJson::array();
   for (const Named& each : specs) list.push_back(each.spec);
@@ -63,7 +64,7 @@ Result<std::vector<HostDeclared>> ask_declarations(const std::vector<Named>& spe
 
 HostedPass hosted_of(PassInfo info, const std::string& spec, const std::string& function) {
   return {.info = std::move(info),
-          .program = host_program,
+          .program = python_host,
           .request = {{"spec", spec}, {"function", function}}};
 }
 

@@ -11,9 +11,10 @@
 #include <memory>
 #include <string>
 
+#include "tests/support/patience.h"
+
 namespace jointer::test {
 
-inline constexpr int kPatienceMs = 20000;
 inline const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
 
 using MakeGuiTest = std::function<std::unique_ptr<QObject>()>;

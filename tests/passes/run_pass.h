@@ -29,6 +29,10 @@ inline StepResult run_pass(const Graph& graph, std::string_view pipeline,
   return std::move(run->steps.back());
 }
 
+inline Graph graph_after(const Graph& graph, std::string_view pipeline) {
+  return *run_pass(graph, pipeline).graph;
+}
+
 // The names of all built-in passes.
 inline std::vector<std::string> pass_names() {
   std::vector<std::string> names;

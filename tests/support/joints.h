@@ -6,6 +6,25 @@
 
 namespace jointer::test {
 
+// Two products, whose recomputed inputs are needed in the backward one after the other.
+inline constexpr const char* kTwoProducts = R"(
+  w1: f32[8,8] = parameter
+  w2: f32[8,8] = parameter
+  x: f32[8,8] = input
+  dy: f32[8,8] = tangent
+  mm1: f32[8,8] = aten.mm(x, w1)        {layers.0}
+  a1: f32[8,8] = aten.silu(mm1)         {layers.0 PREFER_RECOMPUTE}
+  mm2: f32[8,8] = aten.mm(a1, w2)       {layers.1}
+  a2: f32[8,8] = aten.silu(mm2)         {layers.1 PREFER_RECOMPUTE}
+  y: f32[8,8] = aten.neg(a2)
+  m2: f32[8,8] = aten.mul.Tensor(dy, a2)          {layers.1 backward}
+  g2: f32[8,8] = aten.silu_backward(m2, mm2)      {layers.1 backward}
+  t2: f32[8,8] = aten.t(a1)                       {layers.1 backward}
+  gw2: f32[8,8] = aten.mm(t2, g2)                 {layers.1 backward}
+  g1: f32[8,8] = aten.mul.Tensor(g2, a1)          {layers.0 backward}
+  return [y, None, gw2, g1]
+)";
+
 // A small joint graph as a literal: `layers` matrix products, each followed by calls that are cheap
 // to recompute. The first reads an input and the last has a different end; all others are alike.
 inline std::string layered_joint(int layers) {

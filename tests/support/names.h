@@ -2,6 +2,7 @@
 
 // Names of nodes, for expectations.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,24 @@ inline std::vector<std::string> calls_of(const Graph& graph) {
   std::vector<std::string> names;
   for (const NodeId id : graph.order())
     if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
+  return names;
+}
+
+// The nodes of a part, of all kinds or of one, in program order.
+inline std::vector<std::string> names_of_part(const Graph& graph, PartId part,
+                                              std::optional<NodeKind> kind = {}) {
+  std::vector<std::string> names;
+  for (const NodeId id : graph.order())
+    if (graph.node(id).part == part && (!kind || graph.node(id).kind == *kind))
+      names.emplace_back(graph.name(id));
+  return names;
+}
+
+// The nodes with a policy, in program order.
+inline std::vector<std::string> with_policy(const Graph& graph, MemoryPolicy policy) {
+  std::vector<std::string> names;
+  for (const NodeId id : graph.order())
+    if (graph.node(id).policy == policy) names.emplace_back(graph.name(id));
   return names;
 }
 

@@ -9,6 +9,9 @@ namespace jointer::test {
 // The absolute path of a file in the repository, given relative to its root.
 std::string source_path(const std::string& relative);
 
+// The captures in resources/samples, sorted.
+std::vector<std::string> sample_captures();
+
 // The folder of shared captures and references; empty if there is none.
 std::string shared_directory();
 

@@ -9,7 +9,6 @@
 
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
-#include "tests/support/names.h"
 
 namespace jointer::test {
 

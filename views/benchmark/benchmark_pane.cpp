@@ -1,13 +1,13 @@
 #include "views/benchmark/benchmark_pane.h"
 
 #include <QEvent>
-#include <QFontInfo>
 #include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/benchmark/benchmark_details.h"
 #include "views/session/text/number_text.h"
+#include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/inspector_html.h"
@@ -16,7 +16,6 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMinTable = 92;  // in pixels: the header, two lines of text and a scroll bar
-constexpr int kMinFont = 11;
 constexpr int kTickMs = 250;
 constexpr int kMaxRankRows = 5;  // rows visible at once; the others can be scrolled to
 constexpr int kWide = 1000;      // minimum width at which the details are next to the table
@@ -180,7 +179,7 @@ void BenchmarkPane::show_details() {
   }
   content_ = describe_benchmark(*result, benchmarks_.document().snapshot());
   details_->setHtml(inspector_html(content_, benchmarks_.document().graph(), theme, {},
-                                   std::max(kMinFont, QFontInfo(font()).pixelSize())));
+                                   page_font_pixels(font())));
 }
 
 void BenchmarkPane::follow(const QUrl& link) {

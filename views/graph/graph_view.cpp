@@ -12,6 +12,7 @@
 #include "views/graph/ladder_picture.h"
 #include "views/graph/ladder_text.h"
 #include "views/theme/fonts.h"
+#include "views/widgets/gestures.h"
 #include "views/widgets/hover_card.h"
 
 namespace jointer::views {
@@ -19,8 +20,6 @@ namespace {
 
 constexpr int kMinimap = 52;
 constexpr double kRevealRoom = 30;
-constexpr double kZoomStep = 1.25;
-constexpr int kDragDistance = 4;
 constexpr double kWheelPixels = 60;  // per notch of the wheel
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "views/inspector/inspector_pane.h"
 
 #include <QEvent>
-#include <QFontInfo>
 #include <QHBoxLayout>
 #include <QScrollBar>
 #include <QUrl>
@@ -14,15 +13,13 @@
 #include "views/session/sac/keep_text.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
+#include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
 #include "views/widgets/inspector_html.h"
 #include "views/widgets/range_chip.h"
 
 namespace jointer::views {
 namespace {
-
-constexpr int kMinFont = 11;
-constexpr int kRangeDelayMs = 40;
 
 QString policy_text(const SacTensor& tensor) {
   const QString keep = keep_word(tensor.keep);
@@ -121,7 +118,7 @@ void InspectorPane::refresh() {
 
 void InspectorPane::show_content(int scroll) {
   page_->setHtml(inspector_html(content_, document_.graph(), Theme::of(palette()), roots_,
-                                std::max(kMinFont, QFontInfo(font()).pixelSize())));
+                                page_font_pixels(font())));
   page_->verticalScrollBar()->setValue(scroll);
 }
 

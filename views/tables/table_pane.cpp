@@ -21,7 +21,6 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kRangeDelayMs = 40;
 constexpr int kMinTable = 66;  // fits the header, a row and a scroll bar, in pixels
 
 void mute(QLabel* label) {

@@ -6,12 +6,19 @@
 
 namespace jointer::views {
 
+inline constexpr int kMinFontPixels = 11;
+
 // The font of legends, scales and metric names: smaller than the surrounding text, but at least 11
 // pixels.
 inline QFont small_font(const QFont& font) {
   QFont small = font;
-  small.setPixelSize(std::max(11, QFontInfo(font).pixelSize() - 2));
+  small.setPixelSize(std::max(kMinFontPixels, QFontInfo(font).pixelSize() - 2));
   return small;
+}
+
+// For pages of HTML.
+inline int page_font_pixels(const QFont& font) {
+  return std::max(kMinFontPixels, QFontInfo(font).pixelSize());
 }
 
 // The font of numbers that should be readable from a distance.

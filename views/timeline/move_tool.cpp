@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "views/session/edit/editing.h"
+#include "views/widgets/gestures.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kPatienceMs = 180;
-constexpr int kDragDistance = 4;
 constexpr double kSnapPixels = 6;
 constexpr int kScrollMs = 16, kEdge = 4;
 constexpr double kMaxScroll = 40;

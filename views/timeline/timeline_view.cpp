@@ -23,13 +23,12 @@
 #include "views/timeline/timeline_legend.h"
 #include "views/timeline/timeline_steps.h"
 #include "views/timeline/timeline_text.h"
+#include "views/widgets/gestures.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr double kZoomStep = 1.25;
 constexpr double kPanStep = 0.15;
-constexpr int kDragDistance = 4;
 
 }  // namespace
 

@@ -121,7 +121,7 @@ void add_warnings(const PipelineRun& run, std::vector<std::string>& notes) {
 }
 
 // Prints the tables that passes report.
-void print_tables(const PassesAnswer& a) {
+void print_pass_tables(const PassesAnswer& a) {
   for (const StepResult& step : a.run.steps)
     for (const PassTable& each : step.tables) {
       std::vector<Table::Column> columns{{"", left}};
@@ -345,7 +345,7 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
   fmt::print("\n{}", compare_table(answer.before, answer.after, "before", "after").text());
   for (const std::string& note : answer.notes) fmt::print("note: {}\n", note);
   if (options.decisions) {
-    print_tables(answer);
+    print_pass_tables(answer);
     print_decisions(answer);
   }
   return code;

@@ -7,6 +7,7 @@
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "passes/compile/pipeline_backend.h"
+#include "passes/support/inductor_mark.h"
 
 namespace jointer::cli {
 

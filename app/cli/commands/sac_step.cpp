@@ -39,7 +39,7 @@ struct PlannedStep {
 };
 
 // Tags the step according to the plan.
-Result<void> adopt_plan(PlannedStep& planned, const SavePlan& plan, std::string why) {
+Result<void> tag_step(PlannedStep& planned, const SavePlan& plan, std::string why) {
   JOINTER_TRY(const Edit tags, tag_as_planned(planned.tagged, plan));
   JOINTER_CHECK(apply(planned.tagged, tags));
   planned.why = std::move(why);
@@ -80,7 +80,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
                              {.transfers = transfers});
     JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
     JOINTER_TRY(const SavePlan plan, budgets.plan(budget));
-    JOINTER_CHECK(adopt_plan(planned, plan, fmt::format("an activation budget of {}", budget)));
+    JOINTER_CHECK(tag_step(planned, plan, fmt::format("an activation budget of {}", budget)));
     planned.chosen_by = Decider::partitioner;
     planned.budget = budget;
   }
@@ -91,7 +91,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     JOINTER_TRY(const auto groups, calls_of_modules(graph, options.checkpointed));
     JOINTER_TRY(const PlanChange change, checkpoint(graph, what_if, now.plan, groups));
     add_refusals(change, notes);
-    JOINTER_CHECK(adopt_plan(planned, change.plan, "checkpointing"));
+    JOINTER_CHECK(tag_step(planned, change.plan, "checkpointing"));
   }
   if (!has_limit && !options.pareto) return planned;
   JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
@@ -120,8 +120,8 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
                                                     .found = {}}));
   if (target) {
     JOINTER_TRY(ChangeList list, find_changes(graph, trade_off->what_if(), current, *target));
-    JOINTER_CHECK(adopt_plan(
-        planned, list.plan, fmt::format("a peak of at most {}", format_bytes(target->peak_bytes))));
+    JOINTER_CHECK(tag_step(planned, list.plan,
+                           fmt::format("a peak of at most {}", format_bytes(target->peak_bytes))));
     planned.target =
         TargetAnswer{.target = *std::move(target), .list = std::move(list), .best = {}};
     JOINTER_TRY(planned.limit, compare_with_best(*trade_off, *planned.target));
@@ -132,10 +132,10 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     JOINTER_TRY(planned.limit, meet_limit(options, budget, *trade_off, solved));
     planned.order = solved.order;
     if (solved.what_if != nullptr)
-      JOINTER_CHECK(adopt_plan(planned, solved.partition.plan,
-                               options.slower
-                                   ? fmt::format("a step at most {}% slower", *options.slower)
-                                   : fmt::format("a peak of at most {}", options.budget)));
+      JOINTER_CHECK(tag_step(planned, solved.partition.plan,
+                             options.slower
+                                 ? fmt::format("a step at most {}% slower", *options.slower)
+                                 : fmt::format("a peak of at most {}", options.budget)));
   }
   if (options.pareto) {
     JOINTER_TRY(now, point_of_step(options, planned.tagged));

@@ -25,9 +25,11 @@ DeviceDescription device(std::string_view id) {
 
 TEST(Device, IsFoundInTheDriversName) {
   EXPECT_EQ(device_id_in("NVIDIA H200"), "h200");
+  EXPECT_EQ(device_id_in("NVIDIA H100 80GB HBM3"), "h100");
   EXPECT_EQ(device_id_in("NVIDIA A100-SXM4-80GB"), "a100");
   EXPECT_EQ(device_id_in("AMD Instinct MI300X"), "mi300x");
   EXPECT_EQ(device_id_in("NVIDIA H2000"), "");
+  EXPECT_EQ(device_id_in("NVIDIA GH2000"), "");
   EXPECT_EQ(device_id_in("AMD EPYC 7763, 2 threads"), "");
   EXPECT_EQ(device_id_in("A CPU"), "");
 }

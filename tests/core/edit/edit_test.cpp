@@ -7,6 +7,8 @@
 #include "core/graph/literal.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/validate.h"
+#include "tests/support/graphs.h"
+#include "tests/support/must_apply.h"
 #include "tests/support/records.h"
 
 namespace jointer {
@@ -14,14 +16,10 @@ namespace {
 
 using test::args_of;
 using test::insert_of;
+using test::must_apply;
+using test::parse;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Graph parse(std::string_view text) {
-  auto graph = parse_literal(text);
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return std::move(*graph);
-}
 
 constexpr std::string_view kStep = R"(
   group dp: 0 1
@@ -42,22 +40,6 @@ std::string order_of(const Graph& graph) {
   for (const NodeId id : graph.order())
     names += (names.empty() ? "" : " ") + std::string(graph.name(id));
   return names;
-}
-
-// Expects that the edit applies, leaves a sound graph, and that its inverse restores the graph.
-void must_apply(Graph& graph, const Edit& edit) {
-  const std::string before = write_native(graph);
-  auto inverse = apply(graph, edit);
-  ASSERT_TRUE(inverse) << inverse.error().message;
-  auto sound = validate(graph);
-  ASSERT_TRUE(sound) << sound.error().message;
-  const std::string after = write_native(graph);
-  auto redo = apply(graph, *inverse);
-  ASSERT_TRUE(redo) << redo.error().message;
-  EXPECT_EQ(write_native(graph), before);
-  auto undo = apply(graph, *redo);
-  ASSERT_TRUE(undo) << undo.error().message;
-  EXPECT_EQ(write_native(graph), after);
 }
 
 std::string must_refuse(Graph& graph, const Edit& edit) {

@@ -10,6 +10,8 @@
 #include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
+#include "tests/support/joints.h"
+#include "tests/support/names.h"
 #include "tests/support/passed_values.h"
 #include "tests/support/paths.h"
 
@@ -27,63 +29,35 @@ Graph emitted(const Graph& joint, Partitioner partitioner = Partitioner::min_cut
   return *std::move(pair);
 }
 
-std::vector<std::string> names_of_part(const Graph& graph, PartId part) {
-  std::vector<std::string> found;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).part == part) found.emplace_back(graph.name(id));
-  return found;
-}
-
-const PartId kForward(0), kBackward(1);
-
-// Two products, whose recomputed inputs are needed in the backward one after the other.
-constexpr const char* kTwoLayers = R"(
-  w1: f32[8,8] = parameter
-  w2: f32[8,8] = parameter
-  x: f32[8,8] = input
-  dy: f32[8,8] = tangent
-  mm1: f32[8,8] = aten.mm(x, w1)
-  a1: f32[8,8] = aten.silu(mm1)  {layers.0 PREFER_RECOMPUTE}
-  mm2: f32[8,8] = aten.mm(a1, w2)
-  a2: f32[8,8] = aten.silu(mm2)  {layers.1 PREFER_RECOMPUTE}
-  y: f32[8,8] = aten.neg(a2)
-  m2: f32[8,8] = aten.mul.Tensor(dy, a2)  {backward}
-  g2: f32[8,8] = aten.silu_backward(m2, mm2)  {backward}
-  t2: f32[8,8] = aten.t(a1)  {backward}
-  gw2: f32[8,8] = aten.mm(t2, g2)  {backward}
-  g1: f32[8,8] = aten.mul.Tensor(g2, a1)  {backward}
-  return [y, None, gw2, g1]
-)";
-
 TEST(EmitPair, RecomputesRightBeforeTheUse) {
-  const Graph pair = emitted(parse(kTwoLayers));
-  EXPECT_THAT(names_of_part(pair, kForward),
+  const Graph pair = emitted(parse(kTwoProducts));
+  EXPECT_THAT(names_of_part(pair, kForwardPart),
               ElementsAre("w1", "w2", "x", "mm1", "a1", "mm2", "a2", "y", "output"));
-  EXPECT_THAT(names_of_part(pair, kBackward),
+  EXPECT_THAT(names_of_part(pair, kBackwardPart),
               ElementsAre("mm1", "mm2", "dy", "a2", "m2", "g2", "a1", "t2", "gw2", "g1", "output"));
 }
 
 TEST(EmitPair, SetsTheAttributesOfEachNode) {
-  const Graph pair = emitted(parse(kTwoLayers));
+  const Graph pair = emitted(parse(kTwoProducts));
   EXPECT_TRUE(validate(pair));
-  const NodeId again = pair.find(kBackward, "a1");
-  EXPECT_EQ(pair.node(again).origin, pair.find(kForward, "a1"));
+  const NodeId again = pair.find(kBackwardPart, "a1");
+  EXPECT_EQ(pair.node(again).origin, pair.find(kForwardPart, "a1"));
   EXPECT_TRUE(pair.node(again).has(Node::recomputed));
   EXPECT_EQ(pair.node(again).phase, Phase::backward);
   EXPECT_EQ(pair.node(again).policy, MemoryPolicy::prefer_recompute);
-  const Node& given = pair.node(pair.find(kBackward, "mm1"));
+  const Node& given = pair.node(pair.find(kBackwardPart, "mm1"));
   EXPECT_EQ(given.kind, NodeKind::placeholder);
-  EXPECT_EQ(given.partner, pair.find(kForward, "mm1"));
+  EXPECT_EQ(given.partner, pair.find(kForwardPart, "mm1"));
   EXPECT_EQ(given.role, Role::saved);
-  EXPECT_EQ(pair.node(pair.find(kBackward, "dy")).role, Role::tangent);
+  EXPECT_EQ(pair.node(pair.find(kBackwardPart, "dy")).role, Role::tangent);
 
   std::vector<std::pair<std::string, Role>> outputs;
-  for (const OutputEntry& entry : pair.part(kForward).outputs)
+  for (const OutputEntry& entry : pair.part(kForwardPart).outputs)
     outputs.emplace_back(pair.name(entry.node), entry.role);
   EXPECT_THAT(outputs, ElementsAre(std::pair("y", Role::result), std::pair("mm1", Role::saved),
                                    std::pair("mm2", Role::saved)));
-  EXPECT_EQ(pair.part(kBackward).outputs.size(), 3U);
-  EXPECT_FALSE(pair.part(kBackward).outputs.front().node) << "no gradient";
+  EXPECT_EQ(pair.part(kBackwardPart).outputs.size(), 3U);
+  EXPECT_FALSE(pair.part(kBackwardPart).outputs.front().node) << "no gradient";
 }
 
 TEST(EmitPair, DefaultKeepsTheOrderIfNothingIsTagged) {
@@ -97,7 +71,7 @@ TEST(EmitPair, DefaultKeepsTheOrderIfNothingIsTagged) {
     return [y, g]
   )"),
                              Partitioner::default_partition);
-  EXPECT_THAT(names_of_part(pair, kBackward), ElementsAre("y", "dy", "early", "g", "output"));
+  EXPECT_THAT(names_of_part(pair, kBackwardPart), ElementsAre("y", "dy", "early", "g", "output"));
 }
 
 TEST(EmitPair, ElementsOfTuplesFollowTheirTuple) {
@@ -112,11 +86,12 @@ TEST(EmitPair, ElementsOfTuplesFollowTheirTuple) {
     g: f32[8,8] = aten.neg(dy)  {backward}
     return [y, g]
   )"));
-  EXPECT_THAT(names_of_part(pair, kForward), ElementsAre("x", "s", "a", "b", "r", "y", "output"));
+  EXPECT_THAT(names_of_part(pair, kForwardPart),
+              ElementsAre("x", "s", "a", "b", "r", "y", "output"));
 }
 
 TEST(EmitPair, RefusesAnIncompletePlan) {
-  const auto done = partition(parse(kTwoLayers));
+  const auto done = partition(parse(kTwoProducts));
   ASSERT_TRUE(done);
   SavePlan plan = done->plan;
   plan.saved.erase(plan.saved.begin());  // mm1; without it the backward needs x and w1
@@ -139,26 +114,26 @@ constexpr const char* kDropout = R"(
 
 TEST(EmitPair, RandomCallsUseGeneratorsOnCuda) {
   const Graph pair = emitted(parse(fmt::format(kDropout, "cuda:0")));
-  EXPECT_THAT(names_of_part(pair, kForward),
+  EXPECT_THAT(names_of_part(pair, kForwardPart),
               ElementsAre("x", "fwd_rng_state_0", "graphsafe_run_with_rng_state", "y", "output"));
   EXPECT_THAT(
-      names_of_part(pair, kBackward),
+      names_of_part(pair, kBackwardPart),
       ElementsAre("x", "dy", "bwd_rng_state_0", "graphsafe_run_with_rng_state", "g", "output"));
-  const Node& call = pair.node(pair.find(kBackward, "graphsafe_run_with_rng_state"));
-  EXPECT_EQ(call.origin, pair.find(kForward, "graphsafe_run_with_rng_state"));
-  EXPECT_EQ(canonical_call(pair, pair.find(kForward, "graphsafe_run_with_rng_state"))
+  const Node& call = pair.node(pair.find(kBackwardPart, "graphsafe_run_with_rng_state"));
+  EXPECT_EQ(call.origin, pair.find(kForwardPart, "graphsafe_run_with_rng_state"));
+  EXPECT_EQ(canonical_call(pair, pair.find(kForwardPart, "graphsafe_run_with_rng_state"))
                 .find("graphsafe_run_with_rng_state("),
             0U);
 }
 
 TEST(EmitPair, RandomCallsSaveTheirStateElsewhere) {
   const Graph pair = emitted(parse(fmt::format(kDropout, "cpu")));
-  EXPECT_THAT(names_of_part(pair, kForward),
+  EXPECT_THAT(names_of_part(pair, kForwardPart),
               ElementsAre("x", "run_and_save_rng_state", "getitem", "getitem_1", "y", "output"));
-  EXPECT_THAT(names_of_part(pair, kBackward),
+  EXPECT_THAT(names_of_part(pair, kBackwardPart),
               ElementsAre("x", "rng_state_output_0", "dy", "run_with_rng_state", "g", "output"));
-  EXPECT_EQ(pair.node(pair.find(kBackward, "rng_state_output_0")).partner,
-            pair.find(kForward, "getitem"));
+  EXPECT_EQ(pair.node(pair.find(kBackwardPart, "rng_state_output_0")).partner,
+            pair.find(kForwardPart, "getitem"));
   // The pair can be written and read back.
   const auto bytes = PaddedBytes(write_native(pair));
   const auto read = read_native("pair", bytes);
@@ -192,7 +167,7 @@ std::vector<CapturedPair> captured_pairs() {
 }
 
 TEST(SavedForBackward, IsReadFromAPair) {
-  const Graph joint = parse(kTwoLayers);
+  const Graph joint = parse(kTwoProducts);
   const auto done = partition(joint);
   ASSERT_TRUE(done);
   const auto pair = emit_pair(done->joint, done->plan);
@@ -222,7 +197,7 @@ TEST_P(CapturedPairs, EqualTheEmittedPairs) {
   ASSERT_TRUE(joint) << joint.error().message;
   ASSERT_TRUE(wanted) << wanted.error().message;
   const Graph pair = emitted(*joint, GetParam().partitioner);
-  for (const PartId part : {kForward, kBackward}) {
+  for (const PartId part : {kForwardPart, kBackwardPart}) {
     ASSERT_EQ(names_of_part(pair, part), names_of_part(*wanted, part)) << "names and order";
     EXPECT_EQ(pair.part(part).name, wanted->part(part).name);
     EXPECT_EQ(pair.part(part).outputs.size(), wanted->part(part).outputs.size());

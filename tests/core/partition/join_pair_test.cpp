@@ -10,6 +10,7 @@
 #include "core/partition/partition.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/graphs.h"
+#include "tests/support/joints.h"
 #include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/symbolic_run.h"
@@ -19,8 +20,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const PartId kForward(0), kBackward(1);
 
 Graph emitted(const Graph& joint, const SavePlan& plan) {
   auto pair = emit_pair(joint, plan);
@@ -66,41 +65,23 @@ Graph pair_of(std::string_view forward, std::string_view backward) {
   return pair;
 }
 
-constexpr const char* kTwoLayers = R"(
-  w1: f32[8,8] = parameter
-  w2: f32[8,8] = parameter
-  x: f32[8,8] = input
-  dy: f32[8,8] = tangent
-  mm1: f32[8,8] = aten.mm(x, w1)        {layers.0}
-  a1: f32[8,8] = aten.silu(mm1)         {layers.0 PREFER_RECOMPUTE}
-  mm2: f32[8,8] = aten.mm(a1, w2)       {layers.1}
-  a2: f32[8,8] = aten.silu(mm2)         {layers.1 PREFER_RECOMPUTE}
-  y: f32[8,8] = aten.neg(a2)
-  m2: f32[8,8] = aten.mul.Tensor(dy, a2)          {layers.1 backward}
-  g2: f32[8,8] = aten.silu_backward(m2, mm2)      {layers.1 backward}
-  t2: f32[8,8] = aten.t(a1)                       {layers.1 backward}
-  gw2: f32[8,8] = aten.mm(t2, g2)                 {layers.1 backward}
-  g1: f32[8,8] = aten.mul.Tensor(g2, a1)          {layers.0 backward}
-  return [y, None, gw2, g1]
-)";
-
 TEST(JoinPair, IsTheInverseOfPartitioning) {
-  const Graph pair = partitioned(kTwoLayers);
+  const Graph pair = partitioned(kTwoProducts);
   const JoinedPair made = joined(pair);
   EXPECT_THAT(names(made.joint, made.joint.order()),
               ElementsAre("w1", "w2", "x", "dy", "mm1", "a1", "mm2", "a2", "y", "m2", "g2", "t2",
                           "gw2", "g1", "output"));
-  EXPECT_EQ(symbolic_run(made.joint), symbolic_run(parse(kTwoLayers)));
+  EXPECT_EQ(symbolic_run(made.joint), symbolic_run(parse(kTwoProducts)));
   EXPECT_EQ(made.merged, 2U);
   EXPECT_THAT(names(made.joint, made.plan.saved), ElementsAre("mm1", "mm2"));
   EXPECT_TRUE(made.plan.offloaded.empty() && made.plan.redrawn.empty());
 }
 
 TEST(JoinPair, KeepsWhatAJointGraphHas) {
-  const Graph first = parse(kTwoLayers);
-  const Graph joint = joined(partitioned(kTwoLayers)).joint;
+  const Graph first = parse(kTwoProducts);
+  const Graph joint = joined(partitioned(kTwoProducts)).joint;
   EXPECT_FALSE(joint.is_pair());
-  EXPECT_EQ(joint.part(kForward).kind, CaptureKind::joint);
+  EXPECT_EQ(joint.part(kForwardPart).kind, CaptureKind::joint);
   for (const NodeId id : joint.order()) {
     const Node &n = joint.node(id), &before = node(first, joint.name(id));
     EXPECT_EQ(n.phase, before.phase) << joint.name(id);
@@ -110,7 +91,7 @@ TEST(JoinPair, KeepsWhatAJointGraphHas) {
     EXPECT_FALSE(n.origin || n.partner) << joint.name(id);
     EXPECT_EQ(bool(n.module), bool(before.module)) << joint.name(id);
   }
-  const auto& outputs = joint.part(kForward).outputs;
+  const auto& outputs = joint.part(kForwardPart).outputs;
   ASSERT_EQ(outputs.size(), 4U);
   EXPECT_EQ(outputs[0].role, Role::result);
   EXPECT_FALSE(outputs[1].node);
@@ -127,7 +108,7 @@ TEST(JoinPair, CallsThatOnlyTheBackwardRunsComeAfterTheirInputs) {
     g: f32[8,8] = aten.mul.Tensor(dy, c)  {backward}
     return [y, g]
   )");
-  ASSERT_FALSE(pair.find(kForward, "c"));
+  ASSERT_FALSE(pair.find(kForwardPart, "c"));
   const Graph joint = joined(pair).joint;
   EXPECT_LT(joint.position(joint.find("c")), joint.position(joint.find("s")));
   EXPECT_EQ(node(joint, "c").phase, Phase::forward);
@@ -147,7 +128,7 @@ TEST(JoinPair, ViewsOfSavedValuesShareTheirMemory) {
 }
 
 TEST(JoinPair, OffloadingIsUndone) {
-  const Graph joint = parse(kTwoLayers);
+  const Graph joint = parse(kTwoProducts);
   const auto done = partition(joint);
   ASSERT_TRUE(done);
   SavePlan plan = done->plan;
@@ -255,8 +236,8 @@ TEST(JoinPair, ACallThatDrawsOtherNumbersStaysInTheBackward) {
   EXPECT_EQ(drawn.phase, Phase::backward);
   const auto pair = emit_pair(made.joint, made.plan);
   ASSERT_TRUE(pair) << pair.error().message;
-  EXPECT_TRUE(pair->find(kBackward, "r_1"));
-  EXPECT_FALSE(pair->find(kForward, "r_1"));
+  EXPECT_TRUE(pair->find(kBackwardPart, "r_1"));
+  EXPECT_FALSE(pair->find(kForwardPart, "r_1"));
 }
 
 TEST(JoinPair, ACallThatReadsLaterContentsIsADifferentCall) {
@@ -343,14 +324,14 @@ TEST(JoinPair, NamesStayUnique) {
 }
 
 TEST(JoinPair, OnlyAPairIsJoined) {
-  EXPECT_THAT(refusal(parse(kTwoLayers)), HasSubstr("only a pair can be joined"));
+  EXPECT_THAT(refusal(parse(kTwoProducts)), HasSubstr("only a pair can be joined"));
   EXPECT_THAT(refusal(parse("kind forward\nx: f32[8] = input\nreturn [x]")),
               HasSubstr("is a forward graph; open a forward and its backward together"));
 }
 
 TEST(JoinPair, AnInputFromElsewhereIsRefused) {
-  Graph pair = partitioned(kTwoLayers);
-  const NodeId given = pair.find(kBackward, "mm1");
+  Graph pair = partitioned(kTwoProducts);
+  const NodeId given = pair.find(kBackwardPart, "mm1");
   pair.node(given).partner = {};
   EXPECT_THAT(refusal(pair), HasSubstr("mm1, an input of the backward, is neither a tangent nor a "
                                        "result of the forward; open the two halves"));

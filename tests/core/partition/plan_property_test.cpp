@@ -19,9 +19,6 @@
 namespace jointer::test {
 namespace {
 
-constexpr TransferCosts kTransfers{
-    .ns_per_byte = 0.05, .min_ns = 20, .host_ns = 7, .wait_host_ns = 3};
-
 struct Options {
   MemoryOptions memory;
   SimulationOptions simulation;

@@ -23,9 +23,6 @@
 namespace jointer::test {
 namespace {
 
-constexpr TransferCosts kTransfers{
-    .ns_per_byte = 0.05, .min_ns = 20, .host_ns = 7, .wait_host_ns = 3};
-
 // A flat step whose plan changes.
 class Deciding {
  public:

@@ -7,6 +7,7 @@
 #include "core/open/open.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 
@@ -51,13 +52,6 @@ Graph tagged(std::string_view preset, const std::vector<std::string>& save_ops =
   if (!edit) throw std::runtime_error(edit.error().message);
   EXPECT_TRUE(apply(graph, *edit));
   return graph;
-}
-
-std::vector<std::string> with_policy(const Graph& graph, MemoryPolicy policy) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).policy == policy) names.emplace_back(graph.name(id));
-  return names;
 }
 
 TEST(MemoryPolicies, DefaultSavesTheListAndLayerInputs) {

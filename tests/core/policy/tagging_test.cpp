@@ -9,6 +9,7 @@
 #include "core/open/open.h"
 #include "core/policy/fsdp_gathers.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 
@@ -52,13 +53,6 @@ Graph open_capture(const std::string& name) {
   auto graph = open_graph({.path = capture_path(name), .backward = {}});
   if (!graph) throw std::runtime_error(graph.error().message);
   return *std::move(graph);
-}
-
-std::vector<std::string> with_policy(const Graph& graph, MemoryPolicy policy) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).policy == policy) names.emplace_back(graph.name(id));
-  return names;
 }
 
 TEST(ApplySac, CountsProductsOverTheWholeGraphAndStopsAtTheFirstOutput) {

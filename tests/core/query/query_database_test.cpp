@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -184,9 +183,7 @@ TEST(QuerySchema, MatchesTheTablesThatQueriesSee) {
 // --- Real graphs ---
 
 std::vector<std::string> captures() {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(source_path("resources/samples")))
-    if (entry.path().string().ends_with(".json.zst")) paths.push_back(entry.path().string());
+  std::vector<std::string> paths = sample_captures();
   for (const std::string& path : shared_captures()) paths.push_back(path);
   std::ranges::sort(paths);
   return paths;

@@ -3,20 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/graph/literal.h"
 #include "core/schedule/analysis.h"
 #include "core/schedule/caching_allocator.h"
+#include "tests/support/graphs.h"
 
 namespace jointer {
 namespace {
 
+using test::parse;
 using testing::ElementsAre;
-
-Graph parse(std::string_view text) {
-  auto graph = parse_literal(text);
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return *std::move(graph);
-}
 
 TEST(MemoryTimeline, CountsAllocationsAndFreesByStorage) {
   // On the CPU nothing is rounded, so the numbers are those of the tensors.

@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "core/open/open.h"
 #include "core/schedule/memory_times.h"
 #include "tests/support/graphs.h"
@@ -90,14 +88,6 @@ TEST(RangeFigures, ClampsARangeToTheStep) {
 }
 
 // --- Real graphs ---
-
-std::vector<std::string> captures() {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(source_path("resources/samples")))
-    if (entry.path().string().ends_with(".json.zst")) paths.push_back(entry.path().string());
-  std::ranges::sort(paths);
-  return paths;
-}
 
 class RangesOfCaptures : public testing::TestWithParam<std::string> {
  protected:
@@ -187,7 +177,7 @@ TEST_P(RangesOfCaptures, AreSumsOverTheGraph) {
   EXPECT_EQ(figures.totals().freed_bytes, freed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, RangesOfCaptures, testing::ValuesIn(captures()),
+INSTANTIATE_TEST_SUITE_P(Samples, RangesOfCaptures, testing::ValuesIn(sample_captures()),
                          parameter_name<testing::TestParamInfo<std::string>>);
 
 }  // namespace

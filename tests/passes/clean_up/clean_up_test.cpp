@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/run_pass.h"
 #include "tests/support/symbolic_run.h"
 

@@ -3,6 +3,7 @@
 
 #include "passes/compile/pipeline_backend.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/run_pass.h"
 
 namespace jointer::test {

@@ -33,10 +33,6 @@ OrderedJson marks_of(const Graph& graph, std::string_view name) {
   return *parse_json(graph.text(node(graph, name).custom), "custom");
 }
 
-Graph after(const Graph& graph, std::string_view pipeline) {
-  return *run_pass(graph, pipeline).graph;
-}
-
 TEST(EpOverlapChunk, DuplicatesAModuleInBothDirections) {
   const StepResult step = run_pass(traced(), "ep_overlap_chunk");
   const Graph& graph = *step.graph;
@@ -78,7 +74,7 @@ TEST(EpOverlapChunk, AnnotatesItsCalls) {
 }
 
 TEST(EpOverlapChunk, HalvesAreViewsOfTheWhole) {
-  const Graph graph = after(traced(), "ep_overlap_chunk");
+  const Graph graph = graph_after(traced(), "ep_overlap_chunk");
   EXPECT_EQ(storage_of(graph, "getitem"), storage_of(graph, "x"));
   EXPECT_EQ(storage_of(graph, "getitem_1"), storage_of(graph, "x"));
   EXPECT_EQ(storage_of(graph, "t_chunk1"), storage_of(graph, "v_chunk1"));
@@ -107,7 +103,7 @@ TEST(EpOverlapChunk, ASequenceIsMadeContiguous) {
     return step.replace(mm, 13, "aten.matmul(v, w)");
   }();
   std::string forward = text.substr(0, text.find("  gs:")) + "  return [l]\n";
-  const Graph graph = after(traced(forward, {"d", "v", "m"}), "ep_overlap_chunk{mode=seq}");
+  const Graph graph = graph_after(traced(forward, {"d", "v", "m"}), "ep_overlap_chunk{mode=seq}");
   EXPECT_THAT(inputs_of(graph, "d_chunk0"), ElementsAre("clone_default"));
   EXPECT_THAT(inputs_of(graph, "clone_default_1"), ElementsAre("getitem_1"));
   EXPECT_EQ(size_of(graph, "clone_default", 1), "(u0//2)");
@@ -136,13 +132,14 @@ TEST(EpOverlapChunk, AddsGradientsOfBothChunksBeforeViews) {
   text.replace(text.find("return [l, gw]"), 14,
                "z: f32[u0,2,2] = aten.mul.Tensor(gv, y)  {backward}\n  return [l, gw, z]");
   const std::vector<std::string> inside{"d", "v", "m", "t", "gx", "gv", "gw"};
-  const Graph early = after(traced(text, inside), "ep_overlap_chunk");
+  const Graph early = graph_after(traced(text, inside), "ep_overlap_chunk");
   EXPECT_THAT(inputs_of(early, "gv_chunk_materialized"),
               ElementsAre("gx_chunk0_chunk_materialized", "sym_size_int_2"));
   EXPECT_LT(early.position(early.find("sym_size_int_2")),
             early.position(early.find("gv_chunk_materialized")));
   EXPECT_FALSE(early.find("gv_chunk0"));
-  const Graph late = after(traced(text, inside), "ep_overlap_chunk{optimize_grad_live_out=false}");
+  const Graph late =
+      graph_after(traced(text, inside), "ep_overlap_chunk{optimize_grad_live_out=false}");
   EXPECT_THAT(inputs_of(late, "gv_chunk0_chunk_materialized"),
               ElementsAre("gv_chunk0", "gv_chunk1"));
 }
@@ -182,7 +179,7 @@ TEST(EpOverlapChunk, KeepsModulesOutsideThePattern) {
       refusal(traced(), "ep_overlap_chunk{module_pattern=\"layers.2.moe\"}"),
       HasSubstr("module_pattern: expected a module in the graph, got `layers.2.moe`; the graph has "
                 "layers.1.moe"));
-  const Graph whole = after(traced(), "ep_overlap_chunk{module_pattern=\"layers.*\"}");
+  const Graph whole = graph_after(traced(), "ep_overlap_chunk{module_pattern=\"layers.*\"}");
   EXPECT_EQ(marks_of(whole, "m_chunk0")["chunked_region_fqn"], "layers.1");
 }
 

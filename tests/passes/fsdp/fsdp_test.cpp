@@ -3,6 +3,7 @@
 
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/run_pass.h"
 #include "tests/support/symbolic_run.h"
 

@@ -5,6 +5,7 @@
 #include "core/graph/validate.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -33,14 +34,6 @@ constexpr std::string_view kStage = R"(
   gb: f32[4] = aten.sum.dim_IntList(dy, [0])  {backward}
   return [y, wr, gb, gx]
 )";
-
-std::vector<std::string> names_of_part(const Graph& graph, PartId part, NodeKind kind) {
-  std::vector<std::string> found;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).part == part && graph.node(id).kind == kind)
-      found.emplace_back(graph.name(id));
-  return found;
-}
 
 std::vector<std::string> outputs(const Graph& graph, PartId part) {
   std::vector<std::string> found;

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/base/characters.h"
 #include "core/pass/pipeline_rules.h"
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"

@@ -9,6 +9,7 @@
 
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 #include "tests/support/run_pass.h"
 
 namespace jointer::test {

@@ -23,10 +23,6 @@ std::string why_kept(const Graph& graph, std::string_view pipeline) {
   return {};
 }
 
-Graph after(const Graph& graph, std::string_view pipeline) {
-  return *run_pass(graph, pipeline).graph;
-}
-
 // Two layers; nothing is tagged, and no collective is FSDP's.
 constexpr std::string_view kPlain = R"(
   kind train_step
@@ -69,10 +65,10 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
 
 TEST(Kept, ASecondRunSaysThatItIsDone) {
   const Graph graph = parse(kPlain);
-  EXPECT_EQ(why_kept(after(graph, "tag_with_memory_policy"), "tag_with_memory_policy"),
+  EXPECT_EQ(why_kept(graph_after(graph, "tag_with_memory_policy"), "tag_with_memory_policy"),
             "Every call of the forward already has this tag.");
-  const Graph recomputed =
-      after(after(graph, "tag_with_memory_policy{policy=full}"), "selective_activation_remat");
+  const Graph recomputed = graph_after(graph_after(graph, "tag_with_memory_policy{policy=full}"),
+                                       "selective_activation_remat");
   EXPECT_THAT(why_kept(recomputed, "selective_activation_remat"), HasSubstr("already recomputed"));
 }
 
@@ -144,7 +140,7 @@ TEST(Kept, ExistingMarksAreNotDecidedAgain) {
     return [y]
   )");
   const std::string pass = "annotate_rmsnorm_for_regional_inductor";
-  const Graph marked = after(graph, pass);
+  const Graph marked = graph_after(graph, pass);
   EXPECT_EQ(why_kept(marked, pass), "Every fused RMSNorm is already marked.");
   EXPECT_THAT(why_kept(marked, "regional_inductor"),
               HasSubstr("`jointer bench --passes` compiles 2 calls of it"));

@@ -3,28 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/base/units.h"
+#include "core/edit/select.h"
 
 namespace jointer::views {
 namespace {
-
-// Replaces the numbers of layers and experts with a wildcard.
-std::string module_pattern(std::string_view path) {
-  std::string pattern;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('.'), path.size());
-    const std::string_view segment = path.substr(0, end);
-    const bool is_number = std::all_of(segment.begin(), segment.end(), [](char c) {
-      return std::isdigit(static_cast<unsigned char>(c)) != 0;
-    });
-    if (!pattern.empty()) pattern += '.';
-    pattern += is_number ? std::string_view("*") : segment;
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return pattern;
-}
 
 // A flat training step has no partitioner to leave the decision to.
 std::string_view verb_of(MemoryPolicy policy, CaptureKind kind) {
@@ -52,7 +36,7 @@ std::string policy_selector(const Graph& graph, const ModuleTree& modules, NodeI
   const std::string op(graph.target(graph.node(node)));
   if (scope == PolicyScope::nodes) return edit_name(graph, node);
   if (scope == PolicyScope::op) return op;
-  return module_pattern(modules.module(modules.of(node)).path) + "::" + op;
+  return with_any_numbers(modules.module(modules.of(node)).path) + "::" + op;
 }
 
 Edit policy_edit(const Graph& graph, const ModuleTree& modules, std::span<const NodeId> nodes,

@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-Result<Graph> graph_of(const SacState& state) {
+Result<Graph> planned_graph(const SacState& state) {
   if (!state.is_step())
     return emit_pair(state.base->partition.joint, state.plan, state.base->settings.partitioner);
   return step_of_plan(state.step->snapshot->graph, state.plan);
@@ -21,7 +21,7 @@ Result<Graph> graph_of(const SacState& state) {
 }  // namespace
 
 Result<Graph> ordered_graph(const SacState& state) {
-  JOINTER_TRY(const Graph graph, graph_of(state));
+  JOINTER_TRY(const Graph graph, planned_graph(state));
   return in_order(graph, state.order, built_in_passes(), state.snapshot->analysis.options);
 }
 

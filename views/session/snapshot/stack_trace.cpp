@@ -2,16 +2,12 @@
 
 #include <charconv>
 
+#include "core/base/trimmed.h"
+
 namespace jointer::views {
 namespace {
 
 constexpr std::string_view kFile = "File \"", kLine = "\", line ", kIn = ", in ";
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 // Parses a line such as `File "a.py", line 3, in f`.
 bool parse_frame(std::string_view line, StackFrame& frame) {

@@ -1,6 +1,7 @@
 // Tests edits that start from an earlier position in the history.
 
 #include "views/session/edit/editing.h"
+#include "tests/support/patience.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kPatienceMs = 20000;
+using test::kPatienceMs;
 
 class EditingTest : public ::testing::Test {
  protected:

@@ -2,6 +2,7 @@
 // the plan that is then used.
 
 #include "views/session/sac/pareto_search.h"
+#include "tests/support/patience.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kPatienceMs = 20'000;
+using test::kPatienceMs;
 
 class ParetoSearchTest : public testing::Test {
  protected:

@@ -1,0 +1,44 @@
+#pragma once
+
+// Classes of ASCII characters, the same in every locale. Bytes of other characters belong to none.
+
+#include <algorithm>
+#include <string_view>
+
+namespace jointer {
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// The characters of identifiers, and those that can be first.
+constexpr bool is_name_character(char c) {
+  return is_letter(c) || is_digit(c) || c == '_';
+}
+constexpr bool is_name_start(char c) {
+  return is_letter(c) || c == '_';
+}
+// The characters of names such as `aten.mm.default`.
+constexpr bool is_dotted_name_character(char c) {
+  return is_name_character(c) || c == '.';
+}
+
+// True for one or more digits.
+constexpr bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+constexpr bool is_identifier(std::string_view text) {
+  return !text.empty() && is_name_start(text.front()) &&
+         std::all_of(text.begin(), text.end(), is_name_character);
+}
+// True for a text of letters, digits, `_`, `.` and `-`, which a pipeline writes without quotes.
+constexpr bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_dotted_name_character(c) || c == '-';
+  });
+}
+
+}  // namespace jointer

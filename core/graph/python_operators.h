@@ -1,0 +1,38 @@
+#pragma once
+
+// Functions of Python's `operator` module that FX code writes as symbols.
+
+#include <array>
+#include <string_view>
+
+namespace jointer {
+
+struct PythonOperator {
+  std::string_view symbol, name;
+};
+
+// Longer symbols come first, since a shorter one may be their prefix.
+inline constexpr std::array<PythonOperator, 19> kInfixOperators{{
+    {"**", "pow"},   {"//", "floordiv"}, {"<<", "lshift"}, {">>", "rshift"}, {"==", "eq"},
+    {"!=", "ne"},    {"<=", "le"},       {">=", "ge"},     {"<", "lt"},      {">", "gt"},
+    {"+", "add"},    {"-", "sub"},       {"*", "mul"},     {"/", "truediv"}, {"%", "mod"},
+    {"@", "matmul"}, {"&", "and_"},      {"|", "or_"},     {"^", "xor"},
+}};
+
+// The operators of in-place statements such as `x += y`. None is a prefix of another.
+inline constexpr std::array<PythonOperator, 12> kInplaceOperators{{
+    {"+=", "iadd"},
+    {"-=", "isub"},
+    {"*=", "imul"},
+    {"@=", "imatmul"},
+    {"/=", "itruediv"},
+    {"//=", "ifloordiv"},
+    {"%=", "imod"},
+    {"**=", "ipow"},
+    {"&=", "iand"},
+    {"|=", "ior"},
+    {"<<=", "ilshift"},
+    {">>=", "irshift"},
+}};
+
+}  // namespace jointer

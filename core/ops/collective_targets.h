@@ -1,0 +1,17 @@
+#pragma once
+
+// The operators by which captures communicate, as nodes name them.
+
+#include <string_view>
+
+namespace jointer {
+
+inline constexpr std::string_view kAllGatherTarget =
+    "_c10d_functional.all_gather_into_tensor.default";
+inline constexpr std::string_view kAllGatherOutTarget =
+    "_c10d_functional.all_gather_into_tensor_out.default";
+inline constexpr std::string_view kReduceScatterTarget =
+    "_c10d_functional.reduce_scatter_tensor.default";
+inline constexpr std::string_view kWaitTarget = "_c10d_functional.wait_tensor.default";
+
+}  // namespace jointer
