@@ -103,8 +103,8 @@ void GraphMenu::keep_costs(Document& document, const MeasurementPtr& measurement
   run_in_background(
       &document, work, [this, &document, measurement](const Result<CostSamples>& stored) {
         if (!stored) return context_.status.warn(QString::fromStdString(stored.error().message));
-        context_.status.say(tr("Saved the costs of %1 and %2 on %3; estimates now use them.")
-                                .arg(to_qstring(counted(stored->nodes.size(), "operator")),
+        context_.status.say(tr("Saved measured costs of %1 and %2 on %3; estimates now use them.")
+                                .arg(to_qstring(counted(stored->nodes.size(), "distinct call")),
                                      to_qstring(counted(stored->collectives.size(), "collective")),
                                      QString::fromStdString(measurement->device)));
         AnalysisOptions options = document.analysis().options;

@@ -80,7 +80,7 @@ void show_measured_when_shown(MainWindow& window) {
   });
 }
 
-// Called once the layout has settled and the files have been read.
+// Called after the layout has settled and the files have been read.
 void take_picture(MainWindow& window, const QString& path) {
   for (const auto* tab : window.findChildren<views::DocumentTab*>()) {
     if (tab->session() == nullptr) continue;

@@ -38,8 +38,8 @@ class ViewMenu;
 class Workspaces;
 
 // The main window: documents in tabs, docked panes that show the current document, menus, and the
-// status line. It connects these parts and contains none of their logic. No part holds a reference
-// to the window.
+// status line. It connects these parts and contains none of their logic. Parts know it only as a
+// QMainWindow or QWidget.
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:

@@ -28,8 +28,8 @@ class Workspaces : public QObject {
   // The folder for journals of edits. If it is empty, the default, no journals are written.
   [[nodiscard]] const QString& journal_folder() const { return journal_folder_; }
   void set_journal_folder(const QString& folder) { journal_folder_ = folder; }
-  // Reopens documents that were still open when the program last ended, except those in `asked`,
-  // which the caller opens next; opening them restores their edits.
+  // Reopens documents with unsaved changes that a program left behind when it was killed, except
+  // those in `asked`: the caller opens these next, which restores their edits.
   void restore_left(const std::vector<OpenRequest>& asked);
 
  public slots:

@@ -50,10 +50,10 @@ struct MemoryOfStep {
 };
 StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 
-// Runs a step so that libraries allocate their workspaces, which do not count from then on. Returns
-// the bytes of the workspaces. Waits for the device after every call, so that an error is
+// Runs a step so that libraries allocate their workspaces, which later memory figures exclude.
+// Returns the bytes of the workspaces. Waits for the device after every call, so that an error is
 // attributed to the right node. Only for devices other than the CPU. `recorded`: true if the steps
-// that follow are recorded.
+// that follow are recorded as a CUDA graph, which has its own stream.
 StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded);
 
 // Measures `iterations` steps by the device's clock, after `warmup` steps. `step` runs one step.

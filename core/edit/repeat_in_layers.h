@@ -12,7 +12,7 @@
 namespace jointer {
 
 struct RepeatedEdit {
-  // Repeats the first edit in the other layers. The notes say what other ranks must do too, and
+  // Repeats the given edit in the other layers. Its notes say what other ranks must also do, and
   // name the first layers that are left out.
   Edit edit;
   std::size_t layers = 0;             // number of layers that it changes

@@ -55,7 +55,7 @@ class PlanDescent {
 
   [[nodiscard]] std::vector<Group> groups(const SavePlan& plan) const;
 
-  // Evaluates `changes`, all of one kind, as a single step. Thread-safe.
+  // Evaluates the best plan with all of `changes`, which must have the same `to`. Thread-safe.
   [[nodiscard]] Judged judge(std::span<const Change> changes) const;
   Outcome take(Judged& judged);
   Outcome attempt(const Change& change);

@@ -168,7 +168,7 @@ class SharedStorages {
     }
   }
 
-  // The position and node of a value's row; the caller fills in the value's policy.
+  // The position and node of a value's row; `change_of` fills in the policies and amounts.
   [[nodiscard]] StorageChange place_of(const Both& value) const {
     if (value.after != nullptr)
       return {.position = after_.graph.position(value.after->node),

@@ -12,7 +12,7 @@
 //
 // Steps
 //   1. For each of a few copy prices, sample a series of byte prices from far below to far above
-//      the mean.
+//      the mean cost of a byte.
 //   2. Bracket the limit in each series and halve the interval between the two prices.
 //   3. Improve the plan beyond the limit that is nearest to it: change decisions until it is within
 //      the limit and no change makes it better (plan_descent.cpp). A price treats equal layers
@@ -29,13 +29,15 @@
 //        and continue from it if it is not worse: where a few large values dominate, several
 //        changes together may help although none helps alone.
 //   5. Try all changes of the best plan, including those that the descent leaves out to save time.
-//   6. Tighten the bound with prices at the moment of the plan's peak (plan_moment.cpp).
+//   6. For a limit on the peak, raise the lower bound on the step time with prices at the moment of
+//      the plan's peak (plan_moment.cpp).
 //
 // The effort is counted in evaluated plans, not in time, so the result is the same on every
 // machine. A descent runs to its end even if it exceeds the effort.
 //
-// Cost: 7 * 14 minimum cuts once, at most 56 for each limit, and `effort` evaluations of a plan
-// plus those of the last descent and of step 5: on Llama3-8B, 2,000 and 1,500.
+// Cost with offloading: 7 * 14 minimum cuts once; for each limit at most 56 more, and 20 in step 6;
+// and `effort` evaluations of a plan plus those of the last descent and of step 5: on Llama3-8B,
+// 2,000 and 1,500.
 
 #include "core/partition/plan_frontier.h"
 

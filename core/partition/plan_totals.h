@@ -25,8 +25,8 @@ class PlanTotals {
     // The storages needed to save the values. A storage of saved values belongs to the first of
     // them, as in SaveCandidate::bytes.
     std::int64_t bytes = 0;
-    // The calls that recompute the values, all of them together, from the values that the plan
-    // saves.
+    // The time, FLOPs and number of the calls that recompute the values from those that the plan
+    // saves. A call that several values need counts once.
     std::int64_t recompute_ns = 0;
     std::int64_t recompute_flops = 0;
     std::size_t calls = 0;

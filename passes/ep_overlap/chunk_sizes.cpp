@@ -151,7 +151,8 @@ const std::optional<ChunkSizes::Sum>& ChunkSizes::parse(ExpressionId id) {
 
 tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
   return fail(Error::Kind::usage,
-              "the size {} cannot be halved: it is not a sum of multiples of symbols",
+              "the size {} cannot be split in two; expected a symbol or a sum of even multiples of "
+              "symbols",
               graph_.expression_text(id));
 }
 

@@ -29,7 +29,8 @@ Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, double hidden,
   JOINTER_TRY(Fit fit, trade_off.fastest_within(limit, hidden));
   JOINTER_CHECK(context.report(1));
   if (fit.fits) return fit;
-  return fail(Error::Kind::usage, "no plan has a peak of at most {}; the lowest found is {}",
+  return fail(Error::Kind::usage,
+              "found no plan with a peak of at most {}; the lowest peak found is {}",
               format_bytes(limit), format_bytes(fit.point.figures.figures.peak_bytes));
 }
 

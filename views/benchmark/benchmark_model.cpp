@@ -42,7 +42,7 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Step time predicted when the run started.")},
       {.title = tr("≈ peak"),
        .unit = Unit::bytes,
-       .meaning = tr("Maximum of allocated bytes predicted when the run started.")},
+       .meaning = tr("Maximum allocated memory predicted when the run started.")},
       {.title = tr("tokens/s"),
        .unit = Unit::thousandths,
        .meaning =

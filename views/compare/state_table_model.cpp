@@ -20,7 +20,7 @@ StateTableModel::StateTableModel(QObject* parent) : TableModel(parent) {
       {.title = tr("state"),
        .meaning = tr("State of an open document, or file."),
        .max_width = 360},
-      bytes(tr("peak"), tr("Maximum of allocated memory.")),
+      bytes(tr("peak"), tr("Maximum allocated memory.")),
       change(tr("Δ peak"), tr("Change in peak memory from the first state above.")),
       time(tr("step"), tr("Duration of a training step.")),
       change(tr("Δ step"), tr("Change in step time from the first state above.")),

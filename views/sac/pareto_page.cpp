@@ -339,7 +339,7 @@ void ParetoPage::use_fit(const Fit& fit, const SacStatePtr& of) {
                 figures.step_ns);
   if (!fit.point.order.empty())
     what += tr(", ordered by %1").arg(QString::fromStdString(fit.point.order));
-  if (!fit.fits) return emit message(tr("No plan fits. Closest: %1.").arg(what));
+  if (!fit.fits) return emit message(tr("No plan found fits. Closest: %1.").arg(what));
   const bool is_now = fit.point.order == state->order &&
                       (fit.point.name == ParetoSearch::kNow || fit.point.plan == state->plan);
   if (is_now) return emit message(tr("The current plan is the best one found: %1.").arg(what));

@@ -94,7 +94,8 @@ void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
   const bool is_step = session_.state()->is_step();
   QStringList lines{box.property("how").toString(),
                     (is_step ? tr("Without tags: %1") : tr("As solved: %1")).arg(text(was))};
-  if (joint) lines << tr("Joint graph as captured, which saves everything: %1").arg(text(*joint));
+  if (joint)
+    lines << tr("Joint graph before partitioning, which saves everything: %1").arg(text(*joint));
   box.setToolTip(lines.join(u'\n'));
 }
 
@@ -172,11 +173,11 @@ void SacFigures::show_changes(const SacState& state) {
 // Sets tooltips that depend on the kind of graph.
 void SacFigures::explain(const SacState& state) {
   peak_->setProperty(
-      "how", state.base ? tr("Maximum of allocated bytes if forward and backward run as two graphs "
+      "how", state.base ? tr("Maximum allocated memory if forward and backward run as two graphs "
                              "with this plan.")
              : state.is_step()
-                 ? tr("Maximum of allocated bytes in the training step with its tags applied.")
-                 : tr("Maximum of allocated bytes."));
+                 ? tr("Maximum allocated memory in the training step with its tags applied.")
+                 : tr("Maximum allocated memory."));
   reserved_->setProperty(
       "how", state.base ? tr("Memory that the caching allocator would reserve on the device for "
                              "these two graphs. Appears shortly after the other numbers.")
@@ -197,7 +198,7 @@ void SacFigures::show_reserved() {
   reserved_->value().setText(bytes ? bytes_text(*bytes) : QStringLiteral("…"));
   QStringList lines{reserved_->property("how").toString()};
   if (state->can_change())
-    lines << (state->is_step() ? tr("Without tags: %1") : tr("Joint graph as captured: %1"))
+    lines << (state->is_step() ? tr("Without tags: %1") : tr("Joint graph before partitioning: %1"))
                  .arg(bytes_text(analysis.reserved.peak_bytes));
   reserved_->setToolTip(lines.join(u'\n'));
   show_preview();
@@ -217,14 +218,14 @@ void SacFigures::show_preview() {
                                     .arg(QString::fromStdString(describe(*preview->settings)))
           : preview->keep
               ? tr("Preview: %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
-              : (state->is_step() ? tr("Preview: remove the tag from %1")
+              : (state->is_step() ? tr("Preview: untag %1")
                                   : tr("Preview: leave %1 to the partitioner"))
                     .arg(tensors_of(*preview));
       what_if_text_ = tr("%1: %2").arg(
           what, is_found ? fit_difference(*preview->plan_request->fit)
                          : plan_difference_text(state->figures, preview->outcome->figures));
       if (is_found && !preview->plan_request->fit->fits)
-        what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
+        what_if_text_ = tr("No plan found fits. %1").arg(what_if_text_);
     }
   }
   const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;

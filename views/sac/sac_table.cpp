@@ -111,7 +111,8 @@ void SacTable::update_headline() {
   if (state && state->is_step())
     lines
         << (!state->applied_tags.refusal.empty()
-                ? tr("The tags cannot be applied, so the step is shown without them: %1.")
+                ? tr("This training step is shown without its tags, because they cannot be "
+                     "applied: %1.")
                       .arg(QString::fromStdString(state->applied_tags.refusal))
             : state->applied_tags.any
                 ? tr("This training step is shown with its tags applied; “Apply Tags” changes the "

@@ -24,7 +24,7 @@ class MoveTool : public QObject {
   MoveTool(const TimelineContent& content, TimelineRange& range);
 
   // `grip`: the node that a press at `at` would pick up; invalid if there is none. Returns true if
-  // it may be moved.
+  // the press can start a drag, or positions a block that is already held.
   bool press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers);
   bool move(QPoint at, Qt::KeyboardModifiers modifiers);
   // Returns true if a block was moved or held, and false for a click.

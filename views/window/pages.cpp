@@ -135,7 +135,7 @@ ErrorPage::ErrorPage(const QString& name, const QString& message, QWidget* paren
   column->addWidget(what);
   auto* buttons = new QHBoxLayout;
   auto* retry = new QPushButton(tr("Try Again"), this);
-  auto* open = new QPushButton(tr("Open Another..."), this);
+  auto* open = new QPushButton(tr("Open Another File..."), this);
   buttons->addWidget(retry);
   buttons->addWidget(open);
   buttons->addStretch(1);

@@ -185,7 +185,7 @@ void print_decisions(const PassesAnswer& a) {
 }
 
 // Returns all edits of the run as a recipe that reproduces the final graph. Error (usage): a
-// pipeline step creates a new graph.
+// pipeline step creates a new graph. Error (run): the recipe does not reproduce the final graph.
 Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {

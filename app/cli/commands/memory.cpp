@@ -154,15 +154,15 @@ Result<int> run(const MemoryCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   if (options.torch_compatible && graph.is_pair())
     return fail(Error::Kind::usage,
-                "option --torch-compatible: torch's memory profiler does not support a pair; "
+                "option --torch-compatible: torch's build_memory_profile does not support a pair; "
                 "profile each half separately");
   if (options.torch_compatible && options.optimizer != "none")
     return fail(Error::Kind::usage,
-                "option --torch-compatible: torch's memory profiler does not cover optimizer "
+                "option --torch-compatible: torch's build_memory_profile does not cover optimizer "
                 "state; leave out --optimizer");
   if (options.torch_compatible && options.loop.steps > 0)
     return fail(Error::Kind::usage,
-                "option --torch-compatible: torch's memory profiler does not cover a training "
+                "option --torch-compatible: torch's build_memory_profile does not cover a training "
                 "loop; leave out --loop");
   MemoryOptions memory;
   if (options.torch_compatible) memory.rules = MemoryRules::torch;

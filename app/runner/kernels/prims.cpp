@@ -116,8 +116,8 @@ at::Tensor lookup_seed(const at::Tensor& all, std::int64_t index) {
   return all[index].clone();
 }
 
-// A generator with the given seed. Inductor uses Triton's generator, so the values differ, but
-// their distribution is the same.
+// A generator with the given seed. Inductor's kernels use a different generator, so the values
+// differ, but their distribution is the same.
 at::Generator seeded(const at::Tensor& seed) {
   at::Generator generator = at::globalContext().defaultGenerator(seed.device()).clone();
   generator.set_current_seed(static_cast<std::uint64_t>(seed.item<std::int64_t>()));

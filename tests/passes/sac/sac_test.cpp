@@ -127,7 +127,7 @@ TEST(FastestPlan, StaysWithinTheLimit) {
       run_pipeline(joint, *parse_pipeline("fastest_plan"), built_in_passes(), options);
   ASSERT_TRUE(limited);
   if (limited->error)
-    EXPECT_THAT(limited->error->message, HasSubstr("the lowest found is"));
+    EXPECT_THAT(limited->error->message, HasSubstr("the lowest peak found is"));
   else
     EXPECT_LE(limited->steps.at(0).after.figures.peak_bytes, *options.peak_limit);
   EXPECT_THAT(refusal(joint, "fastest_plan{peak=1}"), HasSubstr("no plan has a peak of at most"));
