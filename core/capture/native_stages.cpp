@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "core/base/bytes.h"
 #include "core/capture/native_json.h"
@@ -41,6 +42,10 @@ StageText read_stage(native::json::object object, std::size_t index) {
 
 Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
                                                           std::string_view bytes) {
+  // Most captures have no stages. Searching for the member takes far less time than parsing.
+  constexpr std::string_view kMember = "\"stages\"";
+  if (memmem(bytes.data(), bytes.size(), kMember.data(), kMember.size()) == nullptr)
+    return std::nullopt;
   native::json::parser parser;
   const simdjson::padded_string_view view(bytes.data(), bytes.size(),
                                           bytes.size() + PaddedBytes::kPadding);

@@ -31,6 +31,7 @@
 #include "core/partition/half.h"
 #include "core/partition/half_order.h"
 #include "core/partition/joint_parts.h"
+#include "core/partition/offload_uses.h"
 #include "core/partition/random_states.h"
 #include "core/partition/recompute_tags.h"
 #include "core/partition/remat_order.h"
@@ -153,7 +154,6 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     }
     (i < forward_count ? forward_outputs_ : backward_outputs_).push_back(place(output));
   }
-  prepare_transfers();
 }
 
 PairOrders::~PairOrders() = default;
@@ -256,33 +256,16 @@ void PairOrders::arrange(std::span<const std::uint8_t> given, std::span<const Pl
       std::vector<std::uint8_t>(given.begin(), given.end()), calls);
 }
 
-// Lists the values that can be offloaded, the calls that use their storages, and their readers.
-void PairOrders::prepare_transfers() {
-  std::vector<std::pair<std::uint32_t, StorageUse>> uses;
-  std::vector<std::pair<std::uint32_t, Place>> readers;
-  can_offload_.reserve(size());
-  for (Place p = 0; p < size(); ++p) {
-    can_offload_.push_back(offloadable_.can_offload(node(p)) ? 1 : 0);
-    if (!has(p, is_call)) continue;
-    const auto use = [&](Place value) {
-      for (const Tensor& t : graph_->tensors(node(value)))
-        if (t.storage)
-          uses.emplace_back(static_cast<std::uint32_t>(graph_->real_storage(t.storage).index()),
-                            StorageUse{.call = p, .is_result = value == p});
-    };
-    use(p);
-    for (const Place input : inputs(p)) {
-      use(input);
-      readers.emplace_back(input, p);
-    }
-  }
-  storage_uses_ = Lists<StorageUse>::of_pairs(uses, graph_->storage_count());
-  readers_ = Lists<Place>::of_pairs(readers, size());
+const OffloadUses& PairOrders::offload_uses() const {
+  std::call_once(offload_uses_made_,
+                 [&] { offload_uses_ = std::make_unique<const OffloadUses>(*this, offloadable_); });
+  return *offload_uses_;
 }
 
 Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) const {
+  const OffloadUses& uses = offload_uses();
   for (const NodeId id : plan.offloaded) {
-    if (can_offload_[place(id)] == 0)
+    if (!uses.can_offload(place(id)))
       return fail(Error::Kind::usage, "{}", why_not_offloaded(place(id)));
     if (!order.given[place(id)])
       return fail(Error::Kind::usage, "{} is not saved for backward", graph_->name(id));
@@ -314,14 +297,13 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
   for (const Place p : order.offloaded) {
     // Only the first occurrence of a call reads its inputs.
     std::size_t last = 0;
-    const Tensor& value = graph_->tensors(node(p)).front();
-    for (const StorageUse& use : storage_uses_.of(graph_->real_storage(value.storage).index()))
+    for (const OffloadUses::Use& use : uses.of_storage(p))
       if (const std::uint32_t at = (use.is_result ? forward.last : forward.first)[use.call];
           at != kAbsent)
         last = std::max<std::size_t>(last, at);
     last_uses.push_back(last);
     std::size_t first = backward.layers.size();
-    for (const Place reader : readers_.of(p))
+    for (const Place reader : uses.readers(p))
       first = std::min<std::size_t>(first, backward.first[reader]);
     first_reads.push_back(first);
   }

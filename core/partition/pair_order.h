@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/base/lists.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 #include "core/partition/joint_parts.h"
@@ -95,6 +95,7 @@ struct PairOrder {
 };
 
 class FlatOrders;
+class OffloadUses;
 
 // The joint graph as dense arrays by position.
 class PairOrders {
@@ -172,13 +173,7 @@ class PairOrders {
   [[nodiscard]] Result<PairOrder> backward_calls(std::span<const std::uint8_t> given) const;
 
  private:
-  // A call that uses a storage: its result is in it, or an input is.
-  struct StorageUse {
-    Place call = 0;
-    bool is_result = false;
-  };
-
-  void prepare_transfers();
+  [[nodiscard]] const OffloadUses& offload_uses() const;
   [[nodiscard]] Result<void> extract(std::span<const Place> outputs,
                                      std::span<const std::uint8_t> given, bool backward,
                                      std::vector<Place>& calls) const;
@@ -208,10 +203,8 @@ class PairOrders {
   NodePlaces places_;
   WriteOrder writes_;
   Offloadable offloadable_;
-  // For the copies of offloaded values; empty for flat training steps.
-  std::vector<std::uint8_t> can_offload_;  // by position
-  Lists<StorageUse> storage_uses_;         // by storage
-  Lists<Place> readers_;                   // by position
+  mutable std::once_flag offload_uses_made_;  // by the first plan that offloads
+  mutable std::unique_ptr<const OffloadUses> offload_uses_;
   std::unique_ptr<const FlatOrders> flat_;
 };
 

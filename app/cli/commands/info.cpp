@@ -109,8 +109,9 @@ Json to_json(const Graph& graph) {
                    {"total", flops.total},
                    {"torch_registry", flops.torch_registry}};
   json["modules"] = ModuleTree(graph).size() - 1;
-  Json& symbols = json["symbols"] = Json::object();
-  for (const SymbolValue& symbol : graph.symbols()) symbols[symbol.name] = symbol.value;
+  // Appended as to a vector: operator[] of an ordered object searches linearly.
+  auto& symbols = (json["symbols"] = Json::object()).get_ref<Json::object_t&>();
+  for (const SymbolValue& symbol : graph.symbols()) symbols.emplace_back(symbol.name, symbol.value);
   Json& derived = json["derived"] = Json::array();
   for (const Fact& fact : graph.facts())
     derived.push_back(fmt::format("{}: {}", fact_prefix(fact.kind), fact.text));
