@@ -21,8 +21,8 @@ One line per overload, higher-order operator or Python function, sorted by name,
     schema    the arguments and returns as registered: (Tensor self, ...) -> Tensor; aliasing and
               mutation are the schema's `(a)` and `(a!)`; `-` if there is none
 
-Older schemas remain in the table. If the running torch registers an operator with another schema than
-the table's version, or no longer registers it, the table's line becomes `NAME@2.11`: the schema of
+Older schemas remain in the table. If the running torch registers an operator with a schema that
+differs from the table's, or no longer registers it, the table's line becomes `NAME@2.11`: the schema of
 NAME in torch up to 2.11. To create the table, run this script with each supported torch, oldest first,
 starting from an empty file.
 
@@ -96,7 +96,7 @@ PARTITIONER_SETS = {
 
 
 def partitioner_tags(target, function):
-    """Tags of a packet or function for partitioners; `function` is the one that clean-up checks."""
+    """A packet's or function's tags for partitioners and clean-up, which checks `function`."""
     tags = {tag for tag, operators in PARTITIONER_SETS.items() if target in operators}
     writes = hasattr(function, "_schema") and function._schema.is_mutable
     # Unused random operators are removed, as when torchtitan compiles.
@@ -104,7 +104,7 @@ def partitioner_tags(target, function):
 
 
 def overload_tags(schema):
-    """torch's tags of the overload, under the table's names."""
+    """The tags that torch gives the overload, under the table's names."""
     namespace, packet = schema.name.split("::")
     packet = getattr(getattr(torch.ops, namespace), packet)
     overload = getattr(packet, schema.overload_name or "default")
@@ -137,7 +137,7 @@ def table():
         name = f"{namespace}.{packet}.{schema.overload_name or 'default'}"
         try:
             tags = overload_tags(schema)
-        except AttributeError:  # registered for TorchScript alone: FX graphs cannot name it
+        except AttributeError:  # registered only for TorchScript: FX graphs cannot name it
             continue
         if name in SILENT_ALIASES:
             tags.add("alias")
@@ -153,7 +153,7 @@ def table():
 
 
 def with_older(lines, old):
-    """`lines` with those of `old`, a whole table, that this torch registers otherwise or no longer."""
+    """`lines`, plus the rows of the table `old` with schemas that this torch registers differently or not at all."""
     header, *rows = old.splitlines() or [""]
     version = header.partition(";")[0].rpartition(" ")[2]
     minor = ".".join(version.split(".")[:2])
@@ -179,7 +179,7 @@ def numbers(version):
 
 
 def known_at(table_text, version):
-    """Schemas by name as the table has them for a version: the first `@` line that reaches up to it."""
+    """The table's schemas for a version, by name: those of the oldest `@` line that covers the version."""
     newest, older = {}, {}
     for row in table_text.splitlines()[1:]:
         name, _, schema = row.split("\t")
@@ -192,7 +192,7 @@ def known_at(table_text, version):
 
 
 def differences(old_text, lines):
-    """Errors in the table for this torch; compares the full text if it is of this version."""
+    """Errors in the table for this torch. Compares the full text if the table was made with this version."""
     if f" {VERSION};" in old_text.partition("\n")[0]:
         old, new = set(old_text.splitlines()), set(text_of(with_older(lines, old_text)).splitlines())
         return [("-" if row in old else "+") + " " + row for row in sorted(old ^ new)]
@@ -204,7 +204,7 @@ def differences(old_text, lines):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare only; exit 1 on a difference")
+    parser.add_argument("--check", action="store_true", help="only compare; exit with 1 if the table differs")
     arguments = parser.parse_args()
     path = pathlib.Path(__file__).with_name("operators.tsv")
     old_text = path.read_text() if path.exists() else ""

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Creates the bundled samples: joint graphs, min-cut pairs and a step of ``examples/llama_like.py``.
+"""Creates the bundled samples: joint graphs, min-cut pairs and a flat training step.
+
+The model is that of ``examples/llama_like.py``.
 
     python resources/samples/make_samples.py [--out FOLDER] [NAME ...]
 
-Needs torch 2.11 and zstandard, one core, 2 GB and about a minute; no GPU, no network. The same
-torch gives the same bytes. Without names, creates all of them, each in a separate process.
+Needs torch 2.11, zstandard, one core, 2 GB of memory and about a minute, but no GPU and no network.
+The same torch gives the same bytes. Without names, creates all samples, each in a separate process.
 """
 
 from __future__ import annotations

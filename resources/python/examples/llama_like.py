@@ -83,7 +83,7 @@ class Embedding(nn.Module):
 
 
 class Linear(nn.Module):
-    """``inputs`` to ``outputs`` features of this rank, with the weight's rows split over fsdp."""
+    """A linear layer with this rank's sizes; the weight's rows are split over ``fsdp``."""
 
     def __init__(self, inputs: int, outputs: int, config: Config, mesh: Mesh) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Linear(nn.Module):
 
 
 class RMSNorm(nn.Module):
-    """RMS norm, replicated on every ``tp`` rank, each for its part of the sequence."""
+    """RMS norm, replicated on all ``tp`` ranks; each normalizes its part of the sequence."""
 
     def __init__(self, config: Config, mesh: Mesh) -> None:
         super().__init__()
@@ -357,7 +357,7 @@ def make_parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def take_config(options: dict[str, Any]) -> Config:
-    """The sizes, which are the remaining options of ``make_parser``."""
+    """The sizes, from the remaining options of ``make_parser``."""
     return Config(**{**options, "dtype": getattr(torch, options["dtype"])})
 
 

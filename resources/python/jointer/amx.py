@@ -22,7 +22,7 @@ _WITHOUT_AMX = "AVX512_CORE_BF16"
 def avoid_broken_amx() -> str | None:
     """Make bfloat16 work on this machine.
 
-    Must be called before the first computation, at which oneDNN reads its settings.
+    Must be called before the first computation, when oneDNN reads its settings.
 
     Returns:
         a note on the workaround, or ``None`` if no workaround is necessary.
@@ -30,7 +30,7 @@ def avoid_broken_amx() -> str | None:
     if os.environ.get(_SETTING) or not _announces_amx() or _survives():
         return None
     os.environ[_SETTING] = _WITHOUT_AMX
-    return f"AMX is announced but does not work; oneDNN uses {_WITHOUT_AMX}"
+    return f"AMX is reported but does not work; oneDNN uses {_WITHOUT_AMX}"
 
 
 def _announces_amx() -> bool:

@@ -34,7 +34,7 @@ class _Decomposer(fx.Interpreter):
 
 @graph_pass(
     stage="joint",
-    summary="Operators are decomposed as Inductor does it, before the graph is partitioned.",
+    summary="Decomposes operators as Inductor does, before the graph is partitioned.",
 )
 def inductor_decomposition(
     gm: fx.GraphModule, example_inputs: Sequence[Any] | None = None

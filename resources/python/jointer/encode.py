@@ -55,8 +55,8 @@ _PLAIN_META = ("partitioner_tag", "autograd_backward", "ac_graph_id", "is_gradie
 #: Autograd numbers the calls that it records from 0; all others have 2^64-1.
 _SEQ_NR_LIMIT = 2**63
 
-#: Keys that graph_trainer's passes for expert parallelism set in ``Node.meta``: written to
-#: ``custom``, in which eager chunking sets the same keys.
+#: Keys that graph_trainer's passes for expert parallelism set in ``Node.meta``. They are written to
+#: ``custom``, where eager chunking sets the same keys.
 _CHUNK_MARKS = (
     "chunk_id",
     "chunked_region_fqn",

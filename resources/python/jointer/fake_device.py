@@ -13,14 +13,12 @@ on x86-64, ``without_gpu`` raises.
 Further advice for tracing without the device:
 
 - Create the model and its inputs under the ``FakeTensorMode`` that ``without_gpu`` yields, and
-  device
-  meshes and process groups (with the ``fake`` backend) outside it.
+  device meshes and process groups (with the ``fake`` backend) outside it.
 - ``F.scaled_dot_product_attention`` queries the device for its kernel: call the kernel directly,
   ``torch.ops.aten._scaled_dot_product_flash_attention``.
 - Dynamo accepts plain fake tensors; ``DTensor`` parameters made of fake tensors must be traced in
-  the
-  mode in which they were created.
-- Triton kernels are traced only if ``torch.utils._triton.has_triton()`` is true.
+  the mode in which they were created.
+- Triton kernels are traced only if ``torch.utils._triton.has_triton()`` returns true.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The transformer blocks and the direction that a bucket of FSDP serves, as graph_trainer marks its calls."""
+"""graph_trainer's marks on calls in an FSDP bucket: the transformer blocks, and the direction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLOCKS = "plan_fqns"
 
 
 def encode_bucket(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The members for a node's record; none if ``meta`` contains no mark."""
+    """The members of a node's record; empty if ``meta`` contains no mark."""
     mark = meta.get(KEY)
     if not isinstance(mark, dict) or not isinstance(mark.get(_BLOCKS), tuple):
         return {}

@@ -63,7 +63,7 @@ class Compiled:
     signature: Signature
     inputs: list[dict[str, Any]]
     outputs: list[dict[str, Any]]
-    #: (index of an output, index of an input) of the package that share memory.
+    #: Pairs of (index of an output, index of an input) of the package that share memory.
     aliases: list[tuple[int, int]]
     #: Indices of inputs that the package writes to.
     mutated: list[int]

@@ -15,8 +15,8 @@ from torch import Tensor, fx
 
 
 def local_form(node: fx.Node) -> Callable[..., Any] | None:
-    """The replacement of a collective; ``None`` if ``node`` is not a collective or works with one
-    rank."""
+    """The replacement of a collective; ``None`` if ``node`` is not a collective, or also works with
+    one rank."""
     name = getattr(getattr(node.target, "_schema", None), "name", "")
     space, _, operator = name.partition("::")
     if space not in ("_c10d_functional", "_c10d_functional_autograd"):

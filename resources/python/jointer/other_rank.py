@@ -4,7 +4,7 @@ The ranks of a program have the same nodes, but some constants differ: the begin
 names of process groups, indices of devices. A recipe records a node for each group and device; the
 same node here shows the name on this rank. Other constants cannot be translated. Therefore an edit
 is refused if it replaces all arguments of a node that has other constants here; if it removes such
-a node, inserts no copy of it, and a node that stays depends on it; or if it inserts a call with
+a node, inserts no copy of it, and a remaining node depends on it; or if it inserts a call with
 integers that was, or may have been, made from such a node. A copy of the node has the constants of
 this rank. C++ does the same (core/edit/other_rank.h).
 """
@@ -140,8 +140,9 @@ class OtherRank:
         own: set[str],
         editor: GraphEditor,
     ) -> set[str]:
-        """The nodes of ``own`` that the edit, which removes ``names``, does not copy, and on which
-        a node that stays depends, unless that node now reads an equal node."""
+        """The nodes of ``own`` whose constants the edit loses: it does not copy them, and a remaining
+        node depends on them and does not read an equal node instead. ``names``: the nodes that the
+        edit removes."""
         copies: dict[str, fx.Node] = {}
         kept: set[fx.Node] = set()
         exchanged: dict[tuple[str, str], str] = {}  # by reader and input

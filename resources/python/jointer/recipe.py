@@ -115,7 +115,7 @@ def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> R
         gm.graph.lint()
     except BaseException as error:
         editor.undo(start)
-        is_of_torch = isinstance(error, (RuntimeError, ValueError))  # from its own check
+        is_of_torch = isinstance(error, (RuntimeError, ValueError))  # as raised by lint()
         if not is_of_torch or isinstance(error, RecipeError):
             raise
         raise RecipeError(f"{read.where}: {str(error).partition(chr(10))[0]}") from None
@@ -193,7 +193,7 @@ def _recognize(
 
 
 def _of_other_rank(recipe: Recipe, records: Sequence[Record]) -> str | None:
-    """The key of the graph in the recipe of which this is another rank's version, if any."""
+    """The key of the recipe's graph that has the same rank hash, if any."""
     if not any(graph.rank_hash for graph in recipe.graphs.values()):
         return None
     here = digest(rank_lines(records))

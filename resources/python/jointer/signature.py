@@ -16,7 +16,7 @@ from torch import Tensor, fx
 from . import symbols
 from .errors import CaptureError
 
-#: How a value of a package represents one of the graph.
+#: How a package's value represents a value of the graph.
 TENSOR, INTEGER = "tensor", "integer"
 
 

@@ -1,6 +1,6 @@
 """Converts targets of calls to names and back.
 
-``aten.mm.default`` for an overload, the plain name for a higher-order operator,
+A name is ``aten.mm.default`` for an overload, the plain name for a higher-order operator, and
 ``module.function`` for functions of sizes (``_operator.getitem``, ``torch.sym_sum``).
 """
 

@@ -1,4 +1,4 @@
-"""Compares outputs with the expected ones, and determines if they are bitwise equal and the largest
+"""Compares outputs with the expected ones: whether they are bitwise equal, and the largest
 difference."""
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def _fit(node: fx.Node, schema: str, captured: str) -> None:
         what = f"has no argument {unknown[0]}" if unknown else f"requires argument {missing[0]}"
         raise CaptureError(
             f"node {node.name}: {target_name(node.target)} {what} in torch {torch.__version__}, "
-            f"but the capture is of torch {captured}; name a Python with torch {captured} in "
+            f"but the capture is from torch {captured}; name a Python with torch {captured} in "
             "JOINTER_PYTHON, or capture again"
         )
     first_keyword = next((i for i, each in enumerate(ours) if each.kwarg_only), len(ours))
