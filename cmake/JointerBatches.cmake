@@ -1,12 +1,12 @@
-# Files of a target are compiled in batches, which parse headers and instantiate templates once per batch. A
-# build from nothing takes less than half the time.
+# The files of a target are compiled in batches: each batch parses headers and instantiates templates only once. A
+# build from scratch takes less than half the time.
 #
 # Names in anonymous namespaces must therefore differ between files that are close together in a list of
-# sources. Changing a file compiles its batch, a few seconds; -DJOINTER_BATCHES=OFF compiles each file by
-# itself, as scripts/tidy needs.
+# sources. A change to a file recompiles its batch, which takes a few seconds. -DJOINTER_BATCHES=OFF compiles each
+# file separately, as scripts/tidy requires.
 #
-# CMake's own UNITY_BUILD writes absolute paths into its files, and ccache then shares no object between
-# clones. These batches include files by their paths in the project.
+# CMake's own UNITY_BUILD is not used: it writes absolute paths into its files, so that ccache shares no objects
+# between clones. These batches include files by their paths in the project.
 option(JOINTER_BATCHES "Compile files in batches" ON)
 set(JOINTER_BATCH_SIZE 8)
 
@@ -38,13 +38,13 @@ function(jointer_batches)
       jointer_add_batch(${target} ${number} ${batch})
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # GCC takes the files that a batch includes for headers, and warns of their anonymous namespaces.
+      # GCC treats the files that a batch includes as headers, and warns about their anonymous namespaces.
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()
   endforeach()
 endfunction()
 
-# jointer_add_batch(TARGET NUMBER FILE...) compiles the files as one.
+# jointer_add_batch(TARGET NUMBER FILE...) compiles the files as one batch.
 function(jointer_add_batch target number)
   set(content)
   foreach(source ${ARGN})

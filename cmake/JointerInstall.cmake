@@ -1,5 +1,5 @@
-# Installs data that the programs look for and, as component `plugins`, the headers and CMake files
-# that plugins are built with: cmake --install BUILD --component plugins --prefix DIR.
+# Installs the programs' data and, as component `plugins`, what plugins are built with:
+# cmake --install BUILD --component plugins --prefix DIR.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY resources/python resources/devices resources/schema resources/samples
@@ -29,7 +29,7 @@ install(FILES plugins/cpp/plugin.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/jointer/plugins/cpp COMPONENT plugins)
 configure_package_config_file(cmake/JointerConfig.cmake.in
   ${PROJECT_BINARY_DIR}/JointerConfig.cmake INSTALL_DESTINATION ${package})
-# Plugins and their host exchange C++ objects, so their versions must be equal.
+# Plugins and their host exchange C++ objects, so both must have the same version of Jointer.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/JointerConfigVersion.cmake
   COMPATIBILITY ExactVersion)
 install(FILES

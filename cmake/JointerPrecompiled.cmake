@@ -1,8 +1,7 @@
-# The compiler spends most of its time on headers of libraries, so those that many files of a layer
-# include are precompiled, once per layer. Jointer's own headers are not: changing one rebuilds only the
-# files that include it. Files still include what they use; JOINTER_PRECOMPILED=OFF, which scripts/tidy
-# needs, finds those that do not.
-option(JOINTER_PRECOMPILED "Precompile headers of libraries" ON)
+# The compiler spends most of its time on library headers. Headers that many files in a layer include are
+# therefore precompiled, once per layer. Jointer's own headers are not, so changing one of them rebuilds only the
+# files that include it. Files must still include what they use; JOINTER_PRECOMPILED=OFF finds those that do not.
+option(JOINTER_PRECOMPILED "Precompile library headers" ON)
 
 set(precompiled_standard
   <algorithm> <array> <charconv> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory>
@@ -18,8 +17,8 @@ set(precompiled_qt
   <QRegularExpression> <QScrollBar> <QSettings> <QStyledItemDelegate> <QTextBrowser> <QTimer>
   <QThreadPool> <QToolButton> <QTreeView> <QVBoxLayout>)
 
-# GCC treats precompiled system headers as the project's own, and reports what its flow analysis sees in
-# the standard library.
+# GCC treats precompiled system headers as the project's own, and reports findings of its flow analysis in the
+# standard library. These warnings are disabled.
 function(jointer_calm target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overread)
@@ -34,7 +33,8 @@ function(jointer_precompiled target)
   endif()
 endfunction()
 
-# jointer_precompiled_of(owner TARGET...) reuses the headers of a target with the same options.
+# jointer_precompiled_of(owner TARGET...) reuses the precompiled headers of `owner`, which must have the same
+# options.
 function(jointer_precompiled_of owner)
   if(JOINTER_PRECOMPILED)
     foreach(target ${ARGN})

@@ -1,5 +1,5 @@
-# Embeds data files in a program, so that it runs without being installed. The assembler includes them
-# byte for byte, so a large table costs no compile time.
+# Embeds data files in a program, so that it runs without being installed. The assembler includes the files
+# byte for byte, so a large table takes no compile time.
 
 # jointer_embed(target NAMESPACE ns FILES symbol=path ...) declares a function
 # `std::string_view ns::symbol()` for each file, in "embedded/<target>.h".

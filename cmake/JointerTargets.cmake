@@ -1,7 +1,7 @@
-# All targets are created here, with the same warnings, sanitizers and include paths.
+# Defines the warnings, sanitizers and include paths that all targets share, and adds libraries with them.
 
-# Warnings are errors with the compilers that the tests use; new warnings of newer compilers must not
-# prevent a build.
+# Warnings are errors with the compilers that the tests use. Newer compilers have new warnings, which must not
+# break the build.
 set(werror OFF)
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
    OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15))
@@ -24,8 +24,8 @@ set(flags
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
   -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC's flow analysis sees null pointers and overlapping copies inside the standard library's own
-  # code (GCC bugs 105329, 105580), the more so where headers are precompiled.
+  # GCC's flow analysis reports null pointers and overlapping copies in the standard library's own code (GCC bugs
+  # 105329, 105580), more often if headers are precompiled.
   list(APPEND flags -Wno-null-dereference -Wno-restrict -Wno-stringop-overflow
     -Wno-free-nonheap-object -Wduplicated-cond -Wlogical-op)
 endif()
@@ -46,9 +46,9 @@ if(JOINTER_FUZZ_COVERAGE)
   target_link_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
 endif()
 
-# jointer_sanitize_threads(target) instruments a target, and what links to it, in a build for ThreadSanitizer. The
-# libraries that it links to are those of a release build, which come from the compiler's cache: ThreadSanitizer
-# sees their locks, but not their accesses.
+# jointer_sanitize_threads(target) instruments a target, and all targets that link to it, in a build for
+# ThreadSanitizer. The libraries that the target links to are those of a release build, cached by ccache:
+# ThreadSanitizer sees their locks, but not their memory accesses.
 function(jointer_sanitize_threads target)
   if(JOINTER_SANITIZE_THREADS)
     target_compile_options(${target} PUBLIC -fsanitize=thread -g1 -Wno-tsan)

@@ -1,9 +1,9 @@
 # Finds LibTorch in an installed torch wheel and defines imported targets:
 #   jointer_torch_cpu    libtorch_cpu and libc10, for the runner
 #   jointer_torch_cuda   also libtorch_cuda, libc10_cuda and the wheel's NCCL, if a CUDA toolkit
-#                        of the wheel's major version is found
-# Sets JOINTER_TORCH_FOUND, JOINTER_TORCH_CUDA_FOUND, JOINTER_TORCH_PYTHON (the Python that has torch),
-# and JOINTER_TORCH_CUDA_MISSING (the reason why jointer_torch_cuda is not defined).
+#                        with the wheel's major version is found
+# Sets JOINTER_TORCH_FOUND, JOINTER_TORCH_CUDA_FOUND, JOINTER_TORCH_PYTHON (the Python with torch), and
+# JOINTER_TORCH_CUDA_MISSING (the reason why jointer_torch_cuda is not defined).
 #
 # find_package(Torch) is not used: it requires libtorch_cuda, changes global CUDA flags, and fails with
 # C++20 on machines without a GPU. The wheel is found without importing torch.
@@ -13,12 +13,12 @@ set(JOINTER_TORCH_OLDEST 11)
 set(JOINTER_TORCH_NEWEST 15)
 
 set(JOINTER_PYTHON "" CACHE FILEPATH
-  "Python that has torch 2.${JOINTER_TORCH_OLDEST} to 2.${JOINTER_TORCH_NEWEST}; empty: looked for")
+  "Python with torch 2.${JOINTER_TORCH_OLDEST} to 2.${JOINTER_TORCH_NEWEST}; if empty, CMake looks for one")
 set(JOINTER_TORCH_FOUND OFF)
 set(JOINTER_TORCH_CUDA_FOUND OFF)
 
-# Candidates: JOINTER_PYTHON alone if it is set; otherwise the active Python, then the environments that
-# ./run and ./test create in the user's cache, the newest first.
+# Candidates: only JOINTER_PYTHON if it is set; otherwise the active Python, then the environments that ./run and
+# ./test create in the user's cache, newest first.
 set(cache_home "$ENV{XDG_CACHE_HOME}")
 if(NOT cache_home)
   set(cache_home "$ENV{HOME}/.cache")
@@ -49,7 +49,7 @@ foreach(python IN LISTS pythons)
       set(JOINTER_TORCH_FOUND ON)
       break()
     endif()
-    set(refused "torch ${torch_version} of ${JOINTER_TORCH_PYTHON} is not between 2.${JOINTER_TORCH_OLDEST} and 2.${JOINTER_TORCH_NEWEST}")
+    set(refused "torch ${torch_version} in ${JOINTER_TORCH_PYTHON} is not between 2.${JOINTER_TORCH_OLDEST} and 2.${JOINTER_TORCH_NEWEST}")
     if(JOINTER_PYTHON)
       message(FATAL_ERROR "${refused}; set JOINTER_PYTHON to another Python, or JOINTER_RUNNER to OFF")
     endif()
@@ -60,7 +60,7 @@ if(NOT JOINTER_TORCH_FOUND)
   set(JOINTER_TORCH_PYTHON "")
   return()
 endif()
-message(STATUS "torch ${torch_version} of ${JOINTER_TORCH_PYTHON}")
+message(STATUS "torch ${torch_version} in ${JOINTER_TORCH_PYTHON}")
 
 # jointer_torch_library(name file) imports a shared library of the wheel.
 function(jointer_torch_library name file)
@@ -74,7 +74,7 @@ add_library(jointer_torch_cpu INTERFACE)
 # SYSTEM suppresses warnings in torch's headers.
 target_include_directories(jointer_torch_cpu SYSTEM INTERFACE
   ${torch_dir}/include ${torch_dir}/include/torch/csrc/api/include)
-# The wheel has its own version of fmt's headers, without the library; they precede the system's.
+# The wheel has its own version of fmt's headers, without the library. They precede the system's headers.
 target_compile_definitions(jointer_torch_cpu INTERFACE
   USE_DISTRIBUTED USE_C10D_GLOO FMT_HEADER_ONLY=1)
 target_compile_options(jointer_torch_cpu INTERFACE -Wno-interference-size)
@@ -87,7 +87,7 @@ if(EXISTS ${torch_dir}/lib/libtorch_cuda.so)
   set(torch_cuda_major ${CMAKE_MATCH_1})
   find_package(CUDAToolkit QUIET)
   file(GLOB nccl_library ${torch_dir}/../nvidia/nccl/lib/libnccl.so.2)
-  # A toolkit of another major version does not match the wheel's libraries.
+  # A toolkit with a different major version does not match the wheel's libraries.
   if(CUDAToolkit_FOUND AND CUDAToolkit_VERSION_MAJOR EQUAL torch_cuda_major AND nccl_library)
     set(JOINTER_TORCH_CUDA_FOUND ON)
     jointer_torch_library(jointer_torch_c10_cuda ${torch_dir}/lib/libc10_cuda.so)
@@ -110,7 +110,7 @@ if(EXISTS ${torch_dir}/lib/libtorch_cuda.so)
     set(JOINTER_TORCH_CUDA_MISSING "no CUDA toolkit found")
   elseif(NOT CUDAToolkit_VERSION_MAJOR EQUAL torch_cuda_major)
     set(JOINTER_TORCH_CUDA_MISSING
-      "the CUDA toolkit is ${CUDAToolkit_VERSION}, torch ${torch_version} is built with CUDA ${torch_cuda_major}")
+      "the CUDA toolkit is ${CUDAToolkit_VERSION}, but torch ${torch_version} is built with CUDA ${torch_cuda_major}")
   else()
     set(JOINTER_TORCH_CUDA_MISSING "the wheel's NCCL was not found")
   endif()

@@ -19,10 +19,10 @@ test_packages=(
 
 is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
 
-# ensure_packages NAME...: installs packages of the distribution.
+# ensure_packages NAME...: installs those of the distribution's packages that are missing.
 ensure_packages() {
   local missing=()
-  command -v dpkg-query >/dev/null || give_up "only Debian 12 and Ubuntu 24.04 are supported by this script; on other systems, install the packages listed in scripts/setup.sh and run cmake --preset release"
+  command -v dpkg-query >/dev/null || give_up "this script supports only Debian 12 and Ubuntu 24.04; on other systems, install the packages listed in scripts/setup.sh and run cmake --preset release"
   for package in "$@"; do is_installed "$package" || missing+=("$package"); done
   if [ ${#missing[@]} -eq 0 ]; then return; fi
   local sudo=()
@@ -35,23 +35,22 @@ ensure_packages() {
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Installs the sanitizers' runtime, a package named after clang's version.
+# Installs the sanitizers' runtime; the package's name contains clang's version.
 ensure_clang_runtime() {
   local version
   version=$(clang --version | sed -n 's/.*version \([0-9]*\).*/\1/p' | head -n 1)
   ensure_packages "libclang-rt-$version-dev"
 }
 
-# The newest supported torch, and the versions that ./test --all runs. Every minor version from 2.11 on is
-# accepted.
+# The newest supported torch, and the versions that ./test --all uses. Minor versions in between are supported too.
 torch_newest=2.15.0
 torch_tested=(2.11.0 2.13.0 2.15.0)
-# Packages that tests use in addition to torch, and to the newest torch.
+# Packages that tests use in addition to torch, and those that they use only with the newest torch.
 torch_packages=(jsonschema numpy pytest zstandard)
 torch_newest_packages=(torchtitan==0.3.0)
 
-# torch_of PYTHON MODULE...: prints the version of its torch, or nothing if that is not 2.11 to 2.15 or a
-# module is missing.
+# torch_of PYTHON MODULE...: prints the version of the Python's torch; nothing if it is not between 2.11 and 2.15, or
+# if a module is missing.
 torch_of() {
   "$1" - "${@:2}" <<'END' 2>/dev/null
 import sys
@@ -64,8 +63,8 @@ if major == 2 and 11 <= minor <= 15 and all(map(util.find_spec, sys.argv[1:])):
 END
 }
 
-# Sets $torch_python to a Python with a supported torch and the capture helper's packages: the active one, or
-# else an environment in the user's cache (shared by all clones), or else a new one there with the newest torch.
+# Sets $torch_python to the first Python with a supported torch and the capture helper's packages: the active Python,
+# then the environments in the user's cache (shared by all clones), then a new environment there with the newest torch.
 ensure_torch() {
   local each modules=(numpy zstandard)
   if [ -n "$(torch_of python3 "${modules[@]}")" ]; then
@@ -81,8 +80,8 @@ ensure_torch() {
   ensure_torch_version "$torch_newest"
 }
 
-# ensure_torch_version VERSION: sets $torch_python to a Python with that torch and the tests' packages, from
-# the same places.
+# ensure_torch_version VERSION: sets $torch_python to a Python with that torch and the tests' packages: the active
+# Python, or an environment in the user's cache, which is created if necessary.
 ensure_torch_version() {
   local version=$1 env="$cache_dir/torch-$1" packages=("torch==$1" "${torch_packages[@]}")
   local modules=("${torch_packages[@]}")

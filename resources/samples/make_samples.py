@@ -43,7 +43,7 @@ SAMPLES = {
     "llama_8b_tp2_fsdp2": {**LLAMA_8B, "tp": 2, "fsdp": 2},
 }
 
-#: Whole training steps.
+#: Flat training steps.
 STEPS = {"llama_debug_fsdp2": {**DEBUG, "fsdp": 2}}
 
 

@@ -140,9 +140,9 @@ class OtherRank:
         own: set[str],
         editor: GraphEditor,
     ) -> set[str]:
-        """The nodes of ``own`` whose constants the edit loses: it does not copy them, and a remaining
-        node depends on them and does not read an equal node instead. ``names``: the nodes that the
-        edit removes."""
+        """The nodes of ``own`` whose constants would be lost: the edit does not copy them, and a
+        remaining node depends on them and does not read an equal node instead. ``names``: the nodes
+        that the edit removes."""
         copies: dict[str, fx.Node] = {}
         kept: set[fx.Node] = set()
         exchanged: dict[tuple[str, str], str] = {}  # by reader and input
