@@ -1,7 +1,8 @@
-"""Which tests run, for every folder of tests.
+"""Chooses the tests to run, for every folder of tests.
 
-A run leaves out tests marked ``slow``. If a test has many cases, a sample of them runs, spread evenly, and the
-others are slow. ``--run-slow`` runs all of these too, and ``--all-cases`` every case that is not slow by itself.
+A run skips tests marked ``slow``. If a test has many cases, an evenly spread sample of them runs, and the other
+cases count as slow. ``--run-slow`` also runs everything slow; ``--all-cases`` runs all cases of tests that are
+not marked ``slow``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks a device: see scripts/gpu_acceptance."""
+"""Checks this machine's devices; see scripts/gpu_acceptance."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from typing import Any
 
 
 def title(sample: Path) -> str:
-    """The name of a sample without the endings of its file."""
+    """The name of a sample, without the suffixes of its file."""
     return sample.name.removesuffix(".zst").removesuffix(".json")
 
 
 @dataclass
 class Bench:
-    """The programs under test, the device they run on, and the folder for what they write."""
+    """The programs under test, the device that they run on, and the folder for their output."""
 
     bin: Path
     on: str
@@ -29,7 +29,7 @@ class Bench:
         return [str(self.bin / "jointer"), "bench", str(graph), *on, *options]
 
     def run(self, graph: Path, *options: str, timeout: float = 300, env: dict[str, str] | None = None):
-        """Runs a benchmark to its end."""
+        """Runs a benchmark and waits until it ends."""
         started = time.monotonic()
         done = subprocess.run(
             [*self.command(graph, *options), "--json"],
@@ -43,7 +43,7 @@ class Bench:
 
 @dataclass
 class Outcome:
-    """How a benchmark ended: its result, or the error without one."""
+    """The result of a benchmark, or the error if there is none."""
 
     code: int
     result: dict[str, Any]
@@ -73,7 +73,7 @@ class Outcome:
 
     @property
     def step_ms(self) -> float:
-        """The median step; 0 if nothing was measured."""
+        """The median step time; 0 if nothing was measured."""
         return (self.result.get("measured") or {}).get("step_ms") or 0.0
 
     def explain(self) -> str:

@@ -80,7 +80,7 @@ def _inputs_out_of_range(sample: Path, path: Path) -> Path:
 
 
 def _start(bench: Bench, sample: Path, *options: str) -> subprocess.Popen[str]:
-    """A benchmark of many steps, running."""
+    """A running benchmark of many steps."""
     return subprocess.Popen(
         [*bench.command(sample, "--solo", "0", "--iterations", "1000000", *options), "--json"],
         stdout=subprocess.PIPE,
@@ -90,7 +90,7 @@ def _start(bench: Bench, sample: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def _rank_of(parent: int, wait: float) -> int | None:
-    """The process of the rank, once it has had ``wait`` seconds to get to its steps."""
+    """The process of the rank, after ``wait`` seconds in which it can reach its first step."""
     time.sleep(wait)
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     return int(children[0]) if children else None

@@ -1,4 +1,4 @@
-"""The report of an acceptance run: one row per check, with its bound and the number."""
+"""The report of an acceptance run: one row per check, with the number and its bound."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Row:
 
 @dataclass
 class Report:
-    """Rows are printed as they come, and written to report.json and report.txt."""
+    """Prints each row immediately, and writes all of them to report.json and report.txt."""
 
     folder: Path
     machine: dict[str, Any] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Report:
     _last: float = field(default_factory=time.monotonic)
 
     def add(self, check: str, bound: str, figure: str, passed: bool | None) -> None:
-        """``passed``: None if the check could not be made here, which ``figure`` explains."""
+        """``passed``: None if the check is not possible here; ``figure`` then says why."""
         status = "skipped" if passed is None else "passed" if passed else "FAILED"
         now = time.monotonic()
         row = Row(check, bound, figure, status, round(now - self._last, 1))
@@ -60,7 +60,7 @@ class Report:
 
 
 def describe_machine(on: str) -> dict[str, Any]:
-    """The driver, its GPUs and the versions of libraries, as far as they can be found out."""
+    """The driver, its GPUs and the versions of libraries, as far as they can be determined."""
     facts: dict[str, Any] = {"system": platform.platform(), "on": on}
     try:
         import torch

@@ -1,4 +1,4 @@
-"""Times of nodes and steps, against each other and against the estimate."""
+"""Compares times of nodes and steps with each other and with the estimate."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SANITIZER_SECONDS = 150
 
 
 def timing(bench: Bench, report: Report, sample: Path) -> None:
-    """Kernel times add up to the step of a recorded graph, which has no launches to wait for; and an
-    estimate from stored kernel times is that step."""
+    """Kernel times add up to the step time of a recorded graph, which does not wait for launches, and
+    an estimate from stored kernel times equals that step time."""
     name = title(sample)
     store = {"XDG_CACHE_HOME": str(bench.work), "XDG_DATA_HOME": str(bench.work)}
     profiled = bench.run(sample, "--solo", "0", "--profile", "--calibrate", env=store)

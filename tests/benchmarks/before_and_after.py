@@ -4,8 +4,8 @@
     before_and_after.py BEFORE/bin AFTER/bin [--rounds N] [--captures DIR]
 
 Rows are the functions of core_benchmark that both builds have, and commands on captures, in CPU time. The
-builds take turns, and the minimum of each counts, since other work on the machine only adds time. Exits
-with 1 if a row is more than 5 % slower than before.
+builds take turns, and the minimum for each counts, since other work on the machine only adds time. Exits
+with 1 if a row is more than 5% slower than before.
 """
 
 from __future__ import annotations

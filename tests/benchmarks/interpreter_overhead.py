@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Overhead per node, outside of kernels: jointer-runner, GraphModule.forward, fx.Interpreter.
+"""Measures the overhead per node, outside of kernels: jointer-runner, GraphModule.forward, fx.Interpreter.
 
     interpreter_overhead.py --bin BUILD/bin [--rounds N]
 
 Uses two graphs of small tensors, whose kernels take almost no time: 1,000 additions, and the joint
-graph of a small transformer. On one thread the three take turns, and the minimum of each counts,
-since other work on the machine only adds time. Exits 1 unless the runner is at least 3 times faster
+graph of a small transformer. The three take turns on one thread, and the minimum for each counts,
+since other work on the machine only adds time. Exits with 1 unless the runner is at least 3 times faster
 per node than GraphModule.forward and 8 times faster than fx.Interpreter.
 """
 

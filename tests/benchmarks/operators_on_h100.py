@@ -1,4 +1,4 @@
-"""Estimates of single operators compared with their times on an H100 (operators_on_h100.csv).
+"""Compares estimates of single operators with their times on an H100 (operators_on_h100.csv).
 
 The estimator sees only the graph. Prints a row per operator, the largest first, and the sum.
 """

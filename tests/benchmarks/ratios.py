@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the promised speed relative to torch, measured in one run on one machine.
+"""Checks the required speed relative to torch, measured in one run on one machine.
 
     ratios.py --bin BUILD/bin [--shared DIR] [--rounds N]
 
-Each pair is measured in turns, ours and torch's, and the minimum of each counts, since other work on the
-machine only adds time. Prints a table; exits 1 if a promise is not kept, 3 if the captures are missing.
+Ours and torch's take turns, and the minimum for each counts, since other work on the machine only adds
+time. Prints a table. Exits with 1 if a requirement is not met, with 3 if the captures are missing.
 """
 
 from __future__ import annotations

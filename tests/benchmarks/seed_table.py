@@ -4,8 +4,8 @@
     seed_table.py --bin BUILD/bin [--shared DIR]
 
 Prints the published numbers, the estimates, and the parts of each estimate. Nothing is fitted to the
-published numbers: every number is a size in the graph, a rule of torch's, or from a datasheet. Exits 1 if
-a figure is off by more than 5%, 3 if the captures are missing.
+published numbers: every number is a size in the graph, a rule of torch's, or from a datasheet. Exits with 1
+if an estimate is off by more than 5%, with 3 if the captures are missing.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def off(estimated: float, published: float) -> str:
 
 
 def show(title: str, estimates: list[Estimate], scale: float = 1) -> list[tuple[str, float, float]]:
-    """Prints a table; returns (figure, estimated, published) to judge."""
+    """Prints a table; returns (name, estimated, published) for each number to judge."""
     judged = []
     base = estimates[0]
     print(f"\n{title}")

@@ -3,11 +3,11 @@
 
     trainer_ratios.py --bin BUILD/bin [--out FOLDER] [--rounds N] [STEP OPTIONS]...
 
-torchtitan traces each step; it is timed, and captured after every pass. Ours runs on the capture before the
-pass. The table has one row per pass: the number of steps on which both leave the same graph, the times on the
-step with the lowest ratio (CPU time; of ours the minimum of N), and that ratio. Exits 1 if a pass is less
-than 50 times faster, 3 if no step can be traced. STEP OPTIONS are options of the tracing tool, as one
-argument: "--dp 4 --policy full".
+torchtitan traces each step and runs its passes, which are timed; the step is captured after each of them. Our
+pass runs on the capture before the pass. The table has one row per pass: the number of steps on which both leave
+the same graph, the times on the step with the lowest ratio (CPU time; for ours, the minimum of N), and that
+ratio. Exits with 1 if a pass is less than 50 times faster, with 3 if no step can be traced. STEP OPTIONS are
+options of the tracing tool, as one argument: "--dp 4 --policy full".
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def native_passes(bin_dir: Path) -> set[str]:
 
 
 def is_same(pass_name: str, paths: tuple[Path, Path, Path]) -> bool:
-    """True if ours leaves the same graph. Paths: before the pass, after ours, after torchtitan's."""
+    """True if ours leaves the same graph. Paths: before the pass, after our pass, after torchtitan's."""
     from jointer.document import read_document
     from torchtitan_steps import assert_same, tags
 

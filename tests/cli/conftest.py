@@ -1,6 +1,6 @@
-"""Runs the built program as a user or a script does: by its arguments, streams and exit codes.
+"""Runs the built program as a user or a script does: with arguments, streams and exit codes.
 
-Needs pytest alone. ``JOINTER_BIN`` names the folder of the built programs.
+Needs only pytest. ``JOINTER_BIN`` names the folder of the built programs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def pytest_report_header() -> str:
 
 @dataclass
 class Done:
-    """Result of a finished process."""
+    """The result of a finished process."""
 
     code: int
     out: str
@@ -54,7 +54,7 @@ class Done:
 
 
 def limit_memory() -> None:
-    """A runaway process fails instead of exhausting the machine's memory."""
+    """Lets a runaway process fail instead of exhausting the machine's memory."""
     resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 
 
@@ -87,7 +87,7 @@ def run(*arguments: Any, stdin: bytes | None = None, cwd: Path | None = None) ->
 
 @functools.cache
 def answer(*arguments: Any) -> Any:
-    """JSON result of a command, cached. Callers must not modify it."""
+    """The JSON result of a command, cached. Callers must not modify it."""
     return run(*arguments, "--json").json
 
 

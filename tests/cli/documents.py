@@ -1,4 +1,4 @@
-"""Small captures to damage, and zstd frames written without a zstd library."""
+"""Makes small captures to damage, and zstd frames without a zstd library."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def n(name: str) -> Document:
 
 
 def capture() -> Document:
-    """A joint graph with one of everything: a group, a symbol, a view, a collective, tables."""
+    """A joint graph with one of each: a group, a symbol, a view, a collective, tables."""
     s0 = {"sym": "s0", "hint": 8}
     return {
         "format": "jointer-capture",

@@ -1,4 +1,4 @@
-"""Runs `jointer bench` with real ranks and checks what they leave behind.
+"""Runs `jointer bench` with real ranks and checks that they leave nothing behind.
 
 The ranks run tests/support/fake_rank.py, or the program in ``JOINTER_RUNNER`` of ``environment``.
 """
@@ -26,14 +26,14 @@ END = [["measured"], ["done"]]
 
 @functools.cache
 def positions(path: Path = JOINT) -> dict[str, int]:
-    """Place of every node in the program order."""
+    """The position of every node in program order."""
     rows = run("export", path, "--format", "csv", "-o", "-").out.splitlines()[1:]
     return {name: int(index) for index, name in (row.split(",")[:2] for row in rows)}
 
 
 @functools.cache
 def collectives(path: Path = JOINT) -> list[tuple[str, str]]:
-    """Starts and their waits."""
+    """The starts of collectives, and their waits."""
     return [(each["node"], each["wait"]) for each in answer("overlap", path)["collectives"]]
 
 
@@ -42,7 +42,7 @@ def compute_node(path: Path = JOINT) -> str:
 
 
 def is_alive(pid: int) -> bool:
-    """True while a process runs; false for a zombie that its new parent has yet to reap."""
+    """True while a process runs; false for a zombie that its new parent has not reaped yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
@@ -130,7 +130,7 @@ class Bench:
                    self.noted(), sorted(path.name for path in (self.folder / "tmp").iterdir()))
 
     def run(self, *arguments: Any, ranks: dict[str, Any] | None = None, stdin: bytes | None = None) -> Ran:
-        """Runs to the end; then no process and no temporary file may be left."""
+        """Runs to the end, and checks that no process and no temporary file is left."""
         started = time.monotonic()
         ran = self.finish(self.start(*arguments, ranks=ranks, stdin=stdin), started)
         assert die_soon(ran.pids), "a process is still running"
@@ -139,7 +139,7 @@ class Bench:
 
     def interrupt(self, *arguments: Any, count: int, ranks: dict[str, Any],
                   signal_number: int = signal.SIGINT) -> Ran:
-        """Sends a signal once all ranks run; `seconds` counts from the signal."""
+        """Sends a signal when all ranks run. `seconds` counts from the signal."""
         process = self.start(*arguments, ranks=ranks)
         self.wait_for_ranks(count)
         sent = time.monotonic()

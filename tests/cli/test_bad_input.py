@@ -1,6 +1,6 @@
-"""Bad input of every kind: exit code 3 and one line that says what is wrong, where, and what to do.
+"""Invalid input of every kind gives exit code 3 and one line that says what is wrong, where, and what to do.
 
-Nothing on standard output, in bounded time and memory, and no crash.
+Nothing is printed on standard output, time and memory are bounded, and nothing crashes.
 """
 
 from __future__ import annotations
@@ -328,7 +328,7 @@ def test_truncated_zstd(tmp_path: Path) -> None:
 
 
 def test_flipped_bits(tmp_path: Path) -> None:
-    """Either refused, or still a capture that every command accepts."""
+    """A damaged file is refused, or is still a capture that every command accepts."""
     chance = random.Random(6)
     refused = 0
     text = json.dumps(capture()).encode()
@@ -411,7 +411,7 @@ def test_deep_nesting(data: bytes, tmp_path: Path) -> None:
 
 
 def test_descriptors_of_outputs_are_counted(tmp_path: Path) -> None:
-    """With one too few, all later ones would describe the wrong output."""
+    """With one descriptor too few, all later ones would describe the wrong output."""
     data = nested("desc", '[{"type":"PlainAOTOutput"}]', "output")
     refuse(tmp_path / "few.json", data, "node output (output) returns 2 values, but `desc` describes 1")
 
@@ -449,7 +449,7 @@ def test_stored_members_may_be_deep_or_long(command: list[str], data: bytes, tmp
 
 
 def test_many_groups_found_only_in_arguments(tmp_path: Path) -> None:
-    """Each could claim a million ranks."""
+    """Each group could claim a million ranks."""
     document = capture()
     for i in range(2000):
         add_node("wait", node(f"ag{i}", "call_function", "_c10d_functional.all_gather_into_tensor.default",

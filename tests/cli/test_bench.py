@@ -1,5 +1,5 @@
-"""`jointer bench` with real processes: what ranks receive, how each kind of failure is reported, and that
-no process or file is left."""
+"""`jointer bench` with real processes: ranks receive their options, each kind of failure is reported, and no
+process or file is left."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_a_rank_alone_does_not_communicate(bench: Bench) -> None:
 
 
 def test_figures_of_a_gpu(bench: Bench) -> None:
-    """Kernels that ran side by side count once. The GPU's state and its libraries' memory are shown."""
+    """Kernels that ran at the same time count once. The GPU's state and its libraries' memory are shown."""
     kernels = {"position": [20, 21, 22], "name": ["a", "b", "c"], "stream": [7, 7, 8],
                "start_ns": [0, 500_000, 600_000], "end_ns": [100_000, 900_000, 800_000]}
     state = {"sm_mhz": 1785, "max_sm_mhz": 1980, "memory_mhz": 2619, "milliwatts": 683_289,
@@ -407,7 +407,7 @@ def test_the_python_backend_runs_the_module(bench: Bench) -> None:
 
 
 def assert_failed(ran: Any, rank: int, status: str, *words: str, node_name: str = "") -> None:
-    """The JSON object is printed, the line on standard error names the rank, and the others were stopped."""
+    """The JSON object is printed, the line on standard error names the rank, and the other ranks are stopped."""
     assert ran.code == 4
     assert ran.json["succeeded"] is False
     row = ran.rank(rank)
@@ -577,7 +577,7 @@ def test_waiting_for_a_rank_that_makes_progress_is_not_a_hang(bench: Bench) -> N
 
 
 def test_a_rank_that_stays_after_done_does_not_delay_the_others(bench: Bench) -> None:
-    """It is killed at the end of the run, and its measurements count."""
+    """The rank is killed at the end of the run, and its measurements count."""
     ran = bench.interrupt(JOINT, "--json", count=WORLD, ranks=one(0, *END, ["stubborn"], ["hang"], others=OTHERS))
     assert ran.code == 130 and ran.rank(0)["peak_bytes"] == 4096
 

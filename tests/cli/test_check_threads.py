@@ -1,4 +1,4 @@
-"""scripts/check_threads finds uses of threads that go around views/session/work, and only those."""
+"""scripts/check_threads finds uses of threads that bypass views/session/work, and only those."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 SCRIPT = ROOT / "scripts" / "check_threads"
-# A tree that obeys.
+# A tree that obeys the rule.
 FILES = {
     "views/session/work/task.h": "#include <QThread>\nvoid wait() { pool.waitForDone(); }\n",
     "views/graph/graph_view.h": "#include <QThreadPool>\nQThreadPool pool_;\n",

@@ -92,7 +92,7 @@ def test_wrong_usage(arguments: list[Any], word: str) -> None:
 
 
 def test_a_file_alone_opens_the_desktop() -> None:
-    """If it is not installed, one line names the commands that work without it."""
+    """If the desktop is not installed, one line names the commands that work without it."""
     if (BIN / "jointer-desktop").exists():
         pytest.skip("the desktop is built here")
     environment_path = os.environ["PATH"]
@@ -116,7 +116,7 @@ def test_interrupt_of_a_search() -> None:
 
 
 def test_interrupt() -> None:
-    """Exit code 130, and no partial output."""
+    """An interrupted command exits with 130 and leaves no partial output."""
     process = subprocess.Popen(
         [BIN / "jointer", "info", "-", "--json"],
         stdin=subprocess.PIPE,
@@ -450,7 +450,7 @@ def test_capture_without_python() -> None:
 
 
 def test_several_graphs_are_listed_if_none_is_chosen(tmp_path: Path) -> None:
-    """A folder of captures, as a log of several ranks would be."""
+    """A folder of captures is read like a log of several ranks."""
     for path in SMALL[:2]:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     done = run("info", tmp_path)

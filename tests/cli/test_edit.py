@@ -1,4 +1,4 @@
-"""``jointer apply`` and ``jointer diff``: recipes replayed, graphs compared."""
+"""``jointer apply`` and ``jointer diff``: recipes are replayed, and graphs are compared."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def test_the_difference_as_a_recipe_replays(tmp_path: Path) -> None:
 
 
 def test_a_recipe_applies_on_another_rank(tmp_path: Path) -> None:
-    """Its collectives are in a group of a different name, and its constants differ."""
+    """The other rank's collectives are in a group with a different name, and its constants differ."""
     first, other = capture(), capture()
     other["groups"] = {"7": other["groups"]["0"]}
     at(other, "ar")["args"][2] = "7"
@@ -420,7 +420,7 @@ def test_a_graph_of_a_log_compared_with_the_one_before(tmp_path: Path) -> None:
 
 
 def test_a_symbolic_offset_is_dropped_if_its_view_moves(tmp_path: Path) -> None:
-    """`b` has the layout of `a`, 128 elements later: the offset s0 of `v` does not hold any more."""
+    """`b` has the layout of `a`, 128 elements later, so the offset s0 of `v` is no longer right."""
 
     def view(of: str, first: object, offset: object, shape: list[int], target: str, *rest: object) -> dict:
         value = {"shape": shape, "dtype": "float32", "device": "cpu", "stride": [1] * len(shape), "offset": offset}

@@ -293,7 +293,7 @@ def test_why() -> None:
 
 
 def why_of(*arguments: Any) -> dict[str, Any]:
-    """The answer of `--why` about the last argument."""
+    """The answer of `--why` for the last argument."""
     (why,) = run("sac", JOINT, *arguments[:-1], "--why", arguments[-1], "--json").json["why"]
     return why
 
@@ -379,7 +379,7 @@ def test_why_gives_the_margin_in_a_flat_step(arguments: tuple[str, ...]) -> None
 
 
 def test_ties_have_one_reason() -> None:
-    """Equal values, some saved and some not: the same reason, which says so."""
+    """If only some of several equal values are saved, all have the same reason, which says so."""
     for budget in ("0.3", "0.5", "0.7", "0.9"):
         value = answer("sac", JOINT, "--ignore-tags", "--budget", budget)
         texts = [row["reason"] for row in value["saved"]]
@@ -645,7 +645,7 @@ def test_a_flat_step_within_a_peak(tmp_path: Path) -> None:
     # The step that is written has these estimates.
     assert answer("memory", out)["peak_bytes"] == value["peak_bytes"]
     assert answer("overlap", out)["step_ms"] == pytest.approx(value["step_ms"], abs=1e-6)
-    # Policies have no order of collectives, so the plan that keeps its own is exported.
+    # Policies have no order of collectives, so the plan that keeps its own order is exported.
     kept = answer("sac", STEP, "--budget", f"{limit}B", "--keep-order")
     exported = run("sac", STEP, "--budget", f"{limit}B", "--export", "recipe")
     assert exported.code == 0 and exported.err == ""

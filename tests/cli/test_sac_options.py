@@ -1,4 +1,4 @@
-"""Options of ``jointer sac`` that cannot apply: refused for every kind of graph, never ignored."""
+"""Options of ``jointer sac`` that cannot apply are refused for every kind of graph, and never ignored."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import JOINT, answer, run, sample
 
 STEP = sample("llama_debug_fsdp2.train_step")
-# Costs under which collectives take as long as compute, so that their place matters.
+# Costs under which collectives take as long as compute, so that their positions matter.
 COSTS = ["--estimator", "simple{tflops=5,mem_gbs=40}"]
 
 

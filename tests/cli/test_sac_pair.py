@@ -1,4 +1,4 @@
-"""``jointer sac`` on pairs: joined where the plan changes, with the pair's own plan as the start."""
+"""``jointer sac`` on pairs: a pair is joined if the plan changes, and changes start from its own plan."""
 
 from __future__ import annotations
 

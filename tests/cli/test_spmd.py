@@ -16,7 +16,7 @@ S0 = {"sym": "s0", "hint": 8}
 
 
 def program(rank: int) -> Document:
-    """Two reductions of different sizes, one after the other."""
+    """A graph with two reductions of different sizes, one after the other."""
     document = capture()
     document["rank"] = rank
     document["storages"] += [512, 512]
@@ -33,7 +33,7 @@ def program(rank: int) -> Document:
 
 
 def swapped(document: Document) -> Document:
-    """The same with the second reduction first."""
+    """The same graph with the second reduction first."""
     document = copy.deepcopy(document)
     nodes = document["nodes"]
     pair = [each for each in nodes if each["name"] in ("small", "wait_small")]

@@ -1,4 +1,4 @@
-"""``jointer memory --loop``: a training loop around a pair or a training step."""
+"""``jointer memory --loop``: a training loop around a pair or a flat training step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invalid command lines: the message, and that nothing was done."""
+"""Invalid command lines give a message, and nothing is done."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )
 def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str, tmp_path: Path) -> None:
-    """Never ignored, not even where it has its default value."""
+    """The option is never ignored, even if it has its default value."""
     assert said(run(arguments[0], JOINT, *arguments[1:], cwd=tmp_path)).startswith(expected)
     assert list(tmp_path.iterdir()) == []
 
@@ -203,7 +203,7 @@ PASSES = ["--passes", "remove_tags"]
     ids=lambda value: " ".join(map(str, value[::2])) if isinstance(value, list) else value,
 )
 def test_an_output_in_a_missing_folder_is_refused_immediately(arguments: list[str], option: str, tmp_path: Path) -> None:
-    """Before the input is read, which is damaged here."""
+    """The output is refused before the input, which is damaged here, is read."""
     damaged = tmp_path / "damaged.json"
     damaged.write_text("{")
     out = tmp_path / "none" / "out.json"

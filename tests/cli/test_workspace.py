@@ -1,4 +1,4 @@
-"""Workspaces as the FILE of every command, and the messages if one cannot be opened."""
+"""Workspaces as the FILE of every command, and the messages if a workspace cannot be opened."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_every_command_takes_one(folder: Path, command: str) -> None:
 
 
 def test_finds_the_capture_by_either_path(folder: Path) -> None:
-    """A workspace that moved alone finds its capture by the absolute path."""
+    """A workspace that was moved without its capture finds the capture by the absolute path."""
     path = workspace(folder, save("mm"))
     document = json.loads(path.read_text())
     document["capture"]["absolute"] = str(folder / CAPTURE)
@@ -91,7 +91,7 @@ def test_finds_the_capture_by_either_path(folder: Path) -> None:
     elsewhere.mkdir()
     moved = write(elsewhere / "w.jointer", document)
     assert run("info", moved).code == 0
-    # If both moved together, it uses the relative one.
+    # If both were moved together, the relative path is used.
     shutil.copy(folder / CAPTURE, elsewhere)
     (folder / CAPTURE).unlink()
     assert run("info", moved).code == 0

@@ -3,8 +3,8 @@
 Two ranks train the example model (``train.py``), and ``jointer capture`` writes their joint graphs. One
 graph is opened, a preset is applied, two rows of the save plan are ticked and a collective is moved, both
 in the window (``tests/gui/day_test.cpp``) and on the command line. Each way produces a recipe. The edited
-graph runs on two Gloo ranks and is compared with the captured one. The recipes are replayed on graphs
-that ``train.py`` traces again: training gives bitwise equal results, and torch saves the planned values.
+graph runs on two Gloo ranks and is compared with the captured one. The recipes are replayed in a
+new run of ``train.py``: training gives bitwise equal results, and torch saves the planned values.
 
 Needs torch 2.11 and zstandard. ``JOINTER_BIN`` names the folder of the built programs.
 """

@@ -37,7 +37,7 @@ STEPS = 2
 
 
 def replaying(recipe: str | None, reports: list[Any]) -> Callable[..., Any]:
-    """A backend equal to ``aot_eager`` except for the recipe."""
+    """A backend like ``aot_eager`` that also applies the recipe."""
 
     def partition(joint: torch.fx.GraphModule, *args: Any, **options: Any) -> Any:
         if recipe is not None:

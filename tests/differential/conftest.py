@@ -1,7 +1,7 @@
 """Compares the built program with the installed torch, which may be any supported version, 2.11 to 2.15.
 
-A graph follows the rules of the torch version that made it. So a capture of another version is given to the
-program as if the installed torch had made it (`of_this_torch`), and both follow the same rules.
+A graph follows the rules of the torch version that made it. A capture from another version is therefore passed to
+the program as if the installed torch had made it (`of_this_torch`), so that both follow the same rules.
 
 ``JOINTER_BIN`` names the folder of the built programs, ``JOINTER_SHARED`` the shared captures.
 """
@@ -45,7 +45,7 @@ def pytest_report_header() -> list[str]:
 
 
 def minor_version(version: str) -> tuple[int, int]:
-    """(2, 15) of "2.15.0+cu132"."""
+    """(2, 15) for "2.15.0+cu132"."""
     major, minor = version.split(".")[:2]
     return int(major), int(minor)
 
@@ -83,7 +83,7 @@ def is_slow(name: str) -> bool:
 
 
 def single_captures() -> list[Any]:
-    """Every capture of one graph: the samples, and the shared ones if available."""
+    """All captures of single graphs: the samples, and the shared captures if available."""
     paths = [
         path
         for folder in (ROOT / "resources" / "samples", SHARED / "captures", SHARED / "captures" / "executable")
@@ -116,7 +116,7 @@ def jointer() -> Callable[..., Any]:
 
 @pytest.fixture(autouse=True)
 def no_groups_left() -> Iterator[None]:
-    """No process groups outlive the test that made them."""
+    """Destroys process groups after the test that made them."""
     yield
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()

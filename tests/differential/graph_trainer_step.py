@@ -92,7 +92,7 @@ def half_way(env: Any, hint: int) -> torch.SymInt:
 
 
 def fakeify_with(o: argparse.Namespace, inputs: list[torch.Tensor]) -> Any:
-    """Inputs are already fake; those that graph chunking splits get a symbolic batch or sequence."""
+    """Makes the inputs, which are already fake; those that graph chunking splits get a symbolic batch or sequence."""
     dim, hint = (0, o.batch) if o.dim == "batch" else (1, o.seq)
     marked = {id(each) for each in inputs if each.dim() > dim and each.shape[dim] == hint}
     sizes: list[torch.SymInt] = []
@@ -114,7 +114,7 @@ def fakeify_with(o: argparse.Namespace, inputs: list[torch.Tensor]) -> Any:
 
 
 def names_as_read(module: Any, _: Any = None, **__: Any) -> Any:
-    """From here on, numbers names like in a graph that was read from a file."""
+    """Numbers new names as in a graph that was read from a file."""
     namespace = fx.graph._Namespace()
     for node in module.graph.nodes:
         assert namespace.create_name(node.name, node) == node.name
@@ -186,7 +186,7 @@ def main() -> None:
         step = make_fwd_bwd_step(model, loss)
 
         def bound(*args: Any) -> Any:
-            """Masks are as long as the inputs, even if that is a symbol."""
+            """Makes masks as long as the inputs, even if the length is a symbol."""
             changed = ep_chunk_pass.prepare_ep_overlap_trace_call_inputs(config.compile, args, {})
             return step(*(changed[0] if changed else args))
 

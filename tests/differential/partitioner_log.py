@@ -1,9 +1,8 @@
-"""Partitions the example model with torch, and keeps the partitioner's debug output.
+"""Partitions the example model with torch, and stores the partitioner's debug output.
 
 ``python partitioner_log.py FOLDER BUDGET``, with AOT_PARTITIONER_DEBUG=1 and TORCH_TRACE set, writes to
 FOLDER the joint graph (``joint.json``), the printed log (``printed.log``), and the names of the values
-saved for backward (``saved.json``). A third argument is a recipe that tags the
-joint graph first.
+saved for backward (``saved.json``). A third argument is a recipe that first tags the joint graph.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Saved sets under torch's activation_memory_budget: compares torch's partitions of captures with those of
-``jointer sac --budget``.
-"""
+"""Compares torch's partitions of captures under activation_memory_budget with those of ``jointer sac --budget``."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ def capture(request: pytest.FixtureRequest) -> Path:
 
 
 def assert_same(answer: Any, expected: torch_partition.Halves) -> None:
-    """Compares activations in the order of the forward's outputs. Only ours saves elements of tuples."""
+    """Compares activations in the order of the forward's outputs. Only our partitioner saves elements of tuples."""
     others = expected.symbols | expected.inputs
     ours = [row["node"] for row in answer["saved"] if row["node"] not in expected.elements]
     assert ours == [name for name in expected.saved if name not in others and name not in expected.tuples]

@@ -1,6 +1,6 @@
-"""transformer_block_bucketing on real models: one all-gather and one reduce-scatter per layer and process
-group, found from the parameters that a collective serves, not from the modules that the pass uses.
-Also checks a step whose loss chunks write to parts of one buffer: the changes of the passes form a recipe.
+"""transformer_block_bucketing on real models makes one all-gather and one reduce-scatter per layer and process
+group. The tests find the layer from the parameters that a collective serves; the pass uses modules instead.
+Also tests a step with loss chunks that write to parts of one buffer: the changes of the passes form a recipe.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def block_of(parameter: str) -> str:
 
 
 class Fsdp:
-    """FSDP's collectives of a joint graph: (kind, block, group) -> number of starts."""
+    """FSDP's collectives in a joint graph: (kind, block, group) -> number of starts."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.nodes = document["nodes"]
@@ -119,7 +119,7 @@ class Fsdp:
                 for user in users.get(here["name"], []):
                     if self.nodes[user]["op"] == "output":
                         continue
-                    # A bucket's out is allocated for it, and read by nothing else.
+                    # The output buffer of a bucket is allocated for it, and read by nothing else.
                     is_fsdp &= self.reads[user] <= reached
                     reached.add(self.nodes[user]["name"])
                     open_.append(user)
@@ -163,7 +163,7 @@ def test_writes_to_parts_of_a_buffer_are_reordered(name: str, tmp_path: Path, jo
     assert chunks[0] != chunks[1]
     assert sorted(chunks[0]) == sorted(chunks[1])
     if TORCH < (2, 14):
-        # Buckets name dtypes by their index in torch's list, which is another one since 2.14.
+        # Buckets name dtypes by their index in torch's list, which changed in 2.14.
         pytest.skip("the capture is of torch 2.15")
     # torch replays it too, here without the recorded graph, so that it checks the order of effects.
     by_hand = json.loads(recipe.read_text())

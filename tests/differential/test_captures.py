@@ -1,4 +1,4 @@
-"""On every capture, memory profile, FLOPs, collective times and hash equal torch's."""
+"""On every capture, the memory profile, FLOPs, collective times and hash equal torch's."""
 
 from __future__ import annotations
 

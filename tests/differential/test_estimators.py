@@ -1,5 +1,4 @@
-"""torch 2.15's estimators compared with torch's own: collectives, kernels, and times from a trace.
-"""
+"""Compares our versions of torch 2.15's estimators with torch's own: collectives, kernels, and times from a trace."""
 
 from __future__ import annotations
 
@@ -158,7 +157,7 @@ def test_collectives_of_a_graph(
 
 
 def trace_of(starts: list[torch.fx.Node], products: list[torch.fx.Node]) -> dict[str, Any]:
-    """A profiler trace with invented times for some of a graph's calls."""
+    """A profiler trace with made-up times for some of a graph's calls."""
     from torch.distributed.distributed_c10d import _resolve_process_group, get_process_group_ranks
 
     rng = random.Random(5)

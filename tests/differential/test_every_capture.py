@@ -1,6 +1,6 @@
-"""Every pass on every available capture, known or not: joint graphs, halves and pairs, flat steps, text,
-traces. No pass crashes or takes long; a refusal is one sentence that names the pass; if the graph is small,
-torch can read the result.
+"""Runs every pass on every available capture: joint graphs, halves and pairs, flat training steps, text, traces.
+No pass crashes or takes long, a refusal is one sentence that names the pass, and torch can read the result for
+small graphs.
 """
 
 from __future__ import annotations

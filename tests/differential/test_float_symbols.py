@@ -1,5 +1,5 @@
-"""Graphs with float symbols: the program and Python compute the same hash, whether the graph is live,
-captured or loaded again, and for every key that older files use.
+"""The program and Python compute the same hash for graphs with float symbols: live, captured and loaded graphs,
+and all keys that older files use.
 """
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _values(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Ten
 
 
 def _sizes(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
-    """Symbolic sizes, computed with and passed on."""
+    """Symbolic sizes, in computations and as arguments."""
     n = x.shape[0]
     return [x.new_zeros(2 * n + 1, 8), x.reshape(n * 8 // 4, 4), torch.cat([x, x]).view(2, n, 8)]
 
@@ -148,7 +148,7 @@ def test_forms_without_types(
     tmp_path: Path,
     form: str,
 ) -> None:
-    """Nodes and arguments are read; a graph that has no values has the same hash."""
+    """Nodes and arguments are read, and a graph without values has the same hash."""
     path = tmp_path / "graph.txt"
     path.write_text(str(module.graph) if form == "listing" else module.code)
     native = _native(module, tmp_path / "graph.json")
@@ -181,7 +181,7 @@ def test_subgraphs_are_included(jointer: Callable[..., Any], tmp_path: Path) -> 
 
 
 def test_export_prints_what_torch_prints(module: torch.fx.GraphModule, tmp_path: Path) -> None:
-    """The writer's text is torch's, except the names of the class and of subgraphs' storages."""
+    """The writer's text equals torch's, except for the names of the class and of subgraphs' storages."""
     native = _native(module, tmp_path / "graph.json")
     path = tmp_path / "graph.txt"
     done = subprocess.run(

@@ -1,5 +1,4 @@
-"""Minimum cuts of GPT-2, whose head and embedding share a weight: compares ours with the installed torch's.
-"""
+"""Compares our minimum cuts of GPT-2, in which head and embedding share a weight, with the installed torch's."""
 
 from __future__ import annotations
 

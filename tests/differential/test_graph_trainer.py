@@ -1,5 +1,5 @@
-"""Passes compared with those of torchtitan's graph trainer: the same calls with the same names, arguments
-and order, on steps traced by the trainer's own code."""
+"""Compares passes with those of torchtitan's graph_trainer, on steps traced by the trainer's own code: the same
+calls with the same names, arguments and order."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Compares graph_trainer's passes with torchtitan's own on captures of whole steps. torchtitan's passes run
-here one after the other; ours gets the same input and must leave the same graph.
+here one after the other; our pass gets the same input and must leave the same graph.
 
 Passes run in the order of torchtitan's pipeline, with each memory policy. Passes that need more than a graph
 are compared on steps that torchtitan traces: test_graph_trainer_passes.py, test_graph_trainer_parallel.py.
@@ -118,7 +118,7 @@ def config_of(name: str, policy: str) -> Any:
 
 @pytest.fixture(autouse=True, scope="module")
 def twins() -> Any:
-    """Replaces twins of groups by names."""
+    """Replaces twins of groups with names."""
     logging.getLogger().setLevel(logging.WARNING)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fsdp_passes, "_get_or_create_extra_fsdp_pg", lambda source: f"{source}_twin")

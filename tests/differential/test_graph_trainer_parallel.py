@@ -1,4 +1,4 @@
-"""Compares graph_trainer's passes of expert and pipeline parallelism with torchtitan's own: the same nodes in
+"""Compares our passes for expert and pipeline parallelism with graph_trainer's own: the same nodes in
 the same order with the same arguments. The graphs are the shared captures, and steps of a small MoE model
 that torchtitan traces here (graph_trainer_step.py).
 """
@@ -86,7 +86,7 @@ def rows(document: Json) -> list[Any]:
 
 
 def numbered(value: Any, places: dict[str, int]) -> Any:
-    """Replaces nodes by their places."""
+    """Replaces nodes with their positions."""
     if isinstance(value, dict):
         return {k: places.get(v, v) if k == "n" else numbered(v, places) for k, v in value.items()}
     return [numbered(each, places) for each in value] if isinstance(value, list) else value

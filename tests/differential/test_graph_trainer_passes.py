@@ -1,8 +1,8 @@
 """Compares passes with those of torchtitan's graph_trainer.
 
-torchtitan traces a step and is captured after each of its passes. Our pass runs on the capture before one and
-must leave the same graph as the capture after it: the same nodes in the same order, with the same calls. New
-nodes may have other numbers in their names, since torch continues after the numbers of erased nodes.
+torchtitan traces a step, and the step is captured after each of its passes. Our pass runs on the capture before a
+pass and must leave the same graph as the capture after it: the same nodes in the same order, with the same calls.
+New nodes may have different numbers in their names, since torch continues after the numbers of erased nodes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Torch's own pairs, joined, compared with the joint graphs of which torch made them.
+"""Joins torch's own pairs, and compares the results with the joint graphs that torch partitioned.
 
 min_cut has merged equal calls and dropped dead ones, so a joined graph has fewer calls than the captured joint
-graph; every other call, its name and its arguments are those of the capture. The shared captures are needed.
+graph; every other call, its name and its arguments are those of the capture. Needs the shared captures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compares the knapsack solvers with torch's, on random problems of every style: the same sets in the same
+"""Compares the knapsack solvers with torch's, on random problems of every kind: the same sets in the same
 order.
 """
 

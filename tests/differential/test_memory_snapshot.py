@@ -1,4 +1,4 @@
-"""CUDA memory snapshots, pickled by Python in every protocol that torch has used."""
+"""Reads CUDA memory snapshots, pickled by Python in every protocol that torch has used."""
 
 from __future__ import annotations
 

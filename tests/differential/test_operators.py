@@ -1,4 +1,4 @@
-"""FLOP formulas, one graph per operator, on shapes that no capture has."""
+"""Compares FLOP formulas, with one graph per operator, on shapes that no capture has."""
 
 from __future__ import annotations
 

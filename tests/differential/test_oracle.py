@@ -1,6 +1,6 @@
-"""Our orders and torch's, judged by the reference simulation that comes with the captures.
+"""Judges our orders and torch's by the reference simulation that comes with the captures.
 
-It is not part of this project. It simulates any order with one communication stream and torch's
+The simulation is not part of this project. It simulates any order with one communication stream and torch's
 memory profile.
 """
 
@@ -17,7 +17,7 @@ import pytest
 from conftest import BIN, SHARED, of_this_torch
 
 ORACLE = SHARED / "tools" / "torch_oracle.py"
-# With other versions the judge needs a GPU.
+# With other versions of torch, the simulation needs a GPU.
 ONLY_TORCH = ("2.11", "2.15")
 GIB = 1 << 30
 QUICK = "llama3_debug_tp2_fsdp2.min_cut.bw"

@@ -93,7 +93,7 @@ def calls(graph: torch.fx.Graph) -> list[str]:
 
 
 def buckets_in(graph: torch.fx.Graph, known: set[str]) -> set[frozenset[str]]:
-    """The waits that became views of a bucket, grouped by bucket."""
+    """The waits that became views of a bucket, by bucket."""
     found: dict[str, set[str]] = {}
     for node in graph.nodes:
         if node.name not in known or is_wait(node):

@@ -1,7 +1,7 @@
 """Compares pairs made by our partitioners with those of the installed torch, on the same joint graphs.
 
-Compares the names of the values saved for backward and of all nodes of both halves, in order: with the
-capture's tags, without tags, and under graph SAC with and without FSDP's tags.
+Compares the names of the values saved for backward and of all nodes in both halves, in order: with the
+capture's tags, without tags, and with the tags of graph SAC, with and without FSDP's.
 
 If two minimum cuts have the same capacity, both choose the one nearest to the backward, so no tolerance is
 needed: the sets are equal in every case.
@@ -99,7 +99,7 @@ def test_same_pair(path: Path, partitioner: str, tagging: str, tmp_path: Path) -
 @pytest.mark.parametrize("partitioner", torch_partition.PARTITIONERS)
 @pytest.mark.parametrize("model", [Quotients, Items])
 def test_symbolic_floats(model: type[nn.Module], partitioner: str, tmp_path: Path) -> None:
-    """On a model that torch compiles for any size. The graph is live, since loaded captures have lost their
+    """Uses a model that torch compiles for any size. The graph is live, since loaded captures have lost their
     symbols.
     """
     path, out = tmp_path / "joint.json", tmp_path / "pair.json"

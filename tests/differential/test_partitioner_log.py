@@ -1,4 +1,4 @@
-"""The output of torch's partitioner under AOT_PARTITIONER_DEBUG, imported as tags of its graph."""
+"""Imports the output of torch's partitioner under AOT_PARTITIONER_DEBUG as tags of its graph."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ class Build:
 
 
 def shape_of(graph: fx.Graph) -> list[tuple[str, list[int], list[str]]]:
-    """Every call: its target, and its inputs by place. Names do not count."""
+    """The target of every call, and its inputs by position. Names do not count."""
     place = {node: i for i, node in enumerate(graph.nodes)}
     return [
         (str(node.target), [place[each] for each in node.all_input_nodes], sorted(node.kwargs))

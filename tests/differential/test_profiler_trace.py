@@ -28,7 +28,7 @@ needs_captures = pytest.mark.skipif(not SINGLE.is_file(), reason="no shared capt
 
 
 def write_capture(folder: Path) -> Path:
-    """A small graph of our making, in case there are no shared captures."""
+    """A small graph, in case there are no shared captures."""
 
     def model(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         y = torch.nn.functional.linear(x, w, b)
@@ -76,7 +76,7 @@ def record(gm: torch.fx.GraphModule, path: Path, steps: int, shapes: bool = True
 
 
 def calls_of(trace: Path, names: set[str]) -> dict[str, list[list[float]]]:
-    """By operator and step: duration of each outermost call, in microseconds."""
+    """The duration of each outermost call, in microseconds, by operator and step."""
     events = json.loads(trace.read_text())["traceEvents"]
     steps = [e for e in events if e["name"].startswith("ProfilerStep#")]
     calls: dict[str, list[list[float]]] = {}

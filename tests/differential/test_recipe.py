@@ -1,4 +1,4 @@
-"""A recipe gives the same graph in C++ and in Python: order, arguments, values, tags."""
+"""A recipe gives the same graph in C++ and in Python: the same order, arguments, values and tags."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_every_rank(name: str, passes: str, device: str, tmp_path: Path) -> None
 
 
 def test_another_program_is_not_another_rank(tmp_path: Path) -> None:
-    """The same edits, but a graph in which a float, a dtype or an input differs."""
+    """Replays the same edits on a graph in which a float, a dtype or an input differs."""
     first, other = (
         as_rank(rank, f"{TINY}.joint".format(rank), "cpu", tmp_path)[0] for rank in (0, 1)
     )

@@ -76,7 +76,7 @@ def test_orders_for_memory_are_torchs(method: str, capture: Path) -> None:
 @captures(*SMALL)
 @pytest.mark.parametrize("name", [RAISE, SINK])
 def test_moves_are_torchs_where_no_budget_ends_them(name: str, capture: Path) -> None:
-    """Moves limited only by dependencies, with torch's order of collectives, which is unconstrained."""
+    """Only dependencies limit moves here, and collectives may change their order, as in torch."""
     options = {BUDGET[name]: 1e6, UNSAFE[name]: True}
     described = ask("calls", capture)
     order, stats = moved(described, INTERNAL[name], **options)
@@ -88,7 +88,7 @@ def test_moves_are_torchs_where_no_budget_ends_them(name: str, capture: Path) ->
 
 @captures(*SMALL)
 def test_collectives_of_one_stream_keep_their_order_as_in_torch(capture: Path) -> None:
-    """torch in its safe mode has the rule that is our default, for one stream."""
+    """In its safe mode, torch has the rule that is our default, for one stream."""
     described = ask("calls", capture)
     order, stats = moved(described, INTERNAL[RAISE], **{BUDGET[RAISE]: 1e6, UNSAFE[RAISE]: False})
     same_order(ask("run", pipeline(RAISE, **{BUDGET[RAISE]: 1e6}), capture)["order"], order)
@@ -100,7 +100,7 @@ def test_collectives_of_one_stream_keep_their_order_as_in_torch(capture: Path) -
 @pytest.mark.parametrize("name", [RAISE, SINK])
 def test_within_the_budget_no_worse_than_torch(name: str, estimates: bool, capture: Path) -> None:
     """Compares with torch at its defaults and in its safe mode: the exposed time of its order, judged by the
-    same simulation. Its budget does not always hold; ours does.
+    same simulation. torch may exceed the budget; ours does not.
     """
     prefix = "reorder" if name == RAISE else "sink"
     options = {f"{prefix}_iterative_use_runtime_estimations": estimates, BUDGET[name]: 0.05}

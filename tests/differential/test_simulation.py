@@ -1,5 +1,5 @@
-"""With the estimator `simple` and one communication stream, our timeline equals a plain model:
-compute in order, collectives one after the other, waits stall.
+"""With the estimator `simple` and one communication stream, our timeline equals a plain model: compute runs in
+order, collectives run one after the other, and waits stall.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compares the peak of captured steps with a count based on operators, which does not use storages.
 
-torchtitan's passes leave storage numbers in a capture that contradict its operators; the shared tool that
-counts does not read them. Both are exact, so they are equal to the byte.
+torchtitan's passes leave storage numbers in a capture that contradict its operators. The shared tool that counts
+does not read these numbers. Both results are exact, so they are equal to the byte.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOOL = SHARED / "tools" / "naive_peak.py"
 
 
 def steps() -> list[Any]:
-    """Training steps, before and after passes: the samples, and the shared ones if available."""
+    """Flat training steps, before and after passes: the samples, and the shared captures if available."""
     folders = (ROOT / "resources" / "samples", SHARED / "captures" / "torchtitan_0.3")
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.json.zst"))]
     return [pytest.param(path, id=path.name.removesuffix(".json.zst")) for path in paths if "pair" not in path.name]

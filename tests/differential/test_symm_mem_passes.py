@@ -77,7 +77,7 @@ def symmetric_groups(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def prepared(tmp_path: Path) -> Callable[[str], Path]:
-    """A capture as async_tensor_parallel gets it: after torchtitan's own clean-up."""
+    """A capture after torchtitan's own clean-up, as async_tensor_parallel gets it."""
 
     def prepare(name: str) -> Path:
         out = tmp_path / f"{name}.json"
@@ -140,7 +140,7 @@ def steps(path: Path, pipeline: str) -> Json:
 
 
 def took(path: Path, pipeline: str) -> int:
-    """The minimum over some runs, since the machine is shared."""
+    """The minimum over several runs, since the machine is shared."""
     return min(int(steps(path, pipeline)["ns"]) for _ in range(10))
 
 

@@ -1,4 +1,4 @@
-"""The result of auto_tune replays on a GraphModule with torch alone, one half at a time."""
+"""The result of auto_tune can be replayed on a GraphModule with only torch, one half at a time."""
 
 from __future__ import annotations
 

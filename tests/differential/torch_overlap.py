@@ -1,4 +1,4 @@
-"""torch's overlap scheduling on a capture, with our costs in whole nanoseconds."""
+"""Runs torch's overlap scheduling on a capture, with our costs in whole nanoseconds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""torch's partitioners on captures, with any tags, for test_partition and test_activation_budget.
+"""Runs torch's partitioners on captures, with any tags, for test_partition and test_activation_budget.
 
-torch runs under a tracing context, as when it compiles a model, so that random calls without readers are
-dead code.
+torch runs under a tracing context, as when it compiles a model, so that unused random calls are dead code.
 
 Captures with unbacked sizes have lost their symbols. Numbers among their nodes get new symbols for torch,
 while tensors keep the sizes that we assume. torch then does not know which symbol is in which size, so the

@@ -1,6 +1,6 @@
-"""torch's own reordering functions of torch._inductor.comms and memory, on the calls of a capture.
+"""Runs torch's own reordering functions (torch._inductor.comms and memory) on the calls of a capture.
 
-Inductor runs them on scheduler nodes. Here a node is a stand-in with the parts of that interface that they
+Inductor runs them on scheduler nodes. Here, a stand-in has the parts of a node's interface that they
 use, built from ``reordering_answers calls``: the same dependencies, costs and memory (makers, users, what
 stays allocated) as in the C++ passes.
 """
@@ -128,7 +128,7 @@ class Calls:
 
 @contextlib.contextmanager
 def stand_ins(calls: Calls, **config: Any) -> Iterator[None]:
-    """Stand-ins for the queries of torch's functions about scheduler nodes."""
+    """Stand-ins for the functions with which torch queries scheduler nodes."""
 
     def contains_collective(node: Node, accepts: Callable[[Node], bool] | None = None) -> bool:
         return node.is_start and (accepts is None or accepts(node))

@@ -1,5 +1,5 @@
-"""Training steps of torchtitan's graph_trainer, captured before and after each of its passes, and comparisons of
-our passes with torchtitan's on them.
+"""Captures training steps of torchtitan's graph_trainer before and after each of its passes, and compares our passes
+with torchtitan's on them.
 
 A step is named by options of the shared tracing tool: "--dp 4 --policy full". Tracing requires torchtitan
 0.3.0 in this Python, in the one that ``JOINTER_TORCHTITAN_PYTHON`` names, or in the one that scripts/setup.sh
@@ -61,7 +61,7 @@ def trace_step(options: str, folder: Path, name: str) -> dict[str, float]:
 
 
 def tracer(steps: dict[str, str], factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Traces a step at its first use and returns the folder of its captures: the one in ``JOINTER_TRACES``,
+    """Traces a step when it is first used, and returns the folder of its captures: the one in ``JOINTER_TRACES``,
     or a temporary one of the tests.
     """
     if reason := why_not_traced():

@@ -1,6 +1,6 @@
 """Writes corpus/memory_snapshot: small snapshots as torch.cuda.memory._dump_snapshot pickles them.
 
-The values are laid out as torch 2.11's _C._cuda_memorySnapshot lays them out; one file a protocol.
+The values are laid out as torch 2.11's _C._cuda_memorySnapshot does, with one file per protocol.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Third-party passes that misbehave, on the command line: the graph is unchanged, the message names the
-pass and the cause, and the command at its end reproduces the failure.
+"""Runs third-party passes that misbehave: the graph is unchanged, the message names the pass and the cause,
+and the command at the end of the message reproduces the failure.
 
 ``JOINTER_BIN`` names the folder of the built programs; the passes are in ``bad_passes.cpp``.
 """
@@ -25,7 +25,7 @@ SAMPLE = ROOT / "resources" / "samples" / "llama_debug_fsdp2.joint.json.zst"
 
 
 def limits(name: str) -> list[str]:
-    """Only a pass that never ends meets its deadline, however busy the machine is."""
+    """Only a pass that never ends reaches this deadline, however busy the machine is."""
     return ["--pass-deadline", "1" if name == "loop" else "60", "--pass-memory", "400MiB"]
 
 
@@ -158,8 +158,8 @@ def test_a_python_pass(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
-    """From another folder, with the options that a pass can see, by the command that is in the message
-    and in the error of `apply` without passes.
+    """A reproducer runs from another folder, with the options that a pass can see. The message, and the
+    error of `apply` without passes, have the command.
     """
     needs_torch()
     (tmp_path / "here").mkdir()
@@ -223,7 +223,7 @@ def test_plugins_that_cannot_be_loaded_are_reported(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_outdated_values_of_a_pass_are_recomputed(tmp_path: Path) -> None:
-    """A call with other arguments has a value that no longer fits: it is inferred again."""
+    """If a pass changes arguments, the value of the call no longer fits, and is inferred anew."""
     needs_torch()
     passes = tmp_path / "stale.py"
     passes.write_text(

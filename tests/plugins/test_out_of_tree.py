@@ -1,4 +1,4 @@
-"""The examples, built by a user outside of the source tree against an installation.
+"""Builds the examples as a user does: outside the source tree, against an installation.
 
 ``JOINTER_BIN`` names the folder of the built programs. Needs pytest, cmake and a compiler. Tests that
 need torch are skipped unless ``JOINTER_PYTHON`` is a Python that has it.

@@ -24,7 +24,7 @@ class Ended:
     errors: str
 
     def said(self, event: str) -> list[dict[str, Any]]:
-        """Its events with that name."""
+        """The process's events with that name."""
         return [line for line in self.lines if line.get("event") == event]
 
 
@@ -41,7 +41,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port that no process listens on."""
+    """A port on which no process listens."""
     with socket.socket() as each:
         each.bind(("127.0.0.1", 0))
         return each.getsockname()[1]
@@ -50,7 +50,7 @@ def free_port() -> int:
 def run_ranks(
     command: Sequence[str], world: int, start: int | None = None, timeout: float = 120
 ) -> list[Ended]:
-    """Runs ``python COMMAND`` once per rank, concurrently; with ``start`` only that many ranks."""
+    """Runs ``python COMMAND`` once per rank, concurrently; with ``start``, only for that many ranks."""
     port = str(free_port())
     started = [
         subprocess.Popen(

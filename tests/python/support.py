@@ -78,7 +78,7 @@ def document(*nodes: dict[str, Any], **head: Any) -> dict[str, Any]:
 
 
 def tensor(shape: list[int], storage: int = 0, dtype: str = "float32", **more: Any) -> Any:
-    """A value: a contiguous tensor on the CPU; ``more`` replaces its parts."""
+    """The value of a contiguous tensor on the CPU; ``more`` replaces some of its keys."""
     stride = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     record = {"shape": shape, "dtype": dtype, "device": "cpu", "stride": stride, "offset": 0}
     return {"t": {**record, "storage": storage, **more}}

@@ -1,4 +1,4 @@
-"""Storages are inferred from operators, not from the fake tensors alone."""
+"""Storages are inferred from operators as well as from fake tensors."""
 
 from __future__ import annotations
 

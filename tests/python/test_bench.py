@@ -108,7 +108,7 @@ def test_a_rank_that_never_joins(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_ranks_with_different_collectives(tmp_path: Path) -> None:
-    """Rank 0 reduces, rank 1 does not: rank 0 names the node, rank 1 reports that the other is
+    """Rank 0 reduces, but rank 1 does not. Rank 0 names the node, and rank 1 reports that the other rank is
     gone.
     """
     nodes = [
@@ -164,7 +164,7 @@ def test_one_rank_of_many() -> None:
     ],
 )
 def test_cuda_captures_run_on_the_cpu(name: str, node: str) -> None:
-    """Everything except Triton kernels, which are named."""
+    """The backend runs everything except Triton kernels, which the error names."""
     path = SHARED / "captures" / f"{name}.json.zst"
     (ended,) = bench(str(path), "--solo", "0", "--iterations", "1", "--warmup", "0")
     if node:
@@ -202,8 +202,8 @@ def request_of(name: str, pair: bool) -> dict[str, Any]:
     ],
 )
 def test_outputs_are_those_of_torch(name: str, pair: bool) -> None:
-    """Bit for bit those of eager torch; also the captured numbers, within a bound if this
-    processor's eager differs from the one that made them.
+    """Outputs are bitwise equal to those of eager torch. They also equal the numbers in the capture, within a
+    bound if eager torch gives different numbers on this processor.
     """
     for found in check_ranks(request_of(name, pair), 1 if "single" in name else 2):
         assert found["eager"]["bitwise"] and found["eager"]["compared"] > 10

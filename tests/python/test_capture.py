@@ -1,4 +1,4 @@
-"""Writing captures: complete files or none, one-line errors, passes that never break training."""
+"""Captures are written completely or not at all, errors are one line, and passes never break training."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_a_worker_is_ended_while_it_compiles(tmp_path: Path, worker: Worker, how
 
 
 def gone_soon(pids: list[int], seconds: float = 60) -> bool:
-    """True once none of them runs; a process that its new parent has yet to reap does not count."""
+    """True if none of them runs; a process that its new parent has not reaped yet does not count."""
     end = time.monotonic() + seconds
     while any(map(is_running, pids)) and time.monotonic() < end:
         time.sleep(0.01)
@@ -228,7 +228,7 @@ def test_names_are_safe() -> None:
 
 
 def test_strides_and_constants_make_another_package(tmp_path: Path) -> None:
-    """A graph's hash leaves them out, but compiled code depends on them."""
+    """A graph's hash does not cover them, but compiled code depends on them."""
     from jointer.program import read_program
 
     plain = read_program(graph(tmp_path / "a.json")).parts[0]
@@ -331,7 +331,7 @@ def compile_ranks(request: dict[str, Any], world: int, out: Path) -> list[list[s
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", [False, True], ids=["joint", "pair"])
 def test_packages_run_in_another_process(compiled: Path, pair: bool) -> None:
-    """In a new process, compared with eager torch."""
+    """Packages run in a new process, and are compared with eager torch."""
     request = request_of("attention_mlp_single", pair)
     manifests = compile_ranks(request, 1, compiled / f"single.{pair}")
     (found,) = check_ranks({**request, "packages": manifests}, 1)

@@ -1,4 +1,4 @@
-"""Running CUDA captures on the CPU: operators, devices, memory, groups of other ranks."""
+"""Runs CUDA captures on the CPU: operators, devices, memory, groups of other ranks."""
 
 from __future__ import annotations
 

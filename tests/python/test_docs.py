@@ -11,7 +11,7 @@ from conftest import ROOT
 
 
 def snippets(page: str) -> list[str]:
-    """The Python in a page of the documentation."""
+    """The Python snippets in a page of the documentation."""
     text = (ROOT / "docs" / page).read_text()
     return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 

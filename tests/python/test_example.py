@@ -90,7 +90,7 @@ def test_samples_are_small(samples: list[Path]) -> None:
     assert all(path.stat().st_size < 300_000 for path in samples)
 
 
-# make_samples.py needs this version: another torch traces another graph. ./test --all runs the test with it.
+# make_samples.py needs this version: other versions trace a different graph. ./test --all runs the test with it.
 SAMPLES_TORCH = "2.11."
 
 

@@ -1,5 +1,4 @@
-"""torchtitan's real trainer on the CPU: ``jointer run`` captures its steps without other changes.
-"""
+"""Captures the steps of torchtitan's real trainer on the CPU with ``python -m jointer run``."""
 
 from __future__ import annotations
 
@@ -183,7 +182,7 @@ def test_one_rank_compiles_for_all(assets: Path, tmp_path: Path) -> None:
 def test_the_graphs_of_a_pipeline_are_one_document_per_rank(
     assets: Path, tmp_path: Path
 ) -> None:
-    """The stages' graphs and the steps that they are extracted from, none of them twice."""
+    """The stages' graphs and the steps that they are extracted from are each captured once."""
     write_assets(assets)
     out = tmp_path / "captures"
     ended = run(

@@ -1,4 +1,4 @@
-"""Process groups that a recipe moves collectives to, and that the process has to create."""
+"""Creates the process groups to which a recipe moves collectives."""
 
 from __future__ import annotations
 

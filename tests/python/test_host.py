@@ -1,6 +1,6 @@
 """The host of Python passes: declared parameters, returned graphs, and torch's own passes.
 
-The host is called in this process; tests/plugins starts it as a program does.
+The tests call the host in this process; tests/plugins starts it as a program does.
 """
 
 from __future__ import annotations
@@ -472,7 +472,7 @@ def test_every_flag_of_torchs_overlap_scheduling(host: Host, option: str) -> Non
     costs = {r["name"]: 50_000 for r in before["nodes"] if r["op"] == "call_function"}
     told = {**flags, "collective_bucketing": True, option: not flags[option]}
     back = host.run(OVERLAP, path, costs, **told)
-    # No call is nested in another: fused calls have been expanded.
+    # No call is nested within another: fused calls have been expanded.
     assert "control_deps" not in calls(back)
     for target in ("aten.mm.default", "aten.mul.Tensor", "aten.add.Tensor"):
         assert calls(back)[target] == calls(before)[target] > 0

@@ -1,4 +1,4 @@
-"""torchtitan's graph_trainer passes, run unmodified in the host of Python passes.
+"""Runs torchtitan's graph_trainer passes unmodified in the host of Python passes.
 
 The oracle is torchtitan: captures from its own run before and after its passes.
 """
@@ -65,8 +65,8 @@ def run_pass(tmp_path: Path) -> Iterator[Callable[..., Path]]:
 
 
 def calls(graph: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The call of each node with its values. Nodes are replaced by their places, since names of new
-    nodes depend on earlier nodes; groups by their ranks.
+    """The call of each node with its values. Nodes are replaced with their positions, since names of
+    new nodes depend on earlier nodes, and groups with their ranks.
     """
     places = {record["name"]: place for place, record in enumerate(graph["nodes"])}
     groups = graph.get("groups") or {}

@@ -1,4 +1,4 @@
-"""Inputs: the rule for making them, safetensors files, comparison of outputs."""
+"""Inputs: how they are generated, safetensors files, comparison of outputs."""
 
 from __future__ import annotations
 

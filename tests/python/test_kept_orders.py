@@ -1,4 +1,4 @@
-"""The orders that moves must keep, compared with a check of every pair, and the cost of the check."""
+"""The orders that moves must preserve, compared with a check of every pair, and the cost of the check."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def random_graph(chance: Random) -> Builder:
 def refused_by_pairs(
     before: list[fx.Node], now: list[fx.Node], moved: Iterable[fx.Node], changed: set[fx.Node]
 ) -> str | None:
-    """Why the move is refused, found by comparing each moved node with all nodes."""
+    """The reason why the move is refused, found by comparing each moved node with all nodes."""
     was = {node: i for i, node in enumerate(before)}
     place = {node: i for i, node in enumerate(now)}
 
@@ -111,7 +111,7 @@ def refused_by_pairs(
 
 
 def refused(editor: GraphEditor) -> str | None:
-    """Why the check refuses the moves. It ignores who reads whom, which is checked elsewhere."""
+    """The reason why the check refuses the moves. Dependencies are ignored; they are checked elsewhere."""
     try:
         check_kept_orders(editor._stood, editor._changed)
     except RecipeError as error:
@@ -152,7 +152,7 @@ def test_random_moves_compared_with_all_pairs() -> None:
 
 
 def test_a_move_that_only_the_groups_refuse_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the comparison of pairs, which finds the node to name, finds none."""
+    """The error is still raised if the comparison of pairs, which finds the node to name, finds none."""
     builder = Builder()
     buffer = builder.buffer(8)
     write, read = builder.fill(buffer), builder.read(buffer)
@@ -166,7 +166,7 @@ def test_a_move_that_only_the_groups_refuse_is_refused(monkeypatch: pytest.Monke
 
 
 def parts_of_a_buffer(builder: Builder, count: int, other: int) -> list[fx.Node]:
-    """Writes to parts of a buffer, which move over writes to its other parts."""
+    """Writes to parts of a buffer, which move past writes to its other parts."""
     buffer = builder.buffer(2 * count)
     parts = [builder.part(buffer, 0, i, i + 1) for i in range(2 * count)]
     writes = [builder.fill(part) for part in parts]
@@ -176,7 +176,7 @@ def parts_of_a_buffer(builder: Builder, count: int, other: int) -> list[fx.Node]
 
 
 def columns_of_a_buffer(builder: Builder, count: int, other: int) -> list[fx.Node]:
-    """Reads of all columns but one, which move over writes to that one."""
+    """Reads of all columns except one, which move past writes to that column."""
     buffer = builder.buffer(64, 100)
     rest = builder.part(buffer, 1, 0, 99)
     column = builder.part(buffer, 1, 99, 100)
@@ -187,7 +187,7 @@ def columns_of_a_buffer(builder: Builder, count: int, other: int) -> list[fx.Nod
 
 
 def reads_of_a_buffer(builder: Builder, count: int, other: int) -> list[fx.Node]:
-    """Reads of a buffer, parts of which others write to, but not where they move."""
+    """Reads of a buffer; other nodes write to parts of it, but not in the range of the moves."""
     buffer = builder.buffer(count)
     parts = [builder.part(buffer, 0, i, i + 1) for i in range(count)]
     first = builder.read(builder.buffer(8))
@@ -200,7 +200,7 @@ def reads_of_a_buffer(builder: Builder, count: int, other: int) -> list[fx.Node]
 
 
 def random_numbers(builder: Builder, count: int, other: int) -> list[fx.Node]:
-    """Draws of random numbers, which move over writes."""
+    """Draws of random numbers, which move past writes."""
     moved = [builder.random(builder.buffer(8)) for _ in range(count)]
     written = builder.buffer(8)
     for _ in range(other):
@@ -215,7 +215,7 @@ def random_numbers(builder: Builder, count: int, other: int) -> list[fx.Node]:
     ids=lambda make: make.__name__,
 )
 def test_cost(make: Callable[[Builder, int, int], list[fx.Node]]) -> None:
-    """Linear in the span: 2,000 of 20,000 nodes move, which is 40 million pairs."""
+    """The check is linear in the span: 2,000 of 20,000 nodes move, which is 40 million pairs."""
     builder = Builder()
     moved = make(builder, 2000, 20000)
     editor = builder.editor()

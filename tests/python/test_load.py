@@ -1,4 +1,4 @@
-"""Loading captures: what is rebuilt, kept and refused."""
+"""Loads captures: tests what is rebuilt, preserved and refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PARAM = {"type": "ParamAOTInput", "target": "wq.weight"}
 
 
 def rich_document() -> dict[str, Any]:
-    """One of everything that a record can contain."""
+    """A record with one of everything that it can contain."""
     x = {**placeholder("x", tensor([2, 2])), "partitioner_tag": "is_forward", "desc": PARAM}
     y = call(
         "y",

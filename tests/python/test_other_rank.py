@@ -1,4 +1,4 @@
-"""A recipe that was made on one rank of a program, replayed on another."""
+"""Replays a recipe that was made on one rank of a program on another rank."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def n(name: str) -> dict[str, str]:
 
 
 def program(rank: int, alter: Callable[[Any], None] = lambda nodes: None) -> fx.GraphModule:
-    """A vocab-parallel embedding: a rank has its first index, its groups and its device."""
+    """A vocab-parallel embedding: the first index, the groups and the device differ between ranks."""
 
     def value(storage: int) -> Any:
         return tensor([4, 8], storage, device=f"cuda:{rank}")
@@ -84,7 +84,7 @@ def line_of(gm: fx.GraphModule, name: str) -> str:
 
 
 def on_rank_1(document: dict[str, Any]) -> fx.GraphModule:
-    """Rank 1 after the recipe, which works as well as on rank 0."""
+    """Rank 1's graph after the recipe. Also checks the recipe on rank 0."""
     first = program(0)
     assert jointer.apply_recipe(first, document).other_rank is False
     document["graphs"]["graph"]["rank_after"] = jointer.rank_hash(first)
@@ -99,7 +99,7 @@ def on_rank_1(document: dict[str, Any]) -> fx.GraphModule:
 
 
 def refusal(document: dict[str, Any]) -> str:
-    """The reason why rank 1 refuses; leniently, it skips the edit."""
+    """The reason why rank 1 refuses the edit; in lenient mode, it skips the edit."""
     gm = program(1)
     before = jointer.graph_hash(gm)
     with pytest.raises(RecipeError) as caught:
@@ -357,7 +357,7 @@ def test_copied_views_have_their_offset() -> None:
 
 
 def test_models_may_have_the_half() -> None:
-    """In a half, the names of nodes may have its prefix."""
+    """In a half of a pair, the names of nodes may have the half's prefix."""
     halves = [program(0), program(1)]
     add = {"target": "aten.add.Tensor", "args": [n("a"), 0]}
     made = recipe(insert("again", "forward:r", **add, like="forward:b"))
@@ -430,7 +430,7 @@ def test_older_recipes_are_for_one_rank() -> None:
 
 def test_without_expectations_or_fingerprint_nothing_is_overwritten() -> None:
     document = {**recipe({"replace": "s", "args": [n("c"), "sum", "dp0_extra"]}), "expects": {}}
-    on_rank_1(document)  # the fingerprint tells that `s` has no other constants
+    on_rank_1(document)  # the fingerprint shows that the constants of `s` are the same
     assert "s has rank-specific constants" in refusal({**document, "fingerprints": {}})
 
 

@@ -1,6 +1,6 @@
 """Results of compiled packages: regions, data-dependent sizes.
 
-Each is compiled in this process and run by the loader that C++ also uses.
+Each package is compiled in this process, and run by the loader that C++ also uses.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def test_a_region_of_flex_attention(tmp_path: Path) -> None:
 
 
 def test_unsupported_graphs_are_named(tmp_path: Path) -> None:
-    """A size that is only assumed, which a run need not have."""
+    """The size is only assumed: a run may have a different one."""
     from jointer.inductor import CompileError
 
     graph = document(

@@ -1,4 +1,4 @@
-"""Recipes on live graphs: every change, refusals with their reasons, skipped edits."""
+"""Replays recipes on live graphs: every kind of change, refusals with their reasons, skipped edits."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_move() -> None:
 
 
 def test_an_edit_without_changes() -> None:
-    """Solving again changes no nodes, but is an edit of the recipe."""
+    """Solving again changes no nodes, but is an edit in the recipe."""
     gm = chain()
     before = state(gm)
     solve = {"title": "Solve again", "by": "min_cut_partition{activation_budget=0.5}", "changes": []}
@@ -125,7 +125,7 @@ def test_policy_of_a_list_and_its_region() -> None:
         assert find(gm, name).meta["recompute"] is CheckpointPolicy.MUST_RECOMPUTE
         assert find(gm, name).meta["ac_graph_id"] == 7
     assert "recompute" not in find(gm, "sigmoid").meta
-    # If the region is left out, it stays; null removes it.
+    # If the region is omitted, it stays; null removes it.
     jointer.apply_recipe(gm, recipe([{"policy": "MUST_SAVE", "select": ["mm"]}]))
     assert find(gm, "mm").meta["ac_graph_id"] == 7
     jointer.apply_recipe(gm, recipe([{"policy": None, "select": ["mm"], "ac_graph_id": None}]))
@@ -395,7 +395,7 @@ def test_random_operators_keep_their_order() -> None:
     assert "rand_like_1 must stay after rand_like: their effects must keep their order" in refusal(
         gm, recipe([{"move": ["rand_like_1"], "before": "rand_like"}])
     )
-    # A recipe made on this very graph is trusted with the order.
+    # The order is not checked for a recipe that was made on exactly this graph.
     jointer.apply_recipe(gm, recipe([{"move": ["rand_like_1"], "before": "rand_like"}], of=gm))
     assert names(gm)[1] == "rand_like_1"
 
@@ -592,7 +592,7 @@ def test_damaged(damage: Any, why: str) -> None:
     ],
 )
 def test_damaged_changes(change: Any, why: str) -> None:
-    """In the same words as the desktop and the command line, which read the same files."""
+    """Errors have the same words as in the desktop and the command line, which read the same files."""
     message = refusal(chain(), {**recipe([]), "edits": [{"changes": [change]}]})
     assert message.startswith(f"recipe: edit 0, change 0: {why}")
 
@@ -675,7 +675,7 @@ def test_pass_of_halves_refuses_a_joint_graph() -> None:
 
 
 def random_moves(gm: fx.GraphModule, random: Random, count: int) -> list[dict[str, Any]]:
-    """Moves of random nodes to random places, legal or not."""
+    """Moves of random nodes to random positions, legal or not."""
     calls = [n.name for n in gm.graph.nodes if n.op == "call_function"]
     return [
         {"move": random.sample(calls, random.randint(1, 3)), "before": random.choice(calls)}

@@ -1,4 +1,4 @@
-"""``python -m jointer``: scripts run as they do alone, and write captures."""
+"""``python -m jointer``: scripts run as they do without it, and captures are written."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_a_recipe() -> None:
 
 
 def test_the_recipe_of_the_page() -> None:
-    """The example of docs/recipe.md, with its abbreviations written out."""
+    """The example in docs/recipe.md, with its abbreviations written out."""
     page = (ROOT / "docs" / "recipe.md").read_text()
     (text,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     document = json.loads(text.replace("5e0c…", "0" * 64).replace("91b2…", "0" * 64).replace("…", ""))

@@ -1,6 +1,6 @@
-"""Captures from elsewhere are the same after they are read, rebuilt and written again.
+"""The shared captures are unchanged after they are read, rebuilt and written again.
 
-They are in ``JOINTER_SHARED/captures``, by default in ``../shared`` next to the repository.
+They are in ``JOINTER_SHARED/captures``; the default is ``../shared/captures``, next to the repository.
 """
 
 from __future__ import annotations

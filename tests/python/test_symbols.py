@@ -1,4 +1,4 @@
-"""Symbolic sizes: expressions are parsed, never executed; symbols get their numbers in a fixed
+"""Symbolic sizes: expressions are parsed, never executed, and the sources of a symbol's number have a fixed
 order.
 """
 

@@ -1,4 +1,4 @@
-"""graph_trainer's functions are watched wherever they are imported from and whoever holds them.
+"""graph_trainer's functions are wrapped in every module that imports them.
 
 A small package with torchtitan's names stands in for it, since only the watching is tested.
 """

@@ -1,7 +1,7 @@
 """Runs the real jointer-runner: alone, under `jointer bench`, under torchrun.
 
-Needs torch 2.11. ``JOINTER_BIN`` names the folder of the built programs, ``JOINTER_SHARED`` the shared
-captures; tests that need them are skipped without them.
+``JOINTER_BIN`` names the folder of the built programs, and ``JOINTER_SHARED`` the folder of the shared captures; if
+it is missing, tests that need it are skipped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Eager torch's outputs for an executable capture: one thread, deterministic.
+"""Computes eager torch's outputs for an executable capture: one thread, deterministic kernels.
 
 ``python eager.py GRAPH INPUTS OUT`` with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set as by
-torchrun; ``{rank}`` in the paths stands for the rank. OUT contains the outputs by their index.
+torchrun; ``{rank}`` in the paths stands for the rank. OUT contains the outputs by index.
 """
 
 from __future__ import annotations

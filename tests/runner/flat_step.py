@@ -1,6 +1,6 @@
-"""A whole training step of the example model as one flat graph: forward, loss and backward.
+"""Makes a flat training step of the example model: forward, loss and backward in one graph.
 
-It looks as torchtitan's graph trainer traces it: every call has its module in
+The graph is like those that torchtitan's graph_trainer traces: every call has its module in
 ``custom["module_fqn"]``, and the calls of the backward are marked ``autograd_backward``.
 
 ``python flat_step.py FOLDER`` runs as a rank with torchrun's variables. It shards the model over the

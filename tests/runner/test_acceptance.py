@@ -1,4 +1,4 @@
-"""scripts/gpu_acceptance's checks, on the CPU: everything but what only a GPU can show."""
+"""Runs the checks of scripts/gpu_acceptance on the CPU, except those that need a GPU."""
 
 from __future__ import annotations
 

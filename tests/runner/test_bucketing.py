@@ -1,4 +1,4 @@
-"""Graphs with bucketed collectives compute the same bits, executed on every rank."""
+"""Graphs with bucketed collectives give bitwise equal outputs on every rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inductor's packages in the native runner: whole graphs, halves of a pair, regions."""
+"""Runs Inductor's packages in the native runner: whole graphs, halves of a pair, regions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_regions_run_in_place_of_their_nodes(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["inductor", "regional"])
 def test_a_compiled_block_is_measured_as_one(backend: str) -> None:
-    """Not as scratch memory and time of one of its nodes, such as the wait that happens to be the last."""
+    """A block's time and memory are not attributed to one of its nodes, such as the wait that happens to be last."""
     sample = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
     mark = ["--mark=layers.*.feed_forward::*"] if backend == "regional" else []
     code, result = bench(sample, "--solo=0", f"--backend={backend}", *mark, "--profile", "--iterations=2",

@@ -1,4 +1,4 @@
-"""Edited graphs compute the same: random legal edits and buckets of collectives, executed."""
+"""Graphs give bitwise equal outputs after random legal edits and after collectives are bucketed."""
 
 from __future__ import annotations
 

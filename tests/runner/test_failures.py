@@ -1,4 +1,4 @@
-"""Failing ranks: the result names the rank, the node and the reason, and no process is left."""
+"""If a rank fails, the result names the rank, the node and the reason, and no process is left."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def with_changes(path: Path, change: Any) -> Path:
 @pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_the_cuda_runner_without_a_gpu() -> None:
-    """It fails with the driver's reason, or runs on the CPU and gives that reason."""
+    """The run fails with the driver's reason, or runs on the CPU and reports that reason."""
     runner = BIN / "jointer-runner-cuda"
     if not runner.exists():
         pytest.skip("jointer-runner-cuda was not built")
@@ -75,7 +75,7 @@ def test_out_of_memory_names_the_node() -> None:
 
 @pytest.mark.parametrize("options", [[], ["--verify"]])
 def test_what_does_not_fit_is_refused_at_its_input(tmp_path: Path, options: list[str]) -> None:
-    """With `--verify`, the inputs of the unedited graph, which do not count, come first."""
+    """With `--verify`, the unedited graph runs first; its inputs do not count."""
     def change(document: dict[str, Any]) -> None:
         parameter = next(n for n in document["nodes"] if n["op"] == "placeholder")
         document["storages"][parameter["val"]["t"]["storage"]] = 1 << 45

@@ -1,6 +1,6 @@
-"""A flat training step with applied tags computes the same, bit by bit, in less memory.
+"""A flat training step with its tags applied gives bitwise equal outputs in less memory.
 
-Checked in the runner, in torch on the graph with the replayed recipe, and against torch's own pass.
+Tested in the runner, in torch on the graph with the replayed recipe, and by comparison with torch's own pass.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def step(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Step]:
 
 
 def run(step: Step, graph: Path) -> dict[str, Any]:
-    """The report of a run on its outputs, and on the peak of a step."""
+    """The report on a run's outputs, and on the peak of a step."""
     code, result = bench(graph, f"--inputs={step.inputs}", f"--expected={step.expected}", *QUICK)
     assert code == 0, result
     return {**result["verify"], "peak": result["measured"]["peak_bytes"]}

@@ -1,4 +1,4 @@
-"""Plans of the trade-off curve in the runner: the same bits, and peaks in the order of the curve."""
+"""Plans on the trade-off curve give bitwise equal outputs in the runner, with peaks in the order of the curve."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sac(graph: str, *arguments: object, allowed: tuple[int, ...] = (0,)) -> dict
 
 
 def spread(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Five of the points, from the lowest peak to the shortest step."""
+    """Five points, from the lowest peak to the shortest step."""
     if len(points) <= POINTS:
         return points
     return [points[round(i * (len(points) - 1) / (POINTS - 1))] for i in range(POINTS)]
@@ -49,7 +49,9 @@ class Point:
 
 
 def run_points(name: str, folder: Path, *options: str) -> tuple[list[Point], int]:
-    """Five points of the curve on the runner, bitwise equal; and the number of offloaded values."""
+    """Runs five points of the curve, and checks that outputs are bitwise equal. Returns the points, and the number of
+    offloaded values.
+    """
     base = capture_of(name)
     joints = [
         base.replace("{rank}", str(rank)) + ".joint.json.zst" for rank in range(CAPTURES[name])
@@ -110,7 +112,7 @@ def test_points_in_the_order_found(name: str, tmp_path: Path) -> None:
 
 @EACH
 def test_a_new_plan_of_a_pair(name: str, tmp_path: Path) -> None:
-    """A captured pair that is joined and partitioned anew computes the same bits."""
+    """A captured pair that is joined and partitioned again gives bitwise equal outputs."""
     base = capture_of(name)
     halves = [base.replace("{rank}", str(rank)) + ".min_cut" for rank in range(CAPTURES[name])]
     against = [f"--inputs={base}.inputs.safetensors", f"--baseline={base}.joint.json.zst"]

@@ -49,7 +49,7 @@ def test_outputs_are_those_of_eager(name: str, is_pair: bool, eager: Callable[[s
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_outputs_are_the_expected_ones(name: str, eager: Callable[[str], str]) -> None:
-    """Bit for bit if torch itself gives them on this machine, otherwise as close as torch."""
+    """Outputs are bitwise equal to the captured ones if torch's are on this machine, otherwise as close as torch's."""
     base = capture_of(name)
     arguments = [f"--inputs={base}.inputs.safetensors", f"--expected={base}.expected.safetensors"]
     ran = run_runner(base + ".joint.json.zst", *arguments, size=CAPTURES[name])
@@ -59,7 +59,7 @@ def test_outputs_are_the_expected_ones(name: str, eager: Callable[[str], str]) -
         if all(torch.equal(here[key], value) for key, value in expected.items()):
             assert answer["bitwise"], answer
             continue
-        # No further from them than torch is here: kernels differ between processors.
+        # Not further from the expected outputs than torch here: kernels differ between processors.
         scale = max(value.abs().max().item() for value in expected.values())
         theirs = max((here[key].double() - value.double()).abs().max().item() for key, value in expected.items())
         assert answer["max_abs_diff"] <= max(BOUND * scale, theirs), answer
@@ -68,7 +68,7 @@ def test_outputs_are_the_expected_ones(name: str, eager: Callable[[str], str]) -
 @pytest.mark.parametrize("name", CAPTURES)
 @pytest.mark.parametrize("is_pair", [False, True], ids=["joint", "pair"])
 def test_predicted_and_measured_peak(name: str, is_pair: bool) -> None:
-    """Equal to the byte, except for a kernel's scratch memory at the peak, which is reported."""
+    """Peaks are equal to the byte, except for a kernel's scratch memory at the peak, which is reported."""
     base = capture_of(name)
     graph = halves(base) if is_pair else [base + ".joint.json.zst"]
     code, result = bench(*graph, "--profile", "--threads=1", "--iterations=1", "--warmup=0")
@@ -84,7 +84,7 @@ def test_predicted_and_measured_peak(name: str, is_pair: bool) -> None:
 
 
 def legal_order(nodes: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
-    """Another legal order, which no result may depend on; collectives keep their order."""
+    """Runs another legal order, on which no result may depend; collectives keep their order."""
     generator = random.Random(seed)
     waiting = {node["name"]: names_in([node.get("args"), node.get("kwargs")]) for node in nodes}
     previous = None
@@ -128,7 +128,7 @@ def test_any_legal_order_gives_the_same_bits(sample: str, seed: int, tmp_path: P
 
 
 def test_recomputing_gives_the_same_bits() -> None:
-    """The backward of the partitioned pair recomputes values that the joint graph keeps."""
+    """The backward of the partitioned pair recomputes values that the joint graph saves."""
     joint = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
     pair = SAMPLES / "llama_debug_fsdp2.min_cut.json.zst"
     for answer in verified(run_runner(pair, f"--baseline={joint}", size=2)):

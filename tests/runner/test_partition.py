@@ -1,4 +1,4 @@
-"""Pairs made by our partitioners run, and give the joint graph's outputs bit for bit."""
+"""Pairs made by our partitioners run, and give outputs that are bitwise equal to the joint graph's."""
 
 from __future__ import annotations
 

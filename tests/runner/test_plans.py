@@ -1,4 +1,4 @@
-"""Save plans in the runner: all give the same bits, with the predicted peaks."""
+"""All save plans give bitwise equal outputs in the runner, with the predicted peaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reordered graphs compute the same, bit by bit, on every rank."""
+"""Reordered graphs give bitwise equal outputs on every rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flat training steps of torchtitan's graph_trainer, as traced and after its passes, on four real ranks.
+"""Runs flat training steps of torchtitan's graph_trainer, as traced and after its passes, on four real ranks.
 
 The shared captures are rank 0's: every rank runs the same graph, with its own groups, in eager torch and
 in the runner.

@@ -1,4 +1,4 @@
-"""Graphs of other versions of torch, and features of newer ones: meshes and process groups as values,
+"""Runs graphs from other versions of torch, and features of newer versions: meshes and process groups as values,
 inputs that repeat their elements, operators with more arguments.
 
 Each test makes a capture with the installed torch and rewrites it as another version would write it, so
@@ -139,7 +139,8 @@ def test_copies_to_the_host_restore_a_layout(tmp_path: Path) -> None:
 
 
 def test_inputs_that_repeat_their_elements(tmp_path: Path) -> None:
-    """As left by ``expand``: the runner and Python generate the same ones, with one element in memory."""
+    """The runner and Python generate the same inputs with repeated elements, as ``expand`` leaves them: one element in
+    memory."""
 
     def program(x: Tensor, n: Tensor) -> tuple[Tensor, Tensor]:
         return aten.mul.Tensor(x, 2), aten.add.Tensor(n, 1)
@@ -240,7 +241,7 @@ def test_a_graph_of_another_torch_that_fits_is_run_with_a_note(tmp_path: Path) -
 
 
 def test_a_float_input(tmp_path: Path) -> None:
-    """As a number in a call, in place of a tensor, and as an argument that is only its symbol."""
+    """A symbol is used as a number in a call, in place of a tensor, and as a separate argument."""
 
     def program(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return aten.add.Tensor(x, x), aten.div.Tensor(x, 2.0), aten.pow.Tensor_Scalar(x, 2.0)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Stands in for jointer-runner: speaks its protocol and does what a test tells it.
 
-``FAKE_RANKS`` is JSON, ``{"0": [ACTION, ...], "*": [...]}``: what each rank does, ``*`` for those that
-are not named; a rank without a script behaves well. Actions are lists of a word and its values, see
-``ACTIONS``. With ``FAKE_LOG`` every rank notes its arguments, environment and processes there, as
-``RANK.json``. Needs Python alone.
+``FAKE_RANKS`` is JSON, ``{"0": [ACTION, ...], "*": [...]}``: the actions of each rank, with ``*`` for ranks
+that are not listed. A rank without actions behaves well. An action is a list of a word and its values; see
+``ACTIONS``. If ``FAKE_LOG`` names a folder, every rank writes its arguments, environment and processes there, as
+``RANK.json``. Needs only Python.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def hang() -> None:
 
 
 def live(seconds: float) -> None:
-    """Reports progress in the status file only."""
+    """Reports progress only in the status file."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         status.set(2, int(time.monotonic() * 1000) % 10)
