@@ -608,7 +608,7 @@ void Graph::correct_storage(const Tensor& tensor, StorageId storage) {
 
 void Graph::find_main_device() {
   std::array<double, 4> bytes{};
-  const std::vector<bool> is_unused = find_unused_entries(*this).storages;
+  const std::vector<bool> is_unused = find_unused_storages(*this);
   for (std::size_t i = 0; i < storages_.size(); ++i)
     if (const Storage& s = storages_[i]; s.device && !is_unused[i])
       bytes[static_cast<std::size_t>(device(s.device).type)] += static_cast<double>(s.bytes.value);

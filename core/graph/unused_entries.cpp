@@ -28,16 +28,27 @@ void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
 
 }  // namespace
 
+std::vector<bool> find_unused_storages(const Graph& graph) {
+  std::vector<bool> left = added_since(graph.captured().storages, graph.storage_count());
+  mark_used_once(graph, left);
+  const auto mark = [&](NodeId id, bool is_left) {
+    for (const Tensor& t : graph.tensors(id))
+      if (t.storage) left[t.storage.index()] = is_left;
+  };
+  if (graph.any_erased())
+    for (std::size_t i = 0; i < graph.node_count(); ++i)
+      if (!graph.is_live(NodeId(i))) mark(NodeId(i), true);
+  for (const NodeId id : graph.order()) mark(id, false);
+  return left;
+}
+
 UnusedEntries find_unused_entries(const Graph& graph) {
   const Graph::Captured captured = graph.captured();
   UnusedEntries left{
-      .storages = added_since(captured.storages, graph.storage_count()),
+      .storages = find_unused_storages(graph),
       .module_stacks = added_since(captured.module_stacks, graph.module_stack_count()),
       .stacks = added_since(captured.stacks, graph.stack_count())};
-  mark_used_once(graph, left.storages);
   const auto mark = [&](const Node& n, bool is_left) {
-    for (const Tensor& t : graph.tensors(n))
-      if (t.storage) left.storages[t.storage.index()] = is_left;
     if (n.module) left.module_stacks[n.module.index()] = is_left;
     if (n.stack) left.stacks[n.stack.index()] = is_left;
   };

@@ -64,7 +64,7 @@ class Validator {
 
   Result<void> check_storages() {
     std::int64_t sum = 0;
-    const std::vector<bool> is_unused = find_unused_entries(graph_).storages;
+    const std::vector<bool> is_unused = find_unused_storages(graph_);
     for (std::size_t i = 0; i < graph_.storage_count(); ++i) {
       if (is_unused[i]) continue;
       const std::int64_t bytes = graph_.storage(StorageId(i)).bytes.value;
