@@ -485,7 +485,7 @@ def test_changes_of_numerics_are_noted_only_if_applied() -> None:
 
 def test_a_pass_that_changes_nothing_says_why() -> None:
     out = run("apply", JOINT, "--passes", "regional_inductor,low_contention_collectives{min_bytes=1TiB}").out
-    assert "regional_inductor changed nothing: No call is annotated" in out
+    assert "regional_inductor changed nothing: There is nothing to compile: no call is annotated" in out
     assert "low_contention_collectives changed nothing: a rank sends " in out
     out = run("apply", JOINT, "--passes", "apply_sac,min_cut_partition").out
     assert "changed nothing" not in out

@@ -230,7 +230,7 @@ class PipelineReportTest : public QObject {
     const int added = shown_rows(changes).front();
     const QString name = changes.text(added, DifferenceModel::node_column);
     click(report_->changes().view(), added, DifferenceModel::node_column);
-    QVERIFY(shown_text(label("notice")).contains("adds it"));
+    QVERIFY(shown_text(label("notice")).contains("added it"));
     follow_link(label("notice"));
     QVERIFY(QTest::qWaitFor([&] { return current() == name; }, kPatienceMs));
     QCOMPARE(editing().place(), 1);

@@ -108,7 +108,7 @@ TEST(MessageTest, InvalidMessagesAreRefused) {
 TEST(MessageTest, AnotherVersionIsNamed) {
   const auto message = parse_host_message(R"({"event":"ready","protocol":2,"host":"later"})");
   ASSERT_FALSE(message);
-  EXPECT_THAT(message.error().message, HasSubstr("another version"));
+  EXPECT_THAT(message.error().message, HasSubstr("a different version"));
 }
 
 TEST(MessageTest, TextsAreOneLine) {

@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.neg(y)
           return [a, b, None]
         )",
-                                    "returned a, bf16[8]"},
+                                    "returned a (bf16[8]"},
                     BrokenSignature{"InputsInAnotherOrder", R"(
           y: f32[4] = input
           x: f32[8] = input

@@ -173,7 +173,7 @@ TEST(PlanMargin, AnOffloadComparesCopiesWithRecomputation) {
     const std::int64_t exposed =
         margin.now.step_ns - graph.figures(graph.with(graph.plan, "a0", Keep::save)).step_ns;
     EXPECT_EQ(exposed > 0, ns_per_byte > 0);
-    EXPECT_THAT(graph.text("a0"), HasSubstr("recomputing it would take 1.00 us"));
+    EXPECT_THAT(graph.text("a0"), HasSubstr("recomputing the value would take 1.00 us"));
     EXPECT_THAT(graph.text("a0"), HasSubstr(exposed > 0 ? format_ns(exposed) + " of the copies"
                                                         : "The copies are hidden"));
   }

@@ -155,7 +155,7 @@ TEST(EpOverlapChunk, RefusesWhatItCannotSplit) {
   Graph other = traced();
   annotate(other, "d", R"({"module_fqn":"layers.1.moe"})");
   EXPECT_THAT(refusal(other, "ep_overlap_chunk"),
-              HasSubstr("d of layers.1.moe (forward) is a collective"));
+              HasSubstr("d in layers.1.moe (forward) is a collective"));
 
   std::string baked(kExpertStep);
   baked.replace(baked.find("m: f32"), 0, "k: f32[u0,2,2] = aten.view(v, [4, 2, 2])\n  ");
@@ -168,7 +168,7 @@ TEST(EpOverlapChunk, RefusesWhatItCannotSplit) {
   sum.replace(sum.find("s: f32[u0,4] = aten.sin(m)"), 26,
               "k: f32[4] = aten.sum.dim_IntList(m, [0])\n  s: f32[4] = aten.sin(k)");
   EXPECT_THAT(refusal(traced(sum, {"d", "v", "m", "k", "t", "gw"}), "ep_overlap_chunk"),
-              HasSubstr("is not a sum of gradients; s reads it"));
+              HasSubstr("is read by s, but its chunks cannot be joined"));
 }
 
 TEST(EpOverlapChunk, KeepsModulesOutsideThePattern) {

@@ -54,7 +54,7 @@ TEST(RemoveFsdp2UnshardedParam, KeepsAParameterThatIsResizedElsewhere) {
   )");
   const StepResult step = run_pipeline_text(graph, kRemove).at(0);
   EXPECT_THAT(calls_of(*step.graph), ElementsAre("full", "copy", "a"));
-  EXPECT_THAT(reason_of(step, "whole"), HasSubstr("resizes"));
+  EXPECT_THAT(reason_of(step, "whole"), HasSubstr("each resize to empty"));
 }
 
 TEST(RemoveFsdp2UnshardedParam, KeepsAViewThatIsReadAfterTheNextCopy) {

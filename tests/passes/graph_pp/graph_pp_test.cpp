@@ -58,7 +58,7 @@ TEST(PartitionJointGraph, SavesWhatTheBackwardReads) {
   EXPECT_THAT(names_of_part(pair, kSecond, NodeKind::call),
               ElementsAre("gx", "tx", "gw", "rs", "wr", "gb"));
   EXPECT_THAT(outputs(pair, kSecond), ElementsAre("wr", "gb", "gx"));
-  EXPECT_THAT(reason_of(step, "wt", "saved"), HasSubstr("gx of the backward reads it"));
+  EXPECT_THAT(reason_of(step, "wt", "saved"), HasSubstr("gx in the backward reads it"));
 }
 
 TEST(PartitionJointGraph, KeepsWritesOfTheForward) {

@@ -310,7 +310,7 @@ TEST(ReorderingTest, TheOrderWithTheLowestPeakWins) {
   EXPECT_LT(steps[0].after.figures.peak_bytes, steps[0].before.figures.peak_bytes);
   ASSERT_EQ(steps[0].tables.size(), 1U);
   EXPECT_EQ(steps[0].tables[0].rows.size(), 4U);
-  EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("the order of lpmf"));
+  EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("the order computed by lpmf"));
   const auto baseline = run_pipeline_text(graph, "reorder_for_peak_memory{methods=[baseline]}");
   EXPECT_EQ(graph_hash(*baseline[0].graph), graph_hash(graph));
 }

@@ -143,8 +143,8 @@ TEST(Kept, ExistingMarksAreNotDecidedAgain) {
   const Graph marked = graph_after(graph, pass);
   EXPECT_EQ(why_kept(marked, pass), "Every fused RMSNorm is already marked.");
   EXPECT_THAT(why_kept(marked, "regional_inductor"),
-              HasSubstr("`jointer bench --passes` compiles 2 calls of it"));
-  EXPECT_THAT(why_kept(graph, "regional_inductor{mark=[n]}"), HasSubstr("compiles 1 call of it"));
+              HasSubstr("`jointer bench --passes` compiles 2 calls in it"));
+  EXPECT_THAT(why_kept(graph, "regional_inductor{mark=[n]}"), HasSubstr("compiles 1 call in it"));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST(AutoTune, ReportsItsChoiceAndTheGainOfEachStep) {
   EXPECT_EQ(reasons(step, "step").size(), step.ran.steps.size());
   for (const std::string& reason : reasons(step, "step"))
     EXPECT_THAT(reason, ::testing::AnyOf(HasSubstr("Without it"), HasSubstr("not evaluated")));
-  EXPECT_THAT(reasons(step, "searched").front(), StartsWith("40 candidates"));
+  EXPECT_THAT(reasons(step, "searched").front(), StartsWith("Evaluated 40 candidates"));
   EXPECT_THAT(reasons(step, "note").front(), HasSubstr("--budget"));
   ASSERT_GE(step.tables.size(), 2U);
   EXPECT_EQ(step.tables[0].rows.size(), step.ran.steps.size());
@@ -147,9 +147,9 @@ TEST(AutoTune, ReportsThatThereWasNoTime) {
   const auto kept = reasons(none, "kept");
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_THAT(kept.front(), StartsWith("No candidate was tried in the available time."));
-  EXPECT_THAT(kept.front(), HasSubstr("which is within"));
+  EXPECT_THAT(kept.front(), HasSubstr("The unchanged graph is within"));
   const StepResult over = tuned(graph, "auto_tune{seconds=0,memory_budget=1}");
-  EXPECT_THAT(reasons(over, "kept").front(), HasSubstr("which is over"));
+  EXPECT_THAT(reasons(over, "kept").front(), HasSubstr("The unchanged graph is over"));
   EXPECT_EQ(over.ran.peak_limit, 1);
   EXPECT_TRUE(over.ran.steps.empty());
 }

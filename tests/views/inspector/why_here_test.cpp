@@ -40,7 +40,7 @@ TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
   EXPECT_TRUE(reasons[1].effect.contains("later; exposed ")) << reasons[1].effect.toStdString();
   const InspectorSection section = why_section(reasons);
   ASSERT_EQ(section.rows.size(), 2U);
-  EXPECT_EQ(section.rows[0].value, "by hand: Move v1 1 position earlier");
+  EXPECT_EQ(section.rows[0].value, "by you: Move v1 1 position earlier");
   EXPECT_TRUE(section.rows[1].value.startsWith("moved by sink_waits_iterative. "));
 }
 
