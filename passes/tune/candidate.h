@@ -12,11 +12,11 @@ namespace jointer {
 
 struct Candidate {
   enum Section : std::size_t {
-    policies,   // passes that set tags and, for a flat training step, apply them
-    partition,  // the partitioner, for a joint graph
-    early,      // reordering before bucketing
-    buckets,    // bucketing
-    orders,     // reordering after bucketing
+    policies,     // passes that set tags and, for a flat training step, apply them
+    partitioner,  // one pass, for a joint graph
+    early,        // reordering before bucketing
+    buckets,      // bucketing
+    orders,       // reordering after bucketing
     kSections,
   };
   std::array<Pipeline, kSections> sections;

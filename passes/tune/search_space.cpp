@@ -39,7 +39,7 @@ std::optional<Candidate::Section> section_of(std::string_view pass) {
   for (const std::string_view partitioner :
        {std::string_view("min_cut_partition"), std::string_view("default_partition"),
         std::string_view("knapsack_budget"), kFastest})
-    if (pass == partitioner) return Candidate::partition;
+    if (pass == partitioner) return Candidate::partitioner;
   for (const std::string_view bucketing :
        {"autobucketing_reordering", "transformer_block_bucketing", "greedy_bucketing_by_mb",
         "reassign_to_pg"})
@@ -96,7 +96,7 @@ bool SearchSpace::fits(const PipelineStep& step) const {
   if (step.pass == kReassign && !options_.twin_groups) return false;
   if (step.pass == kRemat || step.pass == "apply_cpu_offload") return kind_ == Kind::flat;
   if (*section == Candidate::policies) return kind_ != Kind::ordered;
-  if (*section == Candidate::partition) return kind_ == Kind::joint;
+  if (*section == Candidate::partitioner) return kind_ == Kind::joint;
   return communicates_ || step.pass == "reorder_for_peak_memory";
 }
 
@@ -118,7 +118,7 @@ Candidate SearchSpace::in_sections(const Pipeline& pipeline) const {
   Pipeline& policies = candidate.sections[Candidate::policies];
   if (kind_ == Kind::flat && !policies.empty() && !has_step(policies, kRemat))
     policies.push_back(step_of(kRemat));
-  Pipeline& partition = candidate.sections[Candidate::partition];
+  Pipeline& partition = candidate.sections[Candidate::partitioner];
   if (kind_ == Kind::joint && partition.empty()) partition.push_back(step_of("min_cut_partition"));
   return candidate;
 }
@@ -308,7 +308,7 @@ void SearchSpace::change_partition(Candidate& candidate, Chance& chance) const {
   static constexpr std::string_view kPartitioners[] = {
       "min_cut_partition", "knapsack_budget", "knapsack_budget",
       "default_partition", kFastest,          kFastest};
-  candidate.sections[Candidate::partition] = {
+  candidate.sections[Candidate::partitioner] = {
       turned(step_of(chance.one_of(kPartitioners)), chance)};
 }
 

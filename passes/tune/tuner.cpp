@@ -171,7 +171,7 @@ class Search {
       if (chance_.once_in(6)) candidate = SearchSpace::mixed(candidate, parent(), chance_);
       for (std::size_t changes = 1 + i / kTriesAChange; changes > 0; --changes)
         candidate = space_.changed(std::move(candidate), chance_);
-      if (space_.needs_partition() && candidate.sections[Candidate::partition].empty()) continue;
+      if (space_.needs_partition() && candidate.sections[Candidate::partitioner].empty()) continue;
       if (!check_order(candidate.pipeline())) continue;
       if (seen_.insert(to_text(candidate.pipeline())).second) return candidate;
     }
@@ -339,7 +339,7 @@ class Search {
       const Entry whole = *best_;
       for (std::size_t i = 0; i < whole.candidate.size(); ++i) {
         Candidate without = without_step(whole.candidate, i);
-        if (space_.needs_partition() && without.sections[Candidate::partition].empty()) continue;
+        if (space_.needs_partition() && without.sections[Candidate::partitioner].empty()) continue;
         left_out.push_back(i);
         pipelines.push_back(without.pipeline());
         candidates.push_back(std::move(without));
