@@ -3,8 +3,8 @@
 
     one_change.py [BUILD]   BUILD: a build with tests, by default build/release
 
-For a source file of each library, appends a line that the compiler cache has not seen, builds the test program,
-and runs the tests of that file. Prints the seconds of each part, and restores the file. Exits with 1 if a
+For a source file of each library, appends a declaration that the compiler cache has not seen, builds the test
+program, and runs the tests of that file. Prints the seconds of each part, and restores the file. Exits with 1 if a
 change takes more than 20 seconds.
 """
 
@@ -48,7 +48,7 @@ def main() -> int:
         original = source.read_bytes()
         seconds_of("ninja", "-C", build, program)
         try:
-            source.write_bytes(original + f"// {time.time_ns()}\n".encode())
+            source.write_bytes(original + f"static_assert({time.time_ns()} != 0);\n".encode())
             built = seconds_of("ninja", "-C", build, program)
             ran = seconds_of(build / "bin" / program, tests)
         finally:
