@@ -190,16 +190,17 @@ TEST(Remat, IsIdempotent) {
 }
 
 TEST(Remat, RefusesWhatCannotRunTwice) {
-  EXPECT_THAT(selective_activation_remat(parse(R"(
+  EXPECT_THAT(
+      selective_activation_remat(parse(R"(
     kind train_step
     x: f32[8] = input
     a: f32[8] = aten.rand_like(x)  {MUST_RECOMPUTE}
     g: f32[8] = aten.cos(a)  {backward}
     return [x, g]
   )"))
-                  .error()
-                  .message,
-              HasSubstr("a (aten.rand_like.default) is tagged for recompute but draws random numbers"));
+          .error()
+          .message,
+      HasSubstr("a (aten.rand_like.default) is tagged for recompute but draws random numbers"));
   EXPECT_THAT(selective_activation_remat(parse(R"(
     kind train_step
     b: f32[8] = buffer

@@ -203,7 +203,8 @@ TEST(IsolateEpProcessGroup, AllToAllsLeaveASharedGroup) {
   EXPECT_EQ(group("a"), "ep_ep_extra");
   EXPECT_EQ(group("g"), "ep");
   EXPECT_EQ(group("c"), "dp");
-  EXPECT_THAT(reason_of(step, "a", "reassigned"), HasSubstr("separate from 1 other collective in ep"));
+  EXPECT_THAT(reason_of(step, "a", "reassigned"),
+              HasSubstr("separate from 1 other collective in ep"));
   EXPECT_THAT(reason_of(step, "c", "kept"), HasSubstr("dp has only all-to-alls"));
   const GroupId twin = graph.node(graph.find("a")).group;
   EXPECT_THAT(graph.group(twin).ranks, ElementsAre(0, 1));

@@ -130,7 +130,8 @@ TEST(FastestPlan, StaysWithinTheLimit) {
     EXPECT_THAT(limited->error->message, HasSubstr("the lowest peak found is"));
   else
     EXPECT_LE(limited->steps.at(0).after.figures.peak_bytes, *options.peak_limit);
-  EXPECT_THAT(refusal(joint, "fastest_plan{peak=1}"), HasSubstr("found no plan with a peak of at most"));
+  EXPECT_THAT(refusal(joint, "fastest_plan{peak=1}"),
+              HasSubstr("found no plan with a peak of at most"));
 }
 
 TEST(MinCutPartition, RespectsTagsUnlessConfigured) {
