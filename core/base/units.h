@@ -13,7 +13,7 @@ std::string format_bytes(std::int64_t bytes);  // "43.3 GiB", "512 B"
 std::string format_tick_bytes(
     std::int64_t bytes);                           // "16 GiB": without decimals if it is an integer
 std::string format_ms(double milliseconds);        // "612 ms", "1.003 s", "20.0 us"
-std::string format_ns(std::int64_t nanoseconds);   // like format_ns
+std::string format_ns(std::int64_t nanoseconds);   // like format_ms
 std::string format_count(std::int64_t count);      // "10,944"
 std::string format_flops(double flops);            // "167 TFLOP"
 std::string format_rate(double flops_per_second);  // "412 TFLOP/s"

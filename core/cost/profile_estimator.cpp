@@ -12,9 +12,9 @@ namespace {
 
 // True for collectives that torch looks up by size. It looks up other collectives like operators.
 bool is_by_size(std::string_view target) {
-  constexpr std::array<std::string_view, 5> kTargets{
-      kAllGatherTarget, kAllGatherOutTarget, kReduceScatterTarget,
-      "_c10d_functional.all_reduce.default", "_c10d_functional.all_to_all_single.default"};
+  constexpr std::array<std::string_view, 5> kTargets{kAllGatherTarget, kAllGatherOutTarget,
+                                                     kReduceScatterTarget, kAllReduceTarget,
+                                                     "_c10d_functional.all_to_all_single.default"};
   return std::find(kTargets.begin(), kTargets.end(), target) != kTargets.end();
 }
 

@@ -25,7 +25,7 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
       .group_name = {},
       .reduce_op = {}};
   if (call.target != kAllGatherTarget && call.target != kReduceScatterTarget &&
-      call.target != "_c10d_functional.all_reduce.default")
+      call.target != kAllReduceTarget)
     return fail(Error::Kind::usage,
                 "{} ({}) is not an all_gather_into_tensor, reduce_scatter_tensor or all_reduce of "
                 "a single tensor",

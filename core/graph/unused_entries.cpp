@@ -26,19 +26,24 @@ void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
     if (const Tensor& t = graph.tensor(TensorId(i)); t.storage) storages[t.storage.index()] = true;
 }
 
+// Visits erased nodes, then live ones, so that an entry that a live node uses ends as used.
+template <class Visit>
+void visit_nodes(const Graph& graph, Visit visit) {
+  if (graph.any_erased())
+    for (std::size_t i = 0; i < graph.node_count(); ++i)
+      if (!graph.is_live(NodeId(i))) visit(graph.node(NodeId(i)), true);
+  for (const NodeId id : graph.order()) visit(graph.node(id), false);
+}
+
 }  // namespace
 
 std::vector<bool> find_unused_storages(const Graph& graph) {
   std::vector<bool> left = added_since(graph.captured().storages, graph.storage_count());
   mark_used_once(graph, left);
-  const auto mark = [&](NodeId id, bool is_left) {
-    for (const Tensor& t : graph.tensors(id))
+  visit_nodes(graph, [&](const Node& n, bool is_left) {
+    for (const Tensor& t : graph.tensors(n))
       if (t.storage) left[t.storage.index()] = is_left;
-  };
-  if (graph.any_erased())
-    for (std::size_t i = 0; i < graph.node_count(); ++i)
-      if (!graph.is_live(NodeId(i))) mark(NodeId(i), true);
-  for (const NodeId id : graph.order()) mark(id, false);
+  });
   return left;
 }
 
@@ -48,14 +53,10 @@ UnusedEntries find_unused_entries(const Graph& graph) {
       .storages = find_unused_storages(graph),
       .module_stacks = added_since(captured.module_stacks, graph.module_stack_count()),
       .stacks = added_since(captured.stacks, graph.stack_count())};
-  const auto mark = [&](const Node& n, bool is_left) {
+  visit_nodes(graph, [&](const Node& n, bool is_left) {
     if (n.module) left.module_stacks[n.module.index()] = is_left;
     if (n.stack) left.stacks[n.stack.index()] = is_left;
-  };
-  if (graph.any_erased())
-    for (std::size_t i = 0; i < graph.node_count(); ++i)
-      if (!graph.is_live(NodeId(i))) mark(graph.node(NodeId(i)), true);
-  for (const NodeId id : graph.order()) mark(graph.node(id), false);
+  });
   return left;
 }
 

@@ -557,8 +557,8 @@ class Writer {
     const NodeId joined =
         call("aten.cat.default", "cat", std::array{nodes(flat)}, tensor({total}, {}));
     const Argument op = *graph_.argument(graph_.node(first_), "reduce_op");
-    const NodeId begun = start("_c10d_functional.all_reduce.default", "all_reduce",
-                               std::array{node(joined), op, group_}, tensor({total}, {}));
+    const NodeId begun = start(kAllReduceTarget, "all_reduce", std::array{node(joined), op, group_},
+                               tensor({total}, {}));
     const NodeId whole = wait(begun, {total});
     unpack(split(whole, sizes, 0, std::array{node(whole), numbers(sizes)}));
   }

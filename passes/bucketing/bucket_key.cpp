@@ -8,8 +8,7 @@ std::string bucket_key(const Graph& graph, const Node& start, const BucketRules&
   std::string_view target = graph.target(start);
   if (rules.takes_buckets && target == kAllGatherOutTarget) target = kAllGatherTarget;
   const bool gathers = target == kAllGatherTarget;
-  if (!gathers && target != kReduceScatterTarget && target != "_c10d_functional.all_reduce.default")
-    return {};
+  if (!gathers && target != kReduceScatterTarget && target != kAllReduceTarget) return {};
   const Tensor* result = graph.single_tensor(start);
   const auto text = [&](std::string_view name) -> std::string_view {
     const Argument* argument = graph.argument(start, name);

@@ -183,8 +183,7 @@ class BlockBucketing {
   std::string key(NodeId start) const {
     const Node& n = graph_.node(start);
     const std::string_view target = graph_.target(n);
-    if (target != kAllGatherTarget && target != kReduceScatterTarget &&
-        target != "_c10d_functional.all_reduce.default")
+    if (target != kAllGatherTarget && target != kReduceScatterTarget && target != kAllReduceTarget)
       return {};
     const Argument* group = graph_.argument(n, "group_name");
     const Argument* op = graph_.argument(n, "reduce_op");

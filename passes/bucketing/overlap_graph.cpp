@@ -61,7 +61,7 @@ std::int64_t held_bytes(const Graph& graph, const Node& start) {
   const std::int64_t bytes = graph.op(start).is_coalesced
                                  ? torch_collective_bytes_2_15(graph, start)
                                  : torch_collective_bytes(graph, start);
-  return graph.target(start) == "_c10d_functional.all_reduce.default" ? bytes / 2 : bytes;
+  return graph.target(start) == kAllReduceTarget ? bytes / 2 : bytes;
 }
 
 // Numbers strings in order of first appearance.

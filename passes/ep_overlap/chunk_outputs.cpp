@@ -88,7 +88,7 @@ Result<void> ChunkOutputs::join() {
 
 bool ChunkOutputs::is_reduction(NodeId id) const {
   const std::string_view target = p_.graph.target(p_.graph.node(id));
-  if (target == "_c10d_functional.all_reduce.default" || target == kWaitTarget) return true;
+  if (target == kAllReduceTarget || target == kWaitTarget) return true;
   if (target != kReduceScatterTarget) return false;
   const auto inputs = p_.tensor_inputs(id);
   if (inputs.size() != 1) return false;

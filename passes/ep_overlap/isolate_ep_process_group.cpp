@@ -41,8 +41,7 @@ bool is_all_to_all(const Graph& graph, const Node& n) {
 bool counts(const Graph& graph, const Node& n) {
   if (n.kind != NodeKind::call) return false;
   const std::string_view target = graph.target(n);
-  return target == kAllGatherTarget || target == kReduceScatterTarget ||
-         target == "_c10d_functional.all_reduce.default";
+  return target == kAllGatherTarget || target == kReduceScatterTarget || target == kAllReduceTarget;
 }
 
 Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& arguments,

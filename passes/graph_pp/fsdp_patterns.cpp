@@ -93,8 +93,7 @@ Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gat
 }
 
 bool reduces(const Graph& graph, NodeId id) {
-  return calls(graph, id, kReduceScatterTarget) ||
-         calls(graph, id, "_c10d_functional.all_reduce.default");
+  return calls(graph, id, kReduceScatterTarget) || calls(graph, id, kAllReduceTarget);
 }
 
 }  // namespace
