@@ -31,7 +31,7 @@ CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
       continue;
     }
     const OperatorInfo& op = graph.op(node);
-    if (device != DeviceType::cpu && (op.is_view() || op.is_getitem)) continue;
+    if (device != DeviceType::cpu && (op.is_view || op.is_getitem)) continue;
     std::string work;
     append_work(graph, node, work);
     nodes[std::move(work)].push_back(measured.own_ns);

@@ -86,12 +86,12 @@ Dim LayoutDeriver::storage_bytes(std::span<const Dim> shape, std::span<const Dim
 Layout LayoutDeriver::derive(const Node& node, std::size_t output, std::span<const Dim> shape,
                              DType dtype) {
   const OperatorInfo& op = graph_.op(node);
-  const bool aliases = node.kind == NodeKind::call && (op.is_view() || op.mutates());
+  const bool aliases = node.kind == NodeKind::call && (op.is_view || op.mutates);
   if (!aliases) return {.stride = dense(shape), .offset = number(0)};
   const Base base = base_of(node);
   if (base.tensor != nullptr) {
-    Derived derived = op.mutates() ? Derived{{.stride = copy(base.stride), .offset = base.offset}}
-                                   : view(node, base, output, shape, dtype);
+    Derived derived = op.mutates ? Derived{{.stride = copy(base.stride), .offset = base.offset}}
+                                 : view(node, base, output, shape, dtype);
     if (derived && derived->stride.size() == shape.size()) return *std::move(derived);
   }
   return {.stride = dense(shape), .offset = std::nullopt, .is_exact = false};

@@ -289,7 +289,8 @@ Value NodeReader::read_value(json::value value, int depth) {
   }
   std::optional<Value> result;
   StringId opaque_type, opaque_repr, symbol;
-  std::string hint, symbol_json, unknown;
+  std::string_view symbol_json, hint;
+  std::string unknown;
   for (json::field field : value.get_object()) {
     const std::string_view key = field.unescaped_key();
     json::value member = field.value();
@@ -301,7 +302,7 @@ Value NodeReader::read_value(json::value value, int depth) {
       result = read_value_dict(member.get_object(), depth + 1);
     } else if (key == "symint") {
       symbol = intern(member);
-      append_member(symbol_json, "symfloat", member);
+      symbol_json = raw(member);
     } else if (key == "hint") {
       hint = raw(member);
     } else if (key == "c") {
@@ -314,9 +315,12 @@ Value NodeReader::read_value(json::value value, int depth) {
       append_member(unknown, key, member);
     }
   }
-  if (symbol && (is_real(hint) || is_float(graph_.text(symbol)))) unknown = symbol_json;
+  if (symbol && (is_real(hint) || is_float(graph_.text(symbol)))) {
+    check_json(symbol_json);
+    unknown = fmt::format("\"symfloat\":{}", symbol_json);
+  }
   if (!unknown.empty()) {
-    if (!hint.empty()) unknown += ",\"hint\":" + hint;
+    if (!hint.empty()) unknown += fmt::format(",\"hint\":{}", hint);
     return Value::of_text(Value::Kind::raw, graph_.intern("{" + unknown + "}"));
   }
   if (symbol) {

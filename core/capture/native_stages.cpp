@@ -6,6 +6,7 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_json.h"
+#include "core/capture/native_start.h"
 
 namespace jointer {
 namespace {
@@ -42,7 +43,10 @@ StageText read_stage(native::json::object object, std::size_t index) {
 
 Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
                                                           std::string_view bytes) {
-  // Most captures have no stages. Searching for the member takes far less time than parsing.
+  // Most captures have no stages. Their start shows it, or else a search for the member, which takes
+  // far less time than parsing.
+  if (look_at_native_start(bytes.substr(0, kNativeStart)) == NativeStart::one_graph)
+    return std::nullopt;
   constexpr std::string_view kMember = "\"stages\"";
   if (memmem(bytes.data(), bytes.size(), kMember.data(), kMember.size()) == nullptr)
     return std::nullopt;

@@ -90,12 +90,12 @@ std::optional<FusedMatmul> read_scatter(const Graph& graph, const Node& node, co
 
 std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::call) return {};
-  const std::string_view target = graph.target(node);
-  if (!target.starts_with("symm_mem.fused_")) return {};
+  if (!graph.op(node).is_fused_matmul) return {};
   const Tensor* a = tensor_of(graph, graph.argument(node, "A"));
   if (a == nullptr || a->rank == 0) return {};
-  return target.find("all_gather") != std::string_view::npos ? read_gather(graph, node, *a)
-                                                             : read_scatter(graph, node, *a);
+  return graph.target(node).find("all_gather") != std::string_view::npos
+             ? read_gather(graph, node, *a)
+             : read_scatter(graph, node, *a);
 }
 
 GroupPlacement place_fused(const Graph& graph, const Node& node, const FusedMatmul& fused,

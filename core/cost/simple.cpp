@@ -85,7 +85,7 @@ NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
                        (costs_.tflops * 1e9));
     return cost;
   }
-  if (!op.mutates() && returns_inputs(graph, node)) return {};
+  if (!op.mutates && returns_inputs(graph, node)) return {};
   const std::int64_t bytes = saturating_add(input_bytes(graph, node), graph.output_bytes(node));
   cost.ns = ns_of_ms(static_cast<double>(bytes) / (costs_.mem_gbs * 1e6));
   return cost;

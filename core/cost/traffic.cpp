@@ -70,7 +70,7 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
   const auto outputs = graph.tensors(node);
   if (may_copy(packet) && outputs.size() == 1 && outputs.front().storage) {
     if (is_in_memory_of_inputs(graph, node, outputs.front())) return {};
-  } else if (op.is_view()) {
+  } else if (op.is_view) {
     return {};
   }
 

@@ -37,10 +37,10 @@ std::string order_note(const Graph& graph, GroupId group) {
 bool is_cheap(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::call || node.input_count != 1) return false;
   const OperatorInfo& op = graph.op(node);
-  if (op.collective != CollectiveKind::none || op.is_wait || op.mutates() ||
+  if (op.collective != CollectiveKind::none || op.is_wait || op.mutates ||
       op.has(OperatorTag::random))
     return false;
-  return op.is_view() || op.has(OperatorTag::view_copy) ||
+  return op.is_view || op.has(OperatorTag::view_copy) ||
          std::find(kCheap.begin(), kCheap.end(), op.packet()) != kCheap.end() ||
          std::find(kCheap.begin(), kCheap.end(), op.name) != kCheap.end();
 }

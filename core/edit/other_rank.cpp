@@ -55,7 +55,7 @@ std::optional<std::vector<SizeRecord>> numbers(std::span<const Dim> dims) {
 // If the node is a view, copies the strides and offsets of its tensors on this rank to `val`,
 // because they may depend on rank-specific constants. Leaves out symbolic strides and offsets.
 void keep_layout(const Graph& graph, NodeId view, ValueRecord& val) {
-  if (graph.node(view).kind != NodeKind::call || !graph.op(graph.node(view)).is_view()) return;
+  if (graph.node(view).kind != NodeKind::call || !graph.op(graph.node(view)).is_view) return;
   const auto tensors = graph.tensors(view);
   std::size_t next = 0;
   visit_tensors(val, [&](TensorRecord& record) {

@@ -120,9 +120,9 @@ Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view targ
   if (!op.known || !op.has_schema)
     return refuse("{} is not an operator of torch {}", target, operator_table_version());
   if (graph.target(n) == target) return refuse("{} already calls {}", graph.name(node), target);
-  if (op.mutates() || graph.op(n).mutates())
+  if (op.mutates || graph.op(n).mutates)
     return refuse("{} writes to its arguments, so replacing {} could change what other calls read",
-                  op.mutates() ? std::string_view(op.name) : graph.target(n), graph.name(node));
+                  op.mutates ? std::string_view(op.name) : graph.target(n), graph.name(node));
   JOINTER_CHECK(check_arguments(graph, node, op));
   if (!returns_the_same(graph, node, op))
     return refuse("{} is not known to return the shape and dtype of {} in {}", target,

@@ -106,20 +106,20 @@ Effects effects_of(const Graph& graph, const Node& node) {
   else if (op.has(OperatorTag::higher_order) && packet != kMutatingTriton &&
            !is_one_of(packet, kPure))
     flags |= Effects::draws | Effects::acts;
-  else if (returns_nothing(op, node) && !op.mutates() && packet != kMutatingTriton &&
+  else if (returns_nothing(op, node) && !op.mutates && packet != kMutatingTriton &&
            !is_named_in_place(op))
     flags |= Effects::acts;
   return {static_cast<std::uint8_t>(flags)};
 }
 
 bool may_write(const OperatorInfo& op) {
-  return op.mutates() || op.is_opaque() || op.packet() == kMutatingTriton || is_named_in_place(op);
+  return op.mutates || op.is_opaque() || op.packet() == kMutatingTriton || is_named_in_place(op);
 }
 
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
   if (node.kind != NodeKind::call) return;
   const OperatorInfo& op = graph.op(node);
-  if (op.mutates()) {
+  if (op.mutates) {
     for (const SchemaArgument& argument : op.arguments)
       if (argument.writes)
         if (const Argument* given = graph.argument(node, argument.name))

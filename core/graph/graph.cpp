@@ -523,8 +523,7 @@ void Graph::resolve_groups() {
     Node& n = nodes_[id.index()];
     // A collective that is fused with compute does not start communication that a wait completes,
     // but has a group.
-    if (!is_collective_start(n) &&
-        (n.kind != NodeKind::call || !target(n).starts_with("symm_mem.")))
+    if (!is_collective_start(n) && (n.kind != NodeKind::call || op(n).space() != "symm_mem"))
       continue;
     const StringId name = group_name(n);
     if (!name) continue;

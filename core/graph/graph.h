@@ -114,6 +114,7 @@ class Graph {
   [[nodiscard]] std::int64_t output_bytes(const Node& node) const;
 
   [[nodiscard]] std::size_t storage_count() const { return storages_.size(); }
+  [[nodiscard]] std::size_t tensor_count() const { return tensors_.size(); }
   [[nodiscard]] const Storage& storage(StorageId id) const { return storages_[id.index()]; }
   // The storage that actually holds the bytes of `id`. Captures number some storages separately
   // although they are the same memory: a wait_tensor returns its collective's buffer, and the
@@ -252,11 +253,11 @@ class Graph {
 
   // The sizes of the tables when `finish` was first called. Entries added by edits follow.
   struct Captured {
-    std::size_t storages = 0, module_stacks = 0, stacks = 0;
+    std::size_t tensors = 0, storages = 0, module_stacks = 0, stacks = 0;
   };
   [[nodiscard]] Captured captured() const {
     if (is_finished_) return captured_;
-    return {storages_.size(), module_stacks_.size(), stacks_.size()};
+    return {tensors_.size(), storages_.size(), module_stacks_.size(), stacks_.size()};
   }
 
   // Evaluates symbolic sizes, finds the group of each collective, and joins storages that are the

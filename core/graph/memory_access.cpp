@@ -19,7 +19,7 @@ bool keeps_to_tensors(const Node& node, const OperatorInfo& op) {
 
 // True for operators that change bytes but neither sizes nor layout.
 bool keeps_layout(const OperatorInfo& op) {
-  return op.mutates() && !op.has(OperatorTag::inplace_view) &&
+  return op.mutates && !op.has(OperatorTag::inplace_view) &&
          op.packet().find("resize") == std::string_view::npos;
 }
 
@@ -31,7 +31,7 @@ bool only_takes_views(const Graph& graph, const Node& node) {
   const auto inputs = graph.inputs(node);
   // Indexing a tensor may copy.
   if (op.is_getitem) return inputs.size() == 1 && !graph.single_tensor(graph.node(inputs.front()));
-  if (op.is_wait || !op.is_view() || graph.is_asynchronous(node)) return false;
+  if (op.is_wait || !op.is_view || graph.is_asynchronous(node)) return false;
   return std::ranges::all_of(graph.tensors(node), [&](const Tensor& result) {
     return std::ranges::any_of(inputs, [&](NodeId input) {
       return std::ranges::any_of(graph.tensors(input), [&](const Tensor& given) {

@@ -152,7 +152,7 @@ class Modules {
     const Node& n = graph_.node(id);
     if (n.kind != NodeKind::call || graph_.inputs(id).size() != 1) return false;
     const OperatorInfo& op = graph_.op(n);
-    return op.is_view() || op.is_getitem || op.packet() == "aten.clone" ||
+    return op.is_view || op.is_getitem || op.packet() == "aten.clone" ||
            op.packet() == "aten._to_copy";
   }
 

@@ -201,7 +201,7 @@ class Corrector {
   std::optional<std::int64_t> shift_of_argument(NodeId id, const OperatorInfo& op,
                                                 const std::vector<Renamed>& renamed) const {
     const auto found = edit_->was.find(id);
-    if (found == edit_->was.end() || !op.is_view() || selects_from_storage(op)) return std::nullopt;
+    if (found == edit_->was.end() || !op.is_view || selects_from_storage(op)) return std::nullopt;
     const Node &is = graph_.node(id), &was = found->second;
     const auto args = graph_.args(is), old_args = graph_.args(was);
     const auto is_same_argument = [&](const Argument& a, const Argument& b) {

@@ -13,19 +13,6 @@ std::vector<bool> added_since(std::size_t captured, std::size_t now) {
   return added;
 }
 
-// Marks the storages of every tensor that a node has or had. Values that an edit replaced stay in
-// the graph's pool, before those that edits added, so the tensors up to the last one that a node
-// uses include all of them.
-void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < graph.node_count(); ++i) {
-    const Node& n = graph.node(NodeId(i));
-    end = std::max(end, std::size_t{n.first_tensor} + n.tensor_count);
-  }
-  for (std::size_t i = 0; i < end; ++i)
-    if (const Tensor& t = graph.tensor(TensorId(i)); t.storage) storages[t.storage.index()] = true;
-}
-
 // Visits erased nodes, then live ones, so that an entry that a live node uses ends as used.
 template <class Visit>
 void visit_nodes(const Graph& graph, Visit visit) {
@@ -37,14 +24,30 @@ void visit_nodes(const Graph& graph, Visit visit) {
 
 }  // namespace
 
+// Values that an edit replaced stay in the graph's pool, before those that edits added. The tensors
+// up to the last one that a node uses are therefore all tensors that nodes have or had.
 std::vector<bool> find_unused_storages(const Graph& graph) {
-  std::vector<bool> left = added_since(graph.captured().storages, graph.storage_count());
-  mark_used_once(graph, left);
-  visit_nodes(graph, [&](const Node& n, bool is_left) {
+  // Edits that only move nodes leave every storage in use.
+  const Graph::Captured captured = graph.captured();
+  if (!graph.any_erased() && graph.tensor_count() == captured.tensors &&
+      graph.storage_count() == captured.storages)
+    return std::vector<bool>(captured.storages);
+  std::vector<char> is_used(graph.storage_count()), was_used(graph.storage_count());
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < graph.node_count(); ++i) {
+    const Node& n = graph.node(NodeId(i));
+    end = std::max(end, std::size_t{n.first_tensor} + n.tensor_count);
+    if (!graph.is_live(NodeId(i))) continue;
     for (const Tensor& t : graph.tensors(n))
-      if (t.storage) left[t.storage.index()] = is_left;
-  });
-  return left;
+      if (t.storage) is_used[t.storage.index()] = 1;
+  }
+  for (std::size_t i = 0; i < end; ++i)
+    if (const Tensor& t = graph.tensor(TensorId(i)); t.storage) was_used[t.storage.index()] = 1;
+
+  std::vector<bool> unused = added_since(captured.storages, graph.storage_count());
+  for (std::size_t i = 0; i < unused.size(); ++i)
+    unused[i] = is_used[i] == 0 && (unused[i] || was_used[i] != 0);
+  return unused;
 }
 
 UnusedEntries find_unused_entries(const Graph& graph) {

@@ -67,11 +67,9 @@ struct Listing {
   std::size_t ignored = 0;    // number of files in a folder that contain no graph
 };
 
-constexpr std::size_t kStart = 4096;  // bytes; enough to tell other JSON from captures
-
 // Classifies a file in a folder by its first bytes.
 NativeStart look_at_start(const std::string& path) {
-  const auto start = read_start(path, kStart);
+  const auto start = read_start(path, kNativeStart);
   if (!start || start->empty()) return NativeStart::other;
   if (path.ends_with(kWorkspaceSuffix) || is_workspace(*start)) return NativeStart::other;
   return is_native_capture(*start) ? look_at_native_start(*start) : NativeStart::unknown;

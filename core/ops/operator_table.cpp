@@ -226,6 +226,22 @@ void parse_schema(std::string_view schema, OperatorInfo& info) {
   });
 }
 
+void classify_writes(OperatorInfo& info) {
+  info.mutates = std::ranges::any_of(info.arguments, &SchemaArgument::writes);
+  info.is_view = info.has(OperatorTag::silent_alias) ||
+                 (!info.mutates && std::ranges::any_of(info.returns, [](const SchemaReturn& each) {
+                   return each.alias_set != 0;
+                 }));
+}
+
+// Finds the sizes of `space` and `packet`: "aten" and "aten.mm" of aten.mm.default.
+void split_name(OperatorInfo& info) {
+  const std::size_t first = info.name.find('.');
+  const bool has_space = first != std::string::npos;
+  info.space_size = has_space ? first : 0;
+  info.packet_size = std::min(has_space ? info.name.find('.', first + 1) : first, info.name.size());
+}
+
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -236,6 +252,7 @@ void classify_asynchronous(OperatorInfo& info) {
     info.is_wait = info.packet() == "ao.wait_tensor";
     info.is_transfer = info.packet() == "ao.offload" || info.packet() == "ao.reload";
   }
+  info.is_fused_matmul = space == "symm_mem" && info.packet().starts_with("symm_mem.fused_");
   if (space == "symm_mem" && info.packet().starts_with("symm_mem._low_contention_")) {
     info.collective = contains(info.packet(), "all_gather") ? CollectiveKind::all_gather
                                                             : CollectiveKind::reduce_scatter;
@@ -275,12 +292,6 @@ std::string_view to_string(CollectiveKind kind) {
   return "none";
 }
 
-bool OperatorInfo::is_view() const {
-  if (has(OperatorTag::silent_alias)) return true;
-  return !mutates() && std::any_of(returns.begin(), returns.end(),
-                                   [](const SchemaReturn& r) { return r.alias_set != 0; });
-}
-
 bool OperatorInfo::may_share_memory() const {
   // This operator returns its argument if the strides already match, although its schema does not
   // say so.
@@ -289,24 +300,6 @@ bool OperatorInfo::may_share_memory() const {
   if (!has_schema) return true;
   const auto is_shared = [](const auto& entry) { return entry.alias_set != 0; };
   return std::ranges::any_of(returns, is_shared) || std::ranges::any_of(arguments, is_shared);
-}
-
-bool OperatorInfo::mutates() const {
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [](const SchemaArgument& a) { return a.writes; });
-}
-
-std::string_view OperatorInfo::space() const {
-  const std::string_view text = name;
-  const auto dot = text.find('.');
-  return dot == std::string_view::npos ? std::string_view{} : text.substr(0, dot);
-}
-
-std::string_view OperatorInfo::packet() const {
-  const std::string_view text = name;
-  const auto first = text.find('.');
-  const auto second = first == std::string_view::npos ? first : text.find('.', first + 1);
-  return text.substr(0, second);
 }
 
 int OperatorInfo::argument_index(std::string_view argument) const {
@@ -331,6 +324,7 @@ OperatorInfo describe_operator(std::string_view target, std::string_view version
                                std::string_view schema) {
   OperatorInfo info;
   info.name = target;
+  split_name(info);
   std::string_view known_schema;
   if (const auto line = find_line(target, version)) {
     info.known = true;
@@ -344,6 +338,7 @@ OperatorInfo describe_operator(std::string_view target, std::string_view version
     parse_schema(known_schema, info);
   }
   info.is_getitem = target == "_operator.getitem";
+  classify_writes(info);
   classify_asynchronous(info);
   return info;
 }

@@ -74,6 +74,12 @@ struct OperatorInfo {
   bool is_getitem = false;
   // True for a collective (all_gather, reduce_scatter, ...) on a list of tensors.
   bool is_coalesced = false;
+  bool is_fused_matmul = false;  // symm_mem.fused_*: a collective fused with its matmuls
+  bool mutates = false;          // writes to an argument
+  // True if the operator returns a tensor that shares an argument's storage, and writes to no
+  // argument.
+  bool is_view = false;
+  std::size_t space_size = 0, packet_size = 0;  // of the first parts of `name`, in characters
   std::vector<SchemaArgument> arguments;
   std::vector<SchemaReturn> returns;
   // Owns the text that `arguments` and `returns` point into; null if they point into the table.
@@ -82,10 +88,6 @@ struct OperatorInfo {
   [[nodiscard]] bool has(OperatorTag tag) const {
     return (tags & static_cast<std::uint32_t>(tag)) != 0;
   }
-  // True if the operator returns a tensor that shares an argument's storage, and writes to no
-  // argument.
-  [[nodiscard]] bool is_view() const;
-  [[nodiscard]] bool mutates() const;
   // True if neither the table nor the capture has a schema. Arguments, results and writes are then
   // unknown.
   [[nodiscard]] bool is_opaque() const { return !known && !has_schema; }
@@ -93,8 +95,8 @@ struct OperatorInfo {
   // schema.
   [[nodiscard]] bool may_share_memory() const;
   // The name under which formulas are registered, such as aten.mm for aten.mm.default.
-  [[nodiscard]] std::string_view packet() const;
-  [[nodiscard]] std::string_view space() const;
+  [[nodiscard]] std::string_view packet() const { return {name.data(), packet_size}; }
+  [[nodiscard]] std::string_view space() const { return {name.data(), space_size}; }
   // The position of an argument in the schema, or -1.
   [[nodiscard]] int argument_index(std::string_view argument) const;
 };

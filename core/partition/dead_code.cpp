@@ -13,7 +13,7 @@ namespace jointer {
 bool is_impure(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::call) return false;
   const OperatorInfo& op = graph.op(node);
-  if (op.has(OperatorTag::impure) || op.mutates()) return true;
+  if (op.has(OperatorTag::impure) || op.mutates) return true;
   // The operator table lacks profiler operators.
   if (op.space() == "profiler") return op.packet().starts_with("profiler._record_function_");
   // Impure if the operator that it runs is impure.

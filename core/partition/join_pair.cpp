@@ -227,7 +227,7 @@ class PairJoiner {
       n.partitioner_tag = joint_.intern(is_backwards ? "is_backward" : "is_forward");
     std::string_view tag = joint_.text(n.partitioner_tag);
     const bool stays_anyway =
-        depends_[id.index()] || (joint_.op(n).mutates() && tag == "is_backward");
+        depends_[id.index()] || (joint_.op(n).mutates && tag == "is_backward");
     if (matches_.is_late(id) && !stays_anyway && !tag.starts_with("must_be")) {
       tag = kMustBeInBackward;
       n.partitioner_tag = joint_.intern(tag);

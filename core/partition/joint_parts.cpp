@@ -88,13 +88,13 @@ bool NodePlaces::is_backward(const Node& node) const {
 
 bool NodePlaces::must_be_forward(const Node& node) const {
   if (has_tag(node, "must_be_in_forward")) return true;
-  return node.kind == NodeKind::call && graph_.op(node).mutates() && !is_backward(node) &&
+  return node.kind == NodeKind::call && graph_.op(node).mutates && !is_backward(node) &&
          !has_tag(node, "must_be_in_backward");
 }
 
 bool NodePlaces::must_be_backward(const Node& node) const {
   if (has_tag(node, "must_be_in_backward")) return true;
-  return node.kind == NodeKind::call && graph_.op(node).mutates() && is_backward(node);
+  return node.kind == NodeKind::call && graph_.op(node).mutates && is_backward(node);
 }
 
 bool NodePlaces::names(const Node& node, std::string_view part) const {

@@ -44,7 +44,7 @@ Recomputable::Why Recomputable::find_why(Place call) const {
     return whole == Why::none || whole == Why::read_outside ? Why::none : Why::part;
   }
   if (orders_.has(call, PairOrders::only_forward) || orders_.has(call, PairOrders::only_backward) ||
-      graph.op(n).mutates())
+      graph.op(n).mutates)
     return Why::writes;
   if (orders_.has(call, PairOrders::read_outside)) return Why::read_outside;
   const Effects effects = effects_of(graph, n);

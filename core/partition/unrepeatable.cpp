@@ -27,7 +27,7 @@ std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places
       continue;
     const OperatorInfo& op = graph.op(node);
     const bool is_stale =
-        !op.is_view() && !op.is_getitem &&
+        !op.is_view && !op.is_getitem &&
         (writes.follow(id, id) || std::ranges::any_of(graph.inputs(id), [&](NodeId input) {
            return writes.follow(id, input);
          }));

@@ -19,7 +19,7 @@ using Edges = std::vector<std::pair<Place, Place>>;
 // neither.
 bool is_cheap_operator(const OperatorInfo& op) {
   if (op.has(OperatorTag::pointwise)) return true;
-  return op.is_view() && !op.has(OperatorTag::silent_alias) && !op.is_getitem;
+  return op.is_view && !op.has(OperatorTag::silent_alias) && !op.is_getitem;
 }
 
 // True for collectives that torch's scheduler can separate from their waits: an all_reduce,

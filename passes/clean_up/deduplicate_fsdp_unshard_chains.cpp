@@ -89,7 +89,7 @@ class Deduplicator {
 
   [[nodiscard]] bool is_view_or_cast(const Node& n) const {
     const OperatorInfo& op = graph_.op(n);
-    return op.is_view() || op.has(OperatorTag::silent_alias) ||
+    return op.is_view || op.has(OperatorTag::silent_alias) ||
            op.packet() == "prims.convert_element_type" || op.packet() == "aten._to_copy";
   }
 
@@ -125,7 +125,7 @@ class Deduplicator {
     const auto order = graph_.order();
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       const NodeId id = *it;
-      if (!chain_[id.index()] || !graph_.op(graph_.node(id)).is_view()) continue;
+      if (!chain_[id.index()] || !graph_.op(graph_.node(id)).is_view) continue;
       chain_[id.index()] = std::ranges::any_of(
           users.of(id), [&](NodeId user) -> bool { return chain_[user.index()]; });
     }

@@ -100,7 +100,7 @@ bool ChunkOutputs::is_reduction(NodeId id) const {
 // True for what torch calls a view: the result aliases an argument, and no argument is written.
 bool ChunkOutputs::is_view(NodeId id) const {
   const OperatorInfo& op = p_.graph.op(p_.graph.node(id));
-  return !op.mutates() && std::ranges::any_of(op.arguments, [](const SchemaArgument& each) {
+  return !op.mutates && std::ranges::any_of(op.arguments, [](const SchemaArgument& each) {
     return each.alias_set != 0;
   });
 }
@@ -235,7 +235,7 @@ Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
   const Tensor tensor = *p_.graph.single_tensor(original);
   const auto sizes = p_.graph.shape(tensor), steps = p_.graph.stride(tensor);
   const std::vector<Dim> shape(sizes.begin(), sizes.end()), stride(steps.begin(), steps.end());
-  const bool is_view_of = p_.graph.op(original).is_view();
+  const bool is_view_of = p_.graph.op(original).is_view;
   return p_.tensor_like(
       tensor, shape, stride, p_.graph.offset(tensor),
       is_view_of ? p_.graph.tensors(input)[0].storage : storage_of_whole(tensor.storage));

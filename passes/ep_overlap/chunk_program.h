@@ -56,7 +56,7 @@ class ChunkProgram {
   }
   [[nodiscard]] bool is_collective(NodeId id) const;
   [[nodiscard]] bool mutates(NodeId id) const {
-    return is_call(id) && graph.op(graph.node(id)).mutates();
+    return is_call(id) && graph.op(graph.node(id)).mutates;
   }
   // True if the node is an output, has users, or writes in place.
   [[nodiscard]] bool is_needed(NodeId id) const {

@@ -86,7 +86,7 @@ Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gat
                 "FSDP all-gather {} must have its wait as the only user, but it has {}{}",
                 graph.name(gather), counted(readers.size(), "user"), names_of(graph, readers));
   NodeId id = end_of_chain(graph, users, readers[0]);
-  while (graph.node(id).kind == NodeKind::call && graph.op(graph.node(id)).is_view() &&
+  while (graph.node(id).kind == NodeKind::call && graph.op(graph.node(id)).is_view &&
          graph.inputs(id).size() == 1)
     id = graph.inputs(id).front();
   return id;

@@ -115,7 +115,7 @@ class StagePartition {
     for (;;) {
       const Node& n = joint_.node(id);
       const auto args = joint_.args(n);
-      if (n.kind != NodeKind::call || !joint_.op(n).is_view() || args.empty() ||
+      if (n.kind != NodeKind::call || !joint_.op(n).is_view || args.empty() ||
           args[0].kind != Argument::Kind::node)
         return id;
       id = args[0].node();
@@ -134,7 +134,7 @@ class StagePartition {
     for (const NodeId id : joint_.order()) {
       const Node& n = joint_.node(id);
       if (joint_.position(id) > last) break;
-      if (in_backward_[id.index()] || n.kind != NodeKind::call || !joint_.op(n).mutates()) continue;
+      if (in_backward_[id.index()] || n.kind != NodeKind::call || !joint_.op(n).mutates) continue;
       const auto args = joint_.args(n);
       if (args.empty() || args[0].kind != Argument::Kind::node) continue;
       const NodeId base = base_of(args[0].node());

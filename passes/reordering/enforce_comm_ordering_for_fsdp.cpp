@@ -69,7 +69,7 @@ class BlockFinder {
   }
   [[nodiscard]] bool is_plain(Call call) const {
     const OperatorInfo& op = graph_.op(graph_.node(calls_.node(call)));
-    return op.is_getitem || op.is_view() || calls_.is_wait(call) ||
+    return op.is_getitem || op.is_view || calls_.is_wait(call) ||
            is(call, "fsdp.split_with_sizes_copy");
   }
 

@@ -74,7 +74,7 @@ void SearchSpace::find_operators(const Graph& graph) {
     const Node& n = graph.node(id);
     if (n.kind != NodeKind::call || n.phase != Phase::forward) continue;
     const OperatorInfo& op = graph.op(n);
-    if (op.is_view() || op.is_getitem || op.is_wait || graph.is_asynchronous(n)) continue;
+    if (op.is_view || op.is_getitem || op.is_wait || graph.is_asynchronous(n)) continue;
     bytes[graph.target(n)] += graph.output_bytes(n);
   }
   std::vector<std::pair<std::int64_t, std::string_view>> sorted;

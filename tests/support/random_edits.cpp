@@ -116,7 +116,7 @@ std::optional<Edit> RandomEdits::insert_copy(const Graph& graph) {
   const Node& r = graph.node(reader);
   // A wait must read its collective, and a write must go to the original.
   if (graph.is_wait(r) || graph.is_collective_start(graph.node(id)) || r.kind != NodeKind::call ||
-      graph.op(r).mutates() || graph.op(r).is_view())
+      graph.op(r).mutates || graph.op(r).is_view)
     return std::nullopt;
   CallBuilder calls(graph, r.part);
   const std::string name =
@@ -133,8 +133,7 @@ std::optional<Edit> RandomEdits::remove(const Graph& graph) {
   const Node& n = graph.node(id);
   const bool is_read = !Users(graph).of(id).empty();
   if (!options_.illegal && (is_read || n.kind != NodeKind::call)) return std::nullopt;
-  if (options_.same_outputs && n.kind == NodeKind::call && graph.op(n).mutates())
-    return std::nullopt;
+  if (options_.same_outputs && n.kind == NodeKind::call && graph.op(n).mutates) return std::nullopt;
   return Edit{.title = "remove",
               .by = {},
               .changes = {RemoveNode{.node = edit_name(graph, id)}},

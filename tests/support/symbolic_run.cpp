@@ -141,7 +141,7 @@ class Run {
     // The state is not a result.
     if (graph_.target(node) == "run_and_save_rng_state" && !tensors.empty())
       tensors = tensors.subspan(1);
-    if (op.is_view()) {
+    if (op.is_view) {
       const View& of = views_[inputs.front().index()].front();
       for (std::size_t i = 0; i < tensors.size(); ++i)
         views.push_back({of.storage, mix(of.how, mix(text_hash(op.name), i))});

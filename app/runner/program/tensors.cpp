@@ -191,7 +191,7 @@ class InputMaker {
                                      : nullptr;
           if (weight != nullptr && weight->rank > 0) return graph_.shape(*weight)[0].value;
         }
-        const bool passes = graph_.op(node).is_view() || graph_.op(node).is_getitem ||
+        const bool passes = graph_.op(node).is_view || graph_.op(node).is_getitem ||
                             graph_.is_wait(node) || graph_.is_collective_start(node) ||
                             packet == "aten._to_copy" || packet == "aten.clone" ||
                             packet == "aten.split" || packet == "aten.cat" ||

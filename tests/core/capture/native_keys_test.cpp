@@ -46,7 +46,7 @@ TEST(NativeKeys, SchemasDescribeOperators) {
   document["schemas"] = {{"mine.scale_.default", "(Tensor(a!) self, float by) -> Tensor(a!)"}};
   const Graph graph = read_document(document);
   const OperatorInfo& op = graph.op(node(graph, "y"));
-  EXPECT_TRUE(op.mutates());
+  EXPECT_TRUE(op.mutates);
   ASSERT_EQ(op.arguments.size(), 2U);
   EXPECT_EQ(op.arguments[1].name, "by");
   for (const Fact& fact : graph.facts()) EXPECT_THAT(fact.text, Not(HasSubstr("without a schema")));
@@ -60,7 +60,7 @@ TEST(NativeKeys, SchemasDescribeOperators) {
   const auto late =
       read_native("late", PaddedBytes(text.substr(0, text.size() - 1) + "," + schemas.substr(1)));
   ASSERT_TRUE(late.has_value()) << late.error().message;
-  EXPECT_TRUE(late->op(node(*late, "y")).mutates());
+  EXPECT_TRUE(late->op(node(*late, "y")).mutates);
   document["schemas"] = 3;
   EXPECT_FALSE(read_native("test", PaddedBytes(document.dump())).has_value());
 }

@@ -288,7 +288,7 @@ RC_GTEST_PROP(MeasuredProperty, TheTimelineAfterCalibratingIsTheMeasuredOne, ())
     const Node& n = graph.node(node.node);
     const NodeCost& cost = costs[node.node.index()];
     if (graph.is_wait(n)) continue;
-    if (!cpu && (graph.op(n).is_view() || graph.op(n).is_getitem)) {
+    if (!cpu && (graph.op(n).is_view || graph.op(n).is_getitem)) {
       RC_ASSERT(cost.limit != Limit::given);
       continue;
     }

@@ -25,8 +25,8 @@ TEST(RandomGraph, CoversCaptures) {
       const Node& n = graph.node(id);
       seen["collective"] += graph.is_collective_start(n);
       seen["wait"] += graph.is_wait(n) && graph.collective_of_wait(n);
-      seen["view"] += n.kind == NodeKind::call && graph.op(n).is_view();
-      seen["mutation"] += n.kind == NodeKind::call && graph.op(n).mutates();
+      seen["view"] += n.kind == NodeKind::call && graph.op(n).is_view;
+      seen["mutation"] += n.kind == NodeKind::call && graph.op(n).mutates;
       seen["several tensors"] += n.tensor_count > 1;
       seen["backward"] += n.phase == Phase::backward;
       seen["module"] += static_cast<bool>(n.module);

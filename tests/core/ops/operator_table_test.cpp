@@ -35,7 +35,7 @@ TEST(OperatorTable, UsesTheSchemaOfACapture) {
                                               "(Tensor(a!) self, float by=1.) -> Tensor(a!)");
   EXPECT_FALSE(mine.known);
   EXPECT_FALSE(mine.is_opaque());
-  EXPECT_TRUE(mine.mutates() && mine.may_share_memory());
+  EXPECT_TRUE(mine.mutates && mine.may_share_memory());
   EXPECT_EQ(mine.argument_index("by"), 1);
   const OperatorInfo copied = OperatorInfo(mine);  // with the text that it points into
   EXPECT_EQ(copied.arguments.at(1).name, "by");
@@ -66,19 +66,19 @@ TEST(OperatorTable, KnowsViews) {
        {"aten.view.default", "aten.t.default", "aten.expand.default", "aten.as_strided.default",
         "aten.split.Tensor", "aten.unbind.int", "aten.slice.Tensor", "aten.detach.default",
         "aten.alias.default", "aten._unsafe_view.default", "aten.permute.default"}) {
-    EXPECT_TRUE(describe_operator(name).is_view()) << name;
-    EXPECT_FALSE(describe_operator(name).mutates()) << name;
+    EXPECT_TRUE(describe_operator(name).is_view) << name;
+    EXPECT_FALSE(describe_operator(name).mutates) << name;
   }
   for (const char* name : {"aten.clone.default", "aten.relu.default", "aten.view_copy.default",
                            "aten.add_.Tensor", "aten.mm.default", "aten._to_copy.default"})
-    EXPECT_FALSE(describe_operator(name).is_view()) << name;
+    EXPECT_FALSE(describe_operator(name).is_view) << name;
 }
 
 TEST(OperatorTable, KnowsWrites) {
   for (const char* name : {"aten.add_.Tensor", "aten.copy_.default", "aten.add.out",
                            "aten.index_put_.default", "_c10d_functional.all_reduce_.default"})
-    EXPECT_TRUE(describe_operator(name).mutates()) << name;
-  EXPECT_FALSE(describe_operator("aten.index_put.default").mutates());
+    EXPECT_TRUE(describe_operator(name).mutates) << name;
+  EXPECT_FALSE(describe_operator("aten.index_put.default").mutates);
 }
 
 TEST(OperatorTable, KnowsTags) {

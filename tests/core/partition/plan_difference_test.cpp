@@ -304,7 +304,7 @@ RC_GTEST_PROP(PlanDifferenceProperty, SumsOfStepsAreThoseOfTheirFigures, (std::u
   Graph tagged = graph;
   for (const NodeId id : tagged.order()) {
     Node& n = tagged.node(id);
-    if (n.kind != NodeKind::call || tagged.op(n).has(OperatorTag::random) || tagged.op(n).mutates())
+    if (n.kind != NodeKind::call || tagged.op(n).has(OperatorTag::random) || tagged.op(n).mutates)
       continue;
     n.policy = chance() % 3 == 0   ? MemoryPolicy::must_recompute
                : chance() % 5 == 0 ? MemoryPolicy::must_cpu_offload

@@ -399,7 +399,7 @@ RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
     // Calls that cannot run twice are tagged seldom; otherwise nearly all graphs would be refused.
     const bool again =
         n.kind == NodeKind::call && random() % 3 == 0 &&
-        (random() % 50 == 0 || !(graph.op(n).has(OperatorTag::random) || graph.op(n).mutates()));
+        (random() % 50 == 0 || !(graph.op(n).has(OperatorTag::random) || graph.op(n).mutates));
     n.policy = again ? MemoryPolicy::must_recompute : MemoryPolicy::none;
   }
   const std::string before = write_native(graph);

@@ -164,7 +164,7 @@ RC_GTEST_PROP(StepValuesProperty, AddUp, (std::uint64_t seed)) {
   std::mt19937_64 random(seed);
   for (const NodeId id : graph.order()) {
     Node& n = graph.node(id);
-    if (n.kind != NodeKind::call || graph.op(n).has(OperatorTag::random) || graph.op(n).mutates())
+    if (n.kind != NodeKind::call || graph.op(n).has(OperatorTag::random) || graph.op(n).mutates)
       continue;
     n.policy = random() % 3 == 0   ? MemoryPolicy::must_recompute
                : random() % 5 == 0 ? MemoryPolicy::must_cpu_offload

@@ -303,7 +303,7 @@ class Meaning {
         write(start, mix(start.value(), read(graph_.inputs(start))));
     } else if (!written.empty()) {
       for (const NodeId to : written) write(to, made);
-    } else if (!graph_.op(n).is_view() && !graph_.op(n).is_getitem) {
+    } else if (!graph_.op(n).is_view && !graph_.op(n).is_getitem) {
       write(id, made);
     }
   }
