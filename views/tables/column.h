@@ -23,7 +23,7 @@ enum class Unit : std::uint8_t {
 struct Column {
   QString title;
   Unit unit = Unit::text;
-  QString meaning;  // one sentence that explains the numbers; shown as a tooltip
+  QString meaning;  // explains the column; shown as a tooltip
   // For shares: the number that equals 100%, and the unit of part and whole.
   std::int64_t whole = 0;
   Unit whole_unit = Unit::time;
@@ -33,7 +33,7 @@ struct Column {
   int max_width = 0;  // in pixels, when the column is fitted to its texts; 0 for the table's limit
 };
 
-// A number as shown in tables: three significant digits, binary units. Empty if there is no number.
+// A number as shown in tables: "1.23 GiB", "1,234". Empty if there is none.
 QString number_text(const Column& column, std::optional<std::int64_t> number);
 // All digits, for tooltips: "1,073,741,824 bytes", "0.412034 ms".
 QString exact_text(const Column& column, std::int64_t number);

@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Maps table rows to nodes of the shown graph by the names that edits use, since pass reports refer
-// to other states of the graph, in which nodes may have other ids.
+// Maps table rows to nodes of the shown graph by the names that edits use, since rows may be about
+// other states of the graph, in which nodes may have other ids.
 class NamedRows {
  public:
   NamedRows() = default;
@@ -27,7 +27,7 @@ class NamedRows {
   [[nodiscard]] NodeId node(int row) const;
   // Returns true if the row names a node that the shown graph does not have.
   [[nodiscard]] bool is_gone(int row) const { return !name(row).empty() && !node(row); }
-  // The first row that names a node of the shown graph, or -1.
+  // The first row that names `node`, a node of the shown graph; -1 if there is none.
   [[nodiscard]] int row_of(NodeId node) const;
 
  private:

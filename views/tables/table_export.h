@@ -1,7 +1,5 @@
 #pragma once
 
-// Exports tables to other programs.
-
 #include <QString>
 #include <span>
 #include <vector>
@@ -11,14 +9,15 @@
 
 namespace jointer::views {
 
-// Visible rows in sort order, each followed by its children.
+// The rows that the filter shows, in sort order. Each is followed by its children, even if it is
+// collapsed.
 std::vector<int> shown_rows(const TableModel& model);
 
 // Like TableModel::tsv, but as CSV (RFC 4180).
 QString table_csv(const TableModel& model, std::span<const int> rows);
 
-// Writes the visible rows as comma-separated values if the path ends in .csv, otherwise as
-// tab-separated values. Error (run): the file could not be written.
+// Writes these rows as comma-separated values if the path ends in .csv, otherwise as tab-separated
+// values. Error (run): the file could not be written.
 Result<void> write_table(const TableModel& model, const QString& path);
 
 }  // namespace jointer::views

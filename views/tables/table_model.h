@@ -12,7 +12,7 @@ namespace jointer::views {
 
 // Base class of tables and trees with up to 10^5 rows.
 //
-// A row is a number from 0 to row_count. Rows form a forest; in a plain table all rows are roots.
+// A row is a number in [0, row_count). Rows form a forest; in a plain table all rows are roots.
 // Cell contents are requested only when rows are shown, sorted or copied. Sorting compares raw
 // values and is stable: rows with equal values keep their original order. A filter shows the rows
 // with texts that contain all of its words, and their ancestors and descendants.
@@ -28,10 +28,10 @@ class TableModel : public QAbstractItemModel {
     alarm_role,               // bool: the row shows an error
   };
 
-  // The totals of a set of rows; totals_text skips columns without a total.
+  // The totals of a set of rows.
   struct Totals {
     std::size_t things = 0;
-    std::vector<std::optional<std::int64_t>> by_column;  // for columns that add up
+    std::vector<std::optional<std::int64_t>> by_column;  // nullopt for columns without a total
   };
 
   using QAbstractItemModel::QAbstractItemModel;
@@ -40,7 +40,7 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] virtual const std::vector<Column>& columns() const = 0;
   [[nodiscard]] virtual std::optional<std::int64_t> number(int row, int column) const = 0;
   [[nodiscard]] virtual QString text(int row, int column) const = 0;
-  // Lines that follow the exact number and the column's meaning in the tooltip.
+  // Lines of the tooltip between the exact number or text and the column's meaning.
   [[nodiscard]] virtual QString note(int /*row*/, int /*column*/) const { return {}; }
   [[nodiscard]] virtual QVariant decoration(int /*row*/, int /*column*/) const { return {}; }
   // Returns true if the row shows an error, and is thus painted in the error color.
@@ -53,9 +53,9 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] virtual int row_of(NodeId node) const = 0;
   // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
-  // The totals of some rows by column; nullopt for columns without a total. No row may be below
-  // another. By default, these are the sums of the numbers; models with rows that share items
-  // override this.
+  // The totals of some rows by column; nullopt for columns without a total. No row may be a
+  // descendant of another. By default, these are the sums of the numbers; models with rows that
+  // share items override this.
   [[nodiscard]] virtual std::vector<std::optional<std::int64_t>> sums(
       std::span<const int> rows) const;
   // The items that the totals count, as text: "3 operators".
@@ -74,17 +74,17 @@ class TableModel : public QAbstractItemModel {
 
   void set_filter(const QString& filter);
   [[nodiscard]] const QString& filter() const { return filter_; }
-  // Why the filter is invalid, in one sentence; an invalid filter is ignored.
+  // Why the filter is invalid, in one sentence; empty if it is valid. An invalid filter is ignored.
   [[nodiscard]] virtual QString filter_error() const { return {}; }
 
   // Totals of the given rows. A row below another given row is not counted again.
   [[nodiscard]] Totals totals(std::span<const int> rows) const;
   // Totals of the rows that match the filter.
   [[nodiscard]] Totals totals() const;
-  // "12 operators · 41.2 GiB · 612 ms".
+  // "12 operators · 41.2 GiB · 612 ms". Skips columns with a total of 0, or none.
   [[nodiscard]] QString totals_text(const Totals& totals) const;
 
-  // A cell and a title in exported files; raw numbers by default (see raw_text).
+  // A cell and a title as exported and copied; raw numbers by default (see raw_text).
   [[nodiscard]] virtual QString exported(int row, int column) const;
   [[nodiscard]] virtual QString exported_title(int column) const;
   // A line of exported titles, then one line of exported cells per row.

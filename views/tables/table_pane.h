@@ -16,7 +16,7 @@ namespace jointer::views {
 class CallHistogram;
 
 // A filter, a table, and a line of totals for the selected rows or for all rows. Selecting rows
-// selects their nodes in the document, and nodes selected elsewhere are shown in the table.
+// selects their nodes in the document, and a single node selected elsewhere is shown in the table.
 //
 // Actions added to the widget are appended to a row's context menu.
 //
@@ -56,10 +56,10 @@ class TablePane : public QWidget {
   // Adds a histogram below the table for the calls in the selected rows. Called at most once, in
   // the constructor.
   void add_histogram();
-  // Returns true if the table has rows for nodes that are selected elsewhere.
+  // Returns true if rows stand for nodes, so that the table follows the selection.
   [[nodiscard]] virtual bool has_rows_of_nodes() const { return true; }
   // Shows the row of a node that was selected elsewhere, or the row's nearest visible ancestor, if
-  // any.
+  // any. Deselects all rows if `node` is invalid.
   virtual void show_node(NodeId node);
   // Returns true if the document's selection was made by selecting rows here.
   [[nodiscard]] bool rows_are_chosen() const;
@@ -67,7 +67,7 @@ class TablePane : public QWidget {
   virtual void add_to_menu(QMenu& /*menu*/) {}
   // A sentence above the table, hidden if empty.
   void set_headline(const QString& text);
-  // Text shown instead of an empty table.
+  // Text shown while the table is empty and has no filter.
   void set_empty_text(const QString& text);
 
   void showEvent(QShowEvent* event) override;

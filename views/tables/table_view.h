@@ -22,8 +22,8 @@ class TableView : public QTreeView {
   [[nodiscard]] int exposed_row(int row) const;
   // Selects only this row, or none if -1, and scrolls to it. Does not emit rows_chosen.
   void show_row(int row);
-  // Like show_row, but expands the ancestors. Rows expanded by an earlier call are collapsed again,
-  // unless the user has selected rows since.
+  // Like show_row, but expands the ancestors. Other rows expanded by an earlier call are collapsed
+  // again, unless the user has selected rows since.
   void uncover_row(int row);
   // Fits the column widths to the titles and visible cells.
   void fit_columns();

@@ -37,7 +37,7 @@ class AxisView {
   void fit() { show(0, static_cast<double>(length_)); }
   // Shows [begin, end] with a margin on both sides, given as a fraction of the range.
   void show(double begin, double end, double margin = 0);
-  // Scrolls by the minimum needed to show [begin, end].
+  // Scrolls to show [begin, end] with a margin, unless it is visible. Zooms out if it does not fit.
   void reveal(double begin, double end);
 
  private:
@@ -53,10 +53,11 @@ struct Tick {
   bool major = false;
 };
 
-// Ticks at round numbers: 1, 2 and 5 times a power of ten. Major ticks are at least `min_pixels`
-// apart.
+// Ticks for a range that is `pixels` wide. Major ticks are multiples of 1, 2 or 5 times a power of
+// ten and at least `min_pixels` apart. Minor ticks divide their distance by five if it is at least
+// 5.
 std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double min_pixels);
-// Ticks for bytes: at 1, 2, 4, ... in binary units.
+// Ticks for bytes up to `top`: multiples of a power of two, at least `min_pixels` apart.
 std::vector<double> byte_ticks(std::int64_t top, double pixels, double min_pixels);
 
 }  // namespace jointer::views

@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// Appends a flat button to a pane's bar, which must have a box layout. Clicking the button leaves
+// Appends a flat button to a pane's bar, which must have a QHBoxLayout. Clicking the button leaves
 // the focus in the pane; Tab can move it to the button.
 inline QToolButton* add_bar_button(QWidget& bar, const QString& text, const QString& tip) {
   auto* button = new QToolButton(&bar);

@@ -7,8 +7,9 @@
 namespace jointer::views {
 
 // An input field for bytes, such as "33.1 MiB" or "31.2 GiB": three digits with a matching unit. A
-// number entered without a unit gets the unit that was shown, or GiB. Only the display is rounded:
-// a value that is not edited stays exact. Stepping changes the second significant digit.
+// number entered without a unit gets the unit that was shown, or GiB if the value was 0. Only the
+// display is rounded: a value that is not edited stays exact. Stepping changes the second
+// significant digit.
 class ByteBox : public QDoubleSpinBox {
   Q_OBJECT
  public:

@@ -7,15 +7,16 @@
 
 namespace jointer::views {
 
-// Caches a view's last frame until the view's content changes, so that anything that follows the
-// pointer can be painted over a copy of the frame.
+// Caches the last frame of a view until `forget` is called, so that anything that follows the
+// pointer can be painted over it.
 class CachedFrame {
  public:
   void forget() { is_current_ = false; }
   // The time taken by the last repaint, in milliseconds.
   [[nodiscard]] double last_ms() const { return last_ms_; }
 
-  // The frame of the view's viewport in device pixels. Calls `paint(QPainter&)` if it is outdated.
+  // The frame of the view's viewport in device pixels. Calls `paint(QPainter&)` if the cached frame
+  // is outdated or has another size.
   template <class Paint>
   const QPixmap& of(const QAbstractScrollArea& view, Paint paint) {
     const qreal ratio = view.devicePixelRatioF();

@@ -15,7 +15,7 @@ class HistogramPlot : public QWidget {
  public:
   explicit HistogramPlot(QWidget* parent = nullptr);
 
-  // `text_of` formats a value; `tip_of` is the tooltip of a bin.
+  // `text_of` formats a value; `tip_of` returns a bin's tooltip.
   void show_bins(std::vector<ValueBin> bins, std::function<QString(std::int64_t)> text_of,
                  std::function<QString(const ValueBin&)> tip_of);
   [[nodiscard]] const std::vector<ValueBin>& bins() const { return bins_; }

@@ -25,7 +25,7 @@ struct InspectorRow {
   Provenance provenance = Provenance::captured;
   QString note = {};     // how the value is computed; shown as a tooltip
   bool is_code = false;  // names, operators or source code, in a fixed-width font
-  // The nodes that the value links to. If there are too many, the value is their number.
+  // The nodes that follow the value as links, or the first of them if there are many.
   std::vector<NodeId> links = {};
   // All nodes if `links` contains only the first ones; otherwise empty.
   std::vector<NodeId> all_links = {};

@@ -13,7 +13,7 @@ bool is_letter(const QKeyEvent& key) {
 }
 
 // Returns true if the field's text with this letter added could be, or become, a valid value.
-bool takes(const QAbstractSpinBox& field, const QString& letter) {
+bool can_use(const QAbstractSpinBox& field, const QString& letter) {
   const auto* line = field.findChild<QLineEdit*>();
   QString text = line->text();
   int place = line->cursorPosition();
@@ -35,7 +35,7 @@ bool NumberKeys::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::ShortcutOverride) return false;
   const auto* field = qobject_cast<const QAbstractSpinBox*>(watched);
   const auto* key = static_cast<const QKeyEvent*>(event);
-  if (field == nullptr || !is_letter(*key) || takes(*field, key->text())) return false;
+  if (field == nullptr || !is_letter(*key) || can_use(*field, key->text())) return false;
   event->ignore();
   return true;
 }

@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// Passes letters that a focused number field cannot use to the window's shortcuts, since Qt's
-// fields claim all letters.
+// Lets letters that a focused number field cannot use trigger the window's shortcuts. By default,
+// Qt's fields claim all letters.
 class NumberKeys : public QObject {
   Q_OBJECT
  public:

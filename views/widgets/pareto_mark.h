@@ -35,7 +35,7 @@ struct ParetoMark {
   friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
 };
 
-// The mark of a plan that a search found, without the lower bound.
+// The mark of a plan, without its lower bound.
 ParetoMark mark_of(const ParetoPoint& point);
 
 // Returns true for kinds of pipelines. Pipelines can change more than plans can, so plans and
@@ -45,11 +45,10 @@ bool is_pipeline(ParetoKind kind);
 // The name of a kind in the legend; empty if the labels of its marks explain it.
 QString legend_text(ParetoKind kind);
 
-// The color of a kind: it distinguishes plans, presets, states and pipelines, and is the same in
-// all plots.
+// The color of a kind: one for plans and named states, one for pipelines, and one for the plan that
+// a search started from and the current plan.
 QColor color_of(ParetoKind kind, const Theme& theme);
 
-// Paints the symbol of a kind.
 void paint_symbol(QPainter& painter, ParetoKind kind, QPointF at, bool is_current,
                   const Theme& theme);
 

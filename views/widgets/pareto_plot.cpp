@@ -94,11 +94,10 @@ ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where, Lim
     const auto [least, most] = std::minmax_element(
         marks.begin(), marks.end(),
         [&](const ParetoMark& a, const ParetoMark& b) { return value(a) < value(b); });
-    // A single value is centered.
-    const double middle = static_cast<double>(value(*least));
-    const double span =
-        std::max(static_cast<double>(value(*most)) - middle, std::max(middle * 0.01, 1.0));
-    return std::pair{middle - span * kRoom, middle + span * (1 + kRoom)};
+    // The axis covers at least 1% of the minimum.
+    const double low = static_cast<double>(value(*least));
+    const double span = std::max({static_cast<double>(value(*most)) - low, low * 0.01, 1.0});
+    return std::pair{low - span * kRoom, low + span * (1 + kRoom)};
   };
   std::tie(min_bytes, max_bytes) = by([&](const ParetoMark& m) { return bytes_of(m, memory); });
   std::tie(min_ns, max_ns) = by([](const ParetoMark& m) { return m.step_ns; });
@@ -122,7 +121,7 @@ ParetoPlot::ParetoPlot(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(200, 100);
-  setAccessibleName(tr("Peak memory against step time"));
+  setAccessibleName(tr("Step time against memory"));
   plan_action_ = tr("Click to use this plan.");
 }
 
@@ -293,7 +292,7 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
                                                       : tr("peak memory →   step time ↑"));
 }
 
-// Marks at the same position share a label, which is shown at the first of them.
+// Overlapping marks share a label, which is shown at the first of them.
 QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
   QStringList names;
   const QPointF at = s.place(marks_[index]);
@@ -331,8 +330,8 @@ std::vector<QRectF> ParetoPlot::label_places() const {
   return places;
 }
 
-// A label position to the right or left of a mark, or above or below it: the first without overlap
-// or, if there is none, the one with the least overlap.
+// The position of a label next to its mark: the first of eight without overlap or, if there is
+// none, the one with the least overlap.
 QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
                               const std::vector<QRectF>& labels) const {
   const QPointF at = s.place(marks_[index]);
@@ -446,7 +445,7 @@ void ParetoPlot::mousePressEvent(QMouseEvent* event) {
   if (at && marks_[*at].kind != ParetoKind::now) emit chosen(*at);
 }
 
-// Moves through the marks from left to right, regardless of their kinds.
+// Highlights the next mark to the right or left, regardless of its kind.
 void ParetoPlot::step(int direction) {
   if (marks_.empty()) return;
   std::vector<std::size_t> order(marks_.size());

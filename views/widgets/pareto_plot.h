@@ -22,7 +22,7 @@ struct ParetoScale {
   [[nodiscard]] QPointF place(double bytes, double ns) const;
 };
 
-// Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line.
+// Plots step time (y) against peak or reserved memory (x), with the lower bound as a dashed line.
 // One line connects the Pareto front of the plans, and another that of the pipelines. Hovering over
 // a mark shows its numbers, and clicking chooses it; the arrow keys move between marks, and Enter
 // chooses. The axes do not change while marks appear, move and disappear, except that they grow if

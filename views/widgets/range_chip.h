@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// How long a pane waits before it follows a range that is being dragged.
+// The delay before a pane follows a range that is being dragged.
 inline constexpr int kRangeDelayMs = 40;
 
 // Names the selected range while there is one: "Range 12.3–45.6 ms ×". A click clears the range.

@@ -13,9 +13,9 @@ struct SourceExcerpt {
   QStringList lines;
 };
 
-// Reads `file` if it is an absolute path; otherwise looks for it below each of `roots`. Reads only
+// Reads `file` if it is an absolute path; otherwise looks for it in each of `roots`. Reads only
 // regular Python files of up to 4 MiB, since the path is from a capture, which cannot be trusted.
-// nullopt if the file or line does not exist.
+// nullopt if no such file has the line.
 std::optional<SourceExcerpt> read_excerpt(const QString& file, int line, const QStringList& roots,
                                           int around = 3);
 
