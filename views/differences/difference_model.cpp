@@ -8,14 +8,15 @@ namespace jointer::views {
 DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("change"), .meaning = tr("How the node differs between the two states.")},
-      {.title = tr("node"), .meaning = tr("Name of the node in the second state.")},
+      {.title = tr("node"),
+       .meaning = tr("Name of the node in the second state, or in the first if it was removed.")},
       {.title = tr("shift"),
        .unit = Unit::step,
        .meaning = tr(
            "Number of positions by which the node moved: positive if later, negative if earlier.")},
       {.title = tr("details"),
        .meaning = tr("Origin of an added node, replacement of a removed node, or what changed in "
-                     "any other node.")},
+                     "a node apart from its position.")},
       {.title = tr("operator"), .meaning = tr("Operator that the node calls.")},
       {.title = tr("module"), .meaning = tr("Module to which the node belongs.")},
       {.title = tr("bytes"),

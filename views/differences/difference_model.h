@@ -24,7 +24,7 @@ class DifferenceModel : public TableModel {
 
   explicit DifferenceModel(QObject* parent = nullptr);
 
-  // If `differences` is null, nothing is compared. `shown` is the graph in which a row's node is
+  // If `differences` is null, there are no rows. `shown` is the graph in which a row's node is
   // selected.
   void set(NodeDifferencesPtr differences, const SnapshotPtr& shown);
   // Shows only rows with this kind of change; nullopt shows all.

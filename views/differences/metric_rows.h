@@ -1,6 +1,6 @@
 #pragma once
 
-// The metrics of two states as text and as a table.
+// A metric of two states, as text.
 
 #include <QString>
 #include <span>
@@ -18,8 +18,8 @@ MetricRow bytes_row(const QString& name, std::int64_t from, std::int64_t to);
 MetricRow time_row(const QString& name, std::int64_t from, std::int64_t to);
 MetricRow count_row(const QString& name, std::int64_t from, std::int64_t to);
 
-// The metrics as an HTML table with the names of both states as column titles. Improvements and
-// regressions are colored.
+// The metrics as an HTML table with the names of both states as column titles. Decreases have the
+// color of improvements, and increases that of regressions.
 QString metric_table_html(std::span<const MetricRow> rows, const QString& from, const QString& to,
                           const Theme& theme);
 

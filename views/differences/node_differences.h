@@ -1,6 +1,6 @@
 #pragma once
 
-// The nodes that differ between two graphs, and how they differ, as plain data.
+// The nodes that differ between two graphs, and how they differ.
 
 #include <QString>
 #include <memory>
@@ -26,7 +26,7 @@ enum class Matching : std::uint8_t { by_name, closest };
 
 class NodeDifferences {
  public:
-  // Runs on a worker thread; O(n log n). Error (usage): only one of the graphs is a pair.
+  // Call it on a worker thread; O(n log n). Error (usage): only one of the graphs is a pair.
   static Result<NodeDifferences> find(std::shared_ptr<const Graph> from,
                                       std::shared_ptr<const Graph> to,
                                       Matching matching = Matching::by_name);

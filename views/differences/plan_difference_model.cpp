@@ -11,7 +11,8 @@ namespace jointer::views {
 
 PlanDifferenceModel::PlanDifferenceModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("value"), .meaning = tr("Forward value that the backward uses.")},
+      {.title = tr("value"),
+       .meaning = tr("Forward value whose policy, bytes or recomputation time changed.")},
       {.title = tr("change"),
        .meaning = tr("The value's policy in the first and the second plan. “not needed” means that "
                      "neither the backward nor a recomputed call reads the value."),

@@ -6,9 +6,9 @@
 
 namespace jointer::views {
 
-// The values whose policies differ between two plans, grouped by layer or operator, or ungrouped.
-// Identical adjacent layers share a row, and their corresponding values share the rows below it.
-// Rows refer to nodes of the shown graph by their names.
+// The values whose policies or costs differ between two plans, grouped by layer or operator, or
+// ungrouped. Identical adjacent layers share a row, and their corresponding values share the rows
+// below it. Rows refer to nodes of the shown graph by their names.
 class PlanDifferenceModel : public TableModel {
   Q_OBJECT
  public:

@@ -12,8 +12,8 @@ PlanDifferenceTable::PlanDifferenceTable(Document& document, PlanDifferenceModel
   setAccessibleName(tr("Changes to the plan"));
   grouping_ = new QComboBox(this);
   grouping_->setObjectName(QStringLiteral("plan_grouping"));
-  grouping_->setAccessibleName(tr("Group values by"));
-  grouping_->setToolTip(tr("Group values by"));
+  grouping_->setAccessibleName(tr("Grouping of values"));
+  grouping_->setToolTip(tr("Grouping of values"));
   grouping_->addItems({tr("By layer"), tr("By operator"), tr("By tensor")});
   controls().addWidget(grouping_);
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int index) {

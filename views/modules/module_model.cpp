@@ -10,7 +10,8 @@
 namespace jointer::views {
 namespace {
 
-// A hash of a node's operator and outputs, but not of its identity.
+// A hash of a node's kind or operator, its phase and its outputs, but not of its name and
+// arguments.
 std::uint64_t node_signature(const Graph& graph, const Node& node) {
   std::uint64_t hash =
       node.kind == NodeKind::call ? node.target.index() : 1'000'000 + static_cast<int>(node.kind);
@@ -47,8 +48,8 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("parameters")},
       {.title = tr("saved"),
        .unit = Unit::bytes,
-       .meaning = tr("Total size of the storages allocated in the module's forward and read in its "
-                     "backward."),
+       .meaning = tr("Total size of the storages that the module's forward allocates and the "
+                     "backward reads."),
        .adds_up = true,
        .total_title = tr("saved")},
       {.title = tr("forward"),
@@ -204,7 +205,7 @@ QString ModuleModel::note(int row, int column) const {
   }
   const auto value = number(row, column);
   if (r.members == 1 || !value) return {};
-  return tr("%1 each").arg(number_text(columns_[as_index(column)], *value / r.members));
+  return tr("%1 each on average").arg(number_text(columns_[as_index(column)], *value / r.members));
 }
 
 std::uint64_t ModuleModel::key(int row) const {

@@ -50,7 +50,7 @@ class OperatorModel : public TableModel {
   std::optional<RangeFigures> figures_;
   std::vector<Column> columns_;
   std::vector<Row> rows_;
-  std::vector<int> row_by_operator_;  // -1 for operators without calls
+  std::vector<int> row_by_operator_;  // -1 for operators without a row
 };
 
 }  // namespace jointer::views

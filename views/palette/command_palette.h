@@ -27,7 +27,7 @@ class CommandPalette : public QFrame {
   [[nodiscard]] PaletteModel& model() { return *model_; }
 
  public slots:
-  // Shows the palette with the given text at the top of the parent's window.
+  // Shows the palette with `text` as the query, near the top of the parent's window.
   void open(const QString& text = {});
 
  signals:

@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// Paints a row of the command palette: the title with matching letters in bold, the menu or
+// Paints a row of the command palette: the title with matching letters in bold, the menu, class or
 // operator, and the shortcut on the right.
 class PaletteDelegate : public QStyledItemDelegate {
   Q_OBJECT

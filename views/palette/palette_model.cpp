@@ -87,7 +87,7 @@ void PaletteModel::add_actions(const QString& text) {
     }
     rows_.push_back(std::move(row));
   }
-  if (text.isEmpty()) return;  // keeps the order of the menus
+  if (text.isEmpty()) return;  // keeps the order of actions_
   std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
     if (a.action->isEnabled() != b.action->isEnabled()) return a.action->isEnabled();
     return a.score > b.score;

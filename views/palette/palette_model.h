@@ -18,7 +18,7 @@ class PaletteModel : public QAbstractListModel {
  public:
   enum DataRole : int {
     title_role = Qt::DisplayRole,
-    detail_role = Qt::UserRole,  // an action's menu, or a node's operator
+    detail_role = Qt::UserRole,  // an action's menu, a module's class, or a node's operator
     shortcut_role,               // QString
     positions_role,              // QList<int>: indices of the matching letters in the title
   };
