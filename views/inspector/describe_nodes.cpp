@@ -328,7 +328,7 @@ class Describer {
     if (node_.has(Node::has_ac_graph_id))
       s.rows.push_back({.label = tr("ac_graph_id"), .value = QString::number(node_.ac_graph_id)});
     if (node_.origin) s.rows.push_back(link_row(tr("origin"), {{node_.origin}}));
-    if (node_.partner) s.rows.push_back(link_row(tr("saved by"), {{node_.partner}}));
+    if (node_.partner) s.rows.push_back(link_row(tr("provided by"), {{node_.partner}}));
   }
 
   void neighbors() {

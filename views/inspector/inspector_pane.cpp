@@ -148,7 +148,7 @@ void InspectorPane::add_plan(NodeId node) {
   content_.sections.insert(content_.sections.begin(), std::move(section));
 }
 
-// Adds the edits that affected the node as the first section, if there are any.
+// Adds the edits that affected the node as the first section, if there are any or the user asked.
 void InspectorPane::add_reasons(NodeId node) {
   if (asked_ != node) asked_ = {};
   const std::vector<EditReason> reasons =

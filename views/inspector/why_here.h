@@ -14,8 +14,8 @@ namespace jointer::views {
 // edit names the node.
 struct EditReason {
   std::size_t edit = 0;  // index in the history, from 1
-  QString by;            // the pass; empty for the user
-  QString action;        // such as "moved"; the edit's title if the edit is not a pass's
+  QString by;            // the pass or the search; empty for the user
+  QString action;        // such as "moved"; the edit's title if no pass made the edit
   QString reason, effect;
   QString about;  // the node's origin, if the reason is about that node
 };

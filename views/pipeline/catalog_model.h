@@ -26,7 +26,7 @@ class CatalogModel : public QAbstractListModel {
   void set_passes(std::shared_ptr<const PassRegistry> registry, const QStringList& problems);
   void set_text(const QString& text);
 
-  // Empty for headings and problems.
+  // The name of the row's pass; empty for headings and problems.
   [[nodiscard]] QString pass(int row) const;
   // The first row with a pass or, with a search text, the best match; -1 if there is none.
   [[nodiscard]] int first_pass() const;

@@ -90,7 +90,6 @@ void CodeQuestions::load_python(const QString& spec) {
   if (const auto code = service_.code_at(kPythonSource + spec)) load(*code);
 }
 
-// Asks the user for a file or a function.
 void CodeQuestions::choose_python() {
   auto* dialog = new QDialog(window_);
   dialog->setObjectName(QStringLiteral("python_pass"));

@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // Asks the user before third-party code runs, and shows its source, its file and its permissions.
-// Once code is allowed, does not ask again until its file changes. Opening a graph never causes a
-// question.
+// Once code is allowed, does not ask again until its file changes or, for an installed module,
+// until the next start. Opening a graph never causes a question.
 class CodeQuestions : public QObject {
   Q_OBJECT
  public:
@@ -37,7 +37,7 @@ class CodeQuestions : public QObject {
   QString last_folder_;
 };
 
-// Third-party code as described in a question: its source, file and content.
+// Describes third-party code in a question: its source, passes and file.
 QString code_text(const ForeignCode& code);
 
 }  // namespace jointer::views

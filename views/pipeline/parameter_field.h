@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// The value that the user typed, or nullopt for the default. Invalid input becomes a string, which
-// validation then rejects.
+// The value that the user typed; nullopt, which stands for the default, if the text is empty.
+// Invalid input becomes a string, which validation then rejects.
 std::optional<PassValue> typed_value(const Parameter& parameter, const QString& text);
 // The value as the user would type it.
 QString typed_text(const PassValue& value);

@@ -21,7 +21,7 @@ class PassCatalog : public QFrame {
   [[nodiscard]] QListView& list() { return *list_; }
   [[nodiscard]] CatalogModel& model() { return *model_; }
 
-  // Shows the popup below the widget, or above it if there is no space below.
+  // Shows the popup below `at`, or as far down as it fits on the screen.
   void open(const QWidget& at);
 
  signals:

@@ -189,7 +189,7 @@ QWidget* PipelinePane::make_limit(QWidget* bar) {
   name->setBuddy(limit_);
   field->setToolTip(
       tr("Limit on peak memory for passes that support a limit. Steps that ran with a different "
-         "limit will run again. 0 means no limit"));
+         "limit will run again. 0 means no limit."));
   row->addWidget(name);
   row->addWidget(limit_);
   connect(limit_, &QDoubleSpinBox::valueChanged, this, [this] {
@@ -336,7 +336,7 @@ void PipelinePane::follow_current() {
   refresh();
 }
 
-// When running step by step, show the result of each step.
+// Shows the result of a step that ended its run, by failing or as the last step.
 void PipelinePane::follow_end(quint64 step) {
   if (const auto progress = session_.progress();
       progress && progress->done < progress->count && session_.failure(progress->place) == nullptr)
@@ -387,7 +387,7 @@ void PipelinePane::show_status() {
                      .arg(progress->count)
                      .arg(pass, time_text(progress->elapsed_ms / 100 * 100'000'000));
     color = theme.text;
-    // If a pass reports no progress, the progress bar is indeterminate.
+    // If the only step reports no progress, the progress bar is indeterminate.
     const bool is_known = progress->of_step > 0 || progress->count > 1 || progress->is_applying;
     progress_->setRange(0, is_known ? 1000 : 0);
     const double done = static_cast<double>(progress->done) + progress->of_step;

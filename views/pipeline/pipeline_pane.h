@@ -40,8 +40,6 @@ class PipelinePane : public QWidget {
   void run_to_current();
 
  signals:
-  // A message for the status bar.
-  void message(const QString& sentence);
   void plugin_wanted();
   void python_wanted();
   void load_wanted(const jointer::views::ForeignCode& code);

@@ -7,7 +7,8 @@
 namespace jointer::views {
 
 // Paints a step in two lines. The first has a check box, the pass with its parameters, and a sign
-// for the status; the second has the result or the error, and the status as text.
+// for the status; the second has the result, the error or the pass's summary, and the status as
+// text.
 class StepDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kLongName = 24;  // longer names are placed above their controls
+constexpr std::size_t kLongName = 24;  // if a name is longer, all names are above their controls
 
 // Fusion outlines controls in a darker shade of the window color, which is barely visible in a dark
 // theme.

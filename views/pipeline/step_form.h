@@ -26,7 +26,7 @@ class StepForm : public QScrollArea {
   void focus_first();
 
  signals:
-  // The pass is a third-party pass that is not loaded.
+  // The user asked to load the step's pass, which is third-party code.
   void load_wanted(const jointer::views::ForeignCode& code);
 
  protected:

@@ -118,7 +118,7 @@ void StepList::keyPressEvent(QKeyEvent* event) {
 }
 
 // --- Dragging ---
-// Implemented without QDrag, because a step moves only within this list, but a QDrag could leave
+// Implemented without QDrag, because a step moves only within this list, whereas a QDrag can leave
 // the window.
 
 std::size_t StepList::gap_at(int y) const {

@@ -16,10 +16,10 @@ class StepList : public QListView {
   explicit StepList(PipelineSession& session, QWidget* parent = nullptr);
 
   [[nodiscard]] StepModel& model() { return *model_; }
-  // nullopt if there is none.
+  // The position of the current step; nullopt if there is none.
   [[nodiscard]] std::optional<std::size_t> current() const;
   void set_current(quint64 id);
-  // The position for a new step: after the current step.
+  // The position for a new step: after the current step, or last if there is none.
   [[nodiscard]] std::size_t place_to_add() const;
   // The position at which the dragged step would be dropped; nullopt if no step is being dragged.
   [[nodiscard]] std::optional<std::size_t> gap() const { return gap_; }

@@ -16,7 +16,7 @@ QString arguments_text(const PipelineStep& step);
 QString changes_text(const StepResult& result);
 // The changes in numbers and nodes, such as "peak -2.3 GiB · exposed -12.0 ms · 41 moved".
 QString outcome_text(const StepOutcome& outcome);
-// The second line of a step in the list: its error, progress or result, or the summary of its pass.
+// The second line of a step in the list: its error or result, or the summary of its pass.
 QString detail_text(const PipelineSession& session, std::size_t place);
 // The status in a few words: the duration if the step is done, otherwise, for example, "running,
 // 45%".

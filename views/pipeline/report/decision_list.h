@@ -25,7 +25,7 @@ struct DecisionList {
   NamedRows names;
 };
 
-// Prepares the searchable text once, so that filtering is a plain substring search. Runs on a
+// Prepares the searchable text once, so that filtering is a plain substring search. Call it on a
 // worker thread.
 DecisionList list_decisions(std::vector<ReportedStep> steps);
 

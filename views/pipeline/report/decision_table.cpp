@@ -22,7 +22,7 @@ DecisionTable::DecisionTable(Document& document, DecisionModel* model, QWidget* 
       model_(model) {
   model->setParent(this);
   setAccessibleName(tr("Decisions"));
-  set_empty_text(tr("The pass recorded no reasons."));
+  set_empty_text(tr("No decisions were recorded."));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
   view().setTextElideMode(Qt::ElideRight);  // elide sentences at the end

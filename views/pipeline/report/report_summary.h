@@ -26,7 +26,8 @@ struct ReportCount {
   QString link;  // a NodeChange as a number, or "merged"
   QString text;  // "412 moved"
 };
-// The number of nodes with each kind of change. `merged` is the number of merged collectives.
+// The number of nodes for each kind of change that occurred. `merged` is the number of merged
+// collectives.
 std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::size_t merged);
 
 }  // namespace jointer::views

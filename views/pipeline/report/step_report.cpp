@@ -129,7 +129,8 @@ TablePane* StepReport::current_table() const {
   return qobject_cast<TablePane*>(pages_->currentWidget());
 }
 
-// If the shown graph lacks a row's node, selecting the row shows which state has the node.
+// If the document's graph lacks a row's node, selecting the row shows which step added or removed
+// it.
 void StepReport::watch(TablePane& pane, const TableModel& model, const NamedRows& names) {
   connect(&pane, &TablePane::node_activated, this, &StepReport::node_activated);
   connect(&pane.view(), &TableView::rows_chosen, this, [this, &pane, &model, &names] {

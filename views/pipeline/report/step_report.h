@@ -63,7 +63,7 @@ class StepReport : public QWidget {
   // The graph after this number of steps; 0 means before the first step.
   [[nodiscard]] const Graph& state(std::size_t after) const;
   [[nodiscard]] std::size_t adding_step(const std::string& name) const;
-  // The position of this state in the document's history, or -1.
+  // The position in the document's history of the state after this number of steps, or -1.
   [[nodiscard]] int place_of(std::size_t after) const;
 
   Document& document_;
@@ -76,7 +76,7 @@ class StepReport : public QWidget {
   QLabel* empty_ = nullptr;
   QWidget* body_ = nullptr;
   QLabel *title_ = nullptr, *effort_ = nullptr, *counts_ = nullptr, *figures_ = nullptr;
-  QLabel* brief_ = nullptr;   // replaces these labels if the pane is small
+  QLabel* brief_ = nullptr;   // replaces these four labels if the pane is small
   QLabel* notice_ = nullptr;  // says that a node is missing
   QTabWidget* pages_ = nullptr;
   DifferenceTable* changes_ = nullptr;
