@@ -15,7 +15,8 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 RankModel::RankModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("rank"), .unit = Unit::count, .meaning = tr("Rank of the process.")},
-      {.title = tr("stage"), .meaning = tr("Current stage and its progress.")},
+      {.title = tr("stage"),
+       .meaning = tr("Current stage and its progress, or how the rank ended.")},
       {.title = tr("progress"),
        .unit = Unit::share,
        .meaning = tr("Progress of the current stage."),

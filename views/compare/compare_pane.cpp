@@ -126,8 +126,8 @@ void ComparePane::follow_others() {
   }
 }
 
-// Only a file with several graphs can contain the input of the pass. Such a file can be large, so
-// it is read on a worker thread.
+// Looks for the input of the pass that produced the document's graph. Only a file with several
+// graphs can contain it. Such a file can be large, so it is read on a worker thread.
 void ComparePane::look_for_before() {
   const OpenRequest& source = document_.source();
   if (!source.index || !source.backward.empty()) return;
@@ -201,8 +201,8 @@ void ComparePane::changeEvent(QEvent* event) {
   if (metrics_ != nullptr && event->type() == QEvent::PaletteChange) show_metrics();
 }
 
-// Refills the lists but keeps the chosen states, which are identified by their edits; "now" always
-// stands for the current graph.
+// Refills the lists but keeps the chosen states, which are identified by their names and edits;
+// "now" always stands for the current graph.
 void ComparePane::fill_choices() {
   const auto chosen = [&](const QComboBox* box) -> std::optional<StateChoice> {
     const auto index = static_cast<std::size_t>(box->currentIndex());
@@ -302,7 +302,8 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
                             choices_[kNow]);
   };
   const bool is_within = is_own(from_) && is_own(to_);
-  table_->say(is_within && editing_.step_count() == 0
+  table_->say(!result ? QString()
+              : is_within && editing_.step_count() == 0
                   ? tr("No edits yet.\nDrag a collective in the timeline, or select a node and "
                        "press V, to see the differences here.")
                   : tr("No nodes differ between these two states."));
@@ -338,7 +339,7 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
                        });
 }
 
-// Shows the table of values only if there are any. The table comes first if the nodes are the same.
+// The tab of values is visible only if there are any. If only the plan differs, it becomes current.
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);

@@ -31,7 +31,7 @@ class ComparePane : public QWidget {
   ComparePane(Document& document, OpenDocuments& open, QWidget* parent = nullptr);
 
   [[nodiscard]] QString summary() const { return summary_->text(); }
-  // Null while the comparison is being computed.
+  // The last comparison; null if there is none, or if it failed.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
 
   // Compares two states in the edit history.

@@ -25,7 +25,7 @@ struct Comparison {
   PlanChangesPtr plan;
 };
 
-// Runs on a worker thread. Error (usage): only one of the states is a pair.
+// Call it on a worker thread. Error (usage): only one of the states is a pair.
 Result<Comparison> compare_states(ComparedState from, ComparedState to,
                                   Matching matching = Matching::by_name);
 

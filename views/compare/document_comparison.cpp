@@ -6,7 +6,8 @@
 namespace jointer::views {
 namespace {
 
-// The numbers of states that were analyzed with different options are not comparable.
+// Analyzes the state again if it was analyzed with different options, since its numbers would not
+// be comparable.
 Result<void> analyze_with(const AnalysisOptions& options, StateOfDocument& state) {
   if (same_options(state.snapshot->analysis.options, options)) return {};
   const bool is_baseline = state.baseline == state.snapshot;

@@ -16,14 +16,14 @@ struct StateOfDocument {
 };
 
 // The state in the form that a training step runs, analyzed with `options`: a joint graph is
-// replaced by the pair that its plan produces. Runs on a worker thread. Error (usage): the joint
+// replaced by the pair that its plan produces. Call it on a worker thread. Error (usage): the joint
 // graph has no plan.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options);
 
 // Both states are analyzed with the same options; a state that was analyzed with different options
 // is analyzed again. For a comparison with a pair, a joint graph is replaced by the pair that its
 // plan produces. NodeMatch::closest determines which nodes correspond. The plans are compared if
-// both graphs have one and nodes correspond by name. Runs on a worker thread. Error (usage): the
+// both graphs have one and nodes correspond by name. Call it on a worker thread. Error (usage): the
 // graphs cannot be compared, or the joint graph has no plan.
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
                                      const AnalysisOptions& options);

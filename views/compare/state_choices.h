@@ -38,7 +38,7 @@ bool is_same_document(const StateChoice& a, const StateChoice& b);
 
 // The states of the document: as opened, now, `before` if it is known, named states and history
 // entries. They are followed by the states of other open documents, whose names begin with the
-// document's title, and by the files.
+// title of their document, and by the files.
 std::vector<StateChoice> state_choices(const Document& document, const ComparedFile& before,
                                        const OpenDocuments& open,
                                        const std::vector<ComparedFile>& files);

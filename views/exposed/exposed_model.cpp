@@ -48,8 +48,9 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
   fix(tr("chain"),
       tr("Reduction in step time if the start and the wait move to their best positions together "
          "with their chains: the cheap nodes that feed the start and those that read the wait."));
-  fix(tr("layers"), tr("Reduction in step time if the better of these two moves is made in all "
-                       "identical layers."));
+  fix(tr("layers"),
+      tr("Reduction in step time if the better of the moves “alone” and “chain” is made "
+         "in all identical layers."));
   const auto add = [&](Column column) { columns_.push_back(std::move(column)); };
   add({.title = tr("why"), .meaning = tr("Why the collective is exposed in the simulated step.")});
   add({.title = tr("time"),
@@ -62,7 +63,8 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Size of a rank's input or output, whichever is larger.")});
   add({.title = tr("kind")});
   add({.title = tr("group"), .meaning = tr("Process group and its number of ranks.")});
-  add({.title = tr("module"), .meaning = tr("Innermost module that calls the collective.")});
+  add({.title = tr("module"),
+       .meaning = tr("Innermost module or source line that calls the collective.")});
   add({.title = tr("phase")});
 }
 

@@ -9,10 +9,10 @@
 
 namespace jointer::views {
 
-// One row for each collective, or copy to or from the host, with exposed time, in program order.
-//Exposed times add up to that of the training step, because the simulation assigns each moment to
-//one collective: a stall of the compute stream to the collective that it waits for, even if others
-//run at the same time, and time after the last kernel to the collective that ends it.
+// One row for each collective, or copy to or from the host, that has exposed time, in program
+// order. Exposed times add up to that of the training step, because the simulation assigns each
+// moment to one collective: a stall of the compute stream to the collective that it waits for, even
+// if others run at the same time, and time after the last kernel to the collective that ends it.
 class ExposedModel : public TableModel {
   Q_OBJECT
  public:
@@ -61,7 +61,7 @@ class ExposedModel : public TableModel {
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] QString things_text(std::size_t things) const override;
-  // Cells of fixes also show if the fixes are not known yet; changes in peak have a sign.
+  // Cells of fixes show "…" until the fixes are known; changes in peak have a sign.
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
 
  private:

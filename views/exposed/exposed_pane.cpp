@@ -76,7 +76,7 @@ KeysGroup ExposedPane::keys() {
        {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
 }
 
-// Both keys work only in the table.
+// Adds a key that works only in the table.
 QAction* ExposedPane::add_key(const QString& text, Qt::KeyboardModifiers modifiers,
                               void (ExposedPane::*slot)()) {
   auto* action = new QAction(text, &view());

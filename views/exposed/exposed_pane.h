@@ -21,12 +21,12 @@ class ExposedPane : public TablePane {
   [[nodiscard]] static KeysGroup keys();
 
  public slots:
-  // Apply the fixes of the current row.
+  // Move the current row's collective to its best position, alone or also in all identical layers.
   void apply_best();
   void apply_in_all_layers();
 
  signals:
-  // The reason why nothing was changed.
+  // A message for the status bar, such as the reason why nothing was changed.
   void message(const QString& sentence);
 
  protected:

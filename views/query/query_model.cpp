@@ -37,7 +37,7 @@ void QueryModel::set_result(QueryResult result, SnapshotPtr snapshot) {
   set_rows(std::vector<int>(result_.rows.size(), -1));
 }
 
-// A column is numeric if none of its values is text.
+// A column is numeric if it has numbers and no text.
 Column QueryModel::column_of(std::size_t index) const {
   Column column{.title = QString::fromStdString(result_.columns[index])};
   bool has_integers = false, has_reals = false;

@@ -8,8 +8,9 @@ namespace jointer::views {
 
 // The result of a query, with one model row per result row. The title of a column determines the
 // format of its numbers: `ns` and `..._ns` are times, `bytes` and `..._bytes` are sizes, and
-// `flops` are operations. Values are exported unformatted. A row selects the node with the id in
-// the column `node_id` or, without that column, the node with the name in the column `node`.
+// `flops` and `..._flops` are operations. Values are exported unformatted. A row selects the node
+// with the id in the column `node_id` or, without that column, the node with the name in the column
+// `node`.
 class QueryModel : public TableModel {
   Q_OBJECT
  public:
