@@ -260,7 +260,7 @@ void SacPlanTest::says_what_a_list_cannot_express() {
   const QString text = dialog()->text() + dialog()->informativeText();
   QVERIFY2(text.contains("cannot express"), qPrintable(text));
   QVERIFY2(text.contains("peak " + bytes_text(figures().figures.peak_bytes)), qPrintable(text));
-  QVERIFY2(text.contains("With the text: peak "), qPrintable(text));
+  QVERIFY2(text.contains("With the exported text: peak "), qPrintable(text));
   // The recipe can express it, and is copied immediately.
   for (QAbstractButton* button : dialog()->buttons())
     if (button->text().contains("Recipe")) QTest::mouseClick(button, Qt::LeftButton);

@@ -33,7 +33,7 @@ class ExactBox : public QDoubleSpinBox {
   [[nodiscard]] QString textFromValue(double value) const override {
     return locale().toString(value, 'f', QLocale::FloatingPointShortest);
   }
-  // Make the box wide enough for all decimals, since the minimum and maximum have none.
+  // Makes the box wide enough for all decimals, since the minimum and maximum have none.
   [[nodiscard]] QSize sizeHint() const override {
     QSize size = QDoubleSpinBox::sizeHint();
     const QString most = textFromValue(maximum()), widest = locale().toString(0.0, 'f', decimals());
@@ -66,7 +66,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   slider_->setPageStep(kPage);
   slider_->setSingleStep(kStep);
   fit(0);
-  slider_->setAccessibleName(tr("Budget"));
+  slider_->setAccessibleName(tr("Budget or limit"));
   slider_->setToolTip(
       tr("Drag to preview the numbers and curves of a new plan. Release the slider or press Enter "
          "to use the plan."));

@@ -14,7 +14,7 @@ namespace jointer::views {
 
 // Limits a plan's memory, either by torch's activation budget or by a limit on its peak or on its
 // reserved memory. A slider and a field show the same value. Each intermediate value emits `tried`;
-// releasing the slider or pressing Enter emits `chosen`.
+// releasing the slider at another value, or pressing Enter, emits `chosen`.
 class BudgetControl : public QWidget {
   Q_OBJECT
  public:
@@ -25,7 +25,7 @@ class BudgetControl : public QWidget {
   // The limit on `memory()` in bytes; nullopt if a budget is set instead.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] LimitedMemory memory() const;
-  // Sets the memory that limits apply to. Emits no signal.
+  // If there is a limit, sets the memory that it applies to. Emits no signal.
   void set_memory(LimitedMemory memory);
 
   // The bytes of the current plan, and the range of limits.
@@ -33,7 +33,7 @@ class BudgetControl : public QWidget {
     std::int64_t plan = 0, min = 0, max = 1;
     friend bool operator==(const Bytes&, const Bytes&) = default;
   };
-  // Shows the current plan. Emits no signal.
+  // Show the budget and the bytes of the current plan. Emit no signal.
   void show_budget(double budget);
   // `reserved` is nullopt if there is no caching allocator, so that its memory cannot be limited.
   void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);
@@ -57,7 +57,7 @@ class BudgetControl : public QWidget {
   enum class Unit : std::uint8_t { budget, peak, reserved };
   [[nodiscard]] Unit unit() const { return static_cast<Unit>(unit_->currentData().toInt()); }
   [[nodiscard]] bool is_limit() const { return unit() != Unit::budget; }
-  // The current bytes of the memory that is limited, and their range.
+  // The plan's bytes of the limited memory, and the range of limits.
   [[nodiscard]] const Bytes& bytes() const {
     return unit() == Unit::reserved && reserved_ ? *reserved_ : peak_;
   }

@@ -64,7 +64,7 @@ void ChangesPage::refresh() {
                         });
 }
 
-// Keeps the chosen state, identified by its name.
+// Refills the list of states but keeps the chosen one, identified by its name.
 void ChangesPage::fill_bases() {
   const Editing& editing = session_.editing();
   const QString chosen = since_->currentText();

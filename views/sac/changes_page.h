@@ -11,8 +11,8 @@
 
 namespace jointer::views {
 
-// Lists the changes to the plan since the previous history entry, since the graph was opened, or
-// since a named state.
+// Lists the changes to the plan by the last history entry, since the graph was opened, or since a
+// named state.
 class ChangesPage : public QWidget {
   Q_OBJECT
  public:

@@ -189,10 +189,10 @@ QString ParetoPage::status_text() const {
 void ParetoPage::show_memory() {
   const bool is_reserved = search_.memory() == LimitedMemory::reserved;
   memory_->setCurrentIndex(memory_->findData(static_cast<int>(search_.memory())));
-  tune_->setToolTip(is_reserved ? tr("Search for orders and buckets for the fastest plan within "
-                                     "the peak of the current plan, in the Tune pane")
-                                : tr("Search for orders and buckets for the fastest plan within "
-                                     "this peak, in the Tune pane"));
+  tune_->setToolTip(is_reserved ? tr("Search for the policies, order and buckets with the shortest "
+                                     "step within the peak of the current plan, in the Tune pane")
+                                : tr("Search for the policies, order and buckets with the shortest "
+                                     "step within this peak, in the Tune pane"));
   request_named_reserved();
   refresh_marks();
 }
@@ -310,7 +310,7 @@ void ParetoPage::choose(std::size_t mark) {
     take(search_.points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
 }
 
-// Use min_cut, as the search did, regardless of the current settings.
+// Uses min_cut, as the search did, regardless of the current settings.
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;

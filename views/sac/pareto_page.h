@@ -16,7 +16,7 @@
 namespace jointer::views {
 
 // The trade-off between memory and time: a plot, and searches for plans within a limit. Applies the
-// plans that searches find, including those for the bar's slider. Choosing a point on the plot adds
+// plans that searches find, including those for the bar's slider. Choosing a plan on the plot adds
 // one history entry.
 class ParetoPage : public QWidget {
   Q_OBJECT
@@ -29,7 +29,8 @@ class ParetoPage : public QWidget {
  public slots:
   // Starts a search for the curve, or cancels the running one.
   void start_or_cancel();
-  // Requests a search for orders and buckets within the limit.
+  // Requests a search for orders and buckets within the limit, or within the peak of the current
+  // plan if reserved memory is limited.
   void tune();
   // Highlights the mark of a plan that the search found, so that Enter uses it.
   void highlight(const jointer::ParetoPoint& plan);

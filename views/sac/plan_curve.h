@@ -8,9 +8,9 @@
 namespace jointer::views {
 
 // Memory during the training step with the plan: the forward, then the backward with recomputation.
-// Ghost curves behind it show the plan as solved and the joint graph as captured, which saves
-// everything. Each curve uses the program order of its graph; all are scaled to the same width.
-// Clicking the peak shows the tensors that contribute to it.
+// Outlines show the plan as solved and the joint graph as captured, which saves everything, or the
+// training step without tags. Each curve uses the program order of its graph; all are scaled to the
+// same width. Clicking the peak shows the tensors that contribute to it.
 class PlanCurve : public QWidget {
   Q_OBJECT
  public:

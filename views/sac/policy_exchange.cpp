@@ -61,7 +61,7 @@ QString effect_text(const PlanEffect& effect) {
 }
 
 // The distance between the plan that a text produces and the exported plan: the difference between
-// their peaks, in bytes.
+// their peaks, in bytes, or -1 if they are the same plan.
 std::int64_t distance_of(const PolicyExport& made) {
   if (made.gives_plan) return -1;
   if (!made.effect) return std::numeric_limits<std::int64_t>::max();
@@ -178,7 +178,7 @@ void PolicyExchange::ask(PolicyFormat format, const Exported& exported,
   box->setAttribute(Qt::WA_DeleteOnClose);
   const std::optional<TextEffect>& effect = exported.made.effect;
   box->setInformativeText(effect
-                              ? tr("The plan: %1.\nWith the text: %2.")
+                              ? tr("The plan: %1.\nWith the exported text: %2.")
                                     .arg(effect_text(effect->of_plan), effect_text(effect->of_text))
                               : QString::fromStdString(exported.made.differences.front()));
   const auto add = [&](const QString& text, std::function<void()> action) {

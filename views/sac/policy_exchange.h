@@ -9,9 +9,8 @@
 
 namespace jointer::views {
 
-// Exports policies to the clipboard or a file, in formats of other programs, and imports them. If a
-// format cannot express the plan, a dialog says so before anything is copied or saved, and offers
-// the formats that can.
+// Exports policies to the clipboard or a file, and imports them. If a format cannot express the
+// plan, a dialog says so before anything is copied or saved, and offers formats that come closer.
 class PolicyExchange : public QObject {
   Q_OBJECT
  public:

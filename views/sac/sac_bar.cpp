@@ -131,7 +131,7 @@ SolveSettings SacBar::settings() const {
           .solver = static_cast<KnapsackSolver>(solver_->currentData().toInt())};
 }
 
-// Shows the plan's settings in the controls, unless the user has changed the controls.
+// Shows the plan's settings in the controls if it was solved again.
 void SacBar::refresh() {
   const SacStatePtr state = session_.state();
   setVisible(state && state->can_change());
@@ -202,7 +202,8 @@ std::optional<std::int64_t> SacBar::limit() const {
   return settings().partitioner == Partitioner::min_cut ? budget_->limit() : std::nullopt;
 }
 
-// For a limit, shows the best plan on the curve immediately, then the plan that the search finds.
+// Previews the plan for the settings. For a limit, shows the best plan on the curve immediately,
+// then the plan that the search finds.
 void SacBar::try_settings() {
   if (is_refreshing_) return;
   enable_controls();

@@ -77,15 +77,15 @@ class SacBar : public QWidget {
   QPushButton* solve_ = nullptr;
   QPushButton* apply_tags_ = nullptr;
   QAction* pair_ = nullptr;
-  std::vector<QWidget*> of_partitioner_;
-  QWidget* more_ = nullptr;  // presets, exchange and pair
+  std::vector<QWidget*> of_partitioner_;  // hidden for a flat training step
+  QWidget* more_ = nullptr;               // presets, exchange and pair
   QToolButton* presets_ = nullptr;
   std::vector<Preset> preset_list_;
   SnapshotPtr checked_;  // the graph that the presets were checked for
   Task<std::vector<QString>> checking_;
   QToolButton* exchange_ = nullptr;
-  SacBasePtr shown_;            // state with the settings that the controls show
-  SacStepPtr shown_step_;       // state with the peaks that the controls show
+  SacBasePtr shown_;            // the solved plan with the settings that the controls show
+  SacStepPtr shown_step_;       // the training step for which the controls were reset
   bool is_refreshing_ = false;  // the controls are being updated by the program
 };
 

@@ -31,7 +31,7 @@ QString plan_difference_text(const PlanFigures& from, const PlanFigures& to) {
   add(SacFigures::tr("offloaded"), from.offloaded_bytes, to.offloaded_bytes, bytes_difference_text);
   add(SacFigures::tr("recomputed calls"), static_cast<std::int64_t>(from.recomputed),
       static_cast<std::int64_t>(to.recomputed), count_difference_text);
-  return parts.isEmpty() ? SacFigures::tr("no change") : parts.join(QStringLiteral(" · "));
+  return parts.isEmpty() ? SacFigures::tr("no change") : parts.join(kBetween);
 }
 
 SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), session_(session) {
@@ -119,7 +119,7 @@ void SacFigures::refresh() {
   show_ordered();
 }
 
-// The step time and the peak are in the order that a search found; the other numbers are for the
+// Shows the step time and the peak in the order that a search found. The other numbers are for the
 // plan's own order.
 void SacFigures::show_ordered() {
   const SacStatePtr state = session_.state();
@@ -179,8 +179,9 @@ void SacFigures::explain(const SacState& state) {
                  ? tr("Maximum allocated memory in the training step with its tags applied.")
                  : tr("Maximum allocated memory."));
   reserved_->setProperty(
-      "how", state.base ? tr("Memory that the caching allocator would reserve on the device for "
-                             "these two graphs. Appears shortly after the other numbers.")
+      "how", state.base ? tr("Memory that the caching allocator would reserve on the device if "
+                             "forward and backward run as two graphs with this plan. Appears "
+                             "shortly after the other numbers.")
              : state.is_step()
                  ? tr("Memory that the caching allocator would reserve on the device for the "
                       "training step with its tags applied.")
@@ -260,8 +261,6 @@ void SacFigures::set_compact(bool compact) {
 QString SacFigures::summary() const {
   const SacStatePtr state = session_.state();
   if (!state) return {};
-  // Numbers that the scoreboard also shows come last. Offloaded bytes are left out if they are
-  // zero.
   QStringList parts{tr("peak %1").arg(peak_->value().text()),
                     tr("step %1").arg(step_->value().text())};
   if (session_.ordered().figures()) parts << tr("in order %1").arg(ordered_->value().text());

@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // The numbers of the plan, compared with the plan as solved and with the joint graph. For a flat
-// training step, the numbers with its tags applied, compared with those without tags. Below them
-// are the predicted numbers for the switch under the pointer or with keyboard focus.
+// training step, the numbers with its tags applied, compared with those without tags. Below them is
+// the current preview, such as that of the switch under the pointer.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:
@@ -54,8 +54,8 @@ class SacFigures : public QWidget {
   bool is_compact_ = false;
 };
 
-// The differences between two plans, such as "peak +0.1 GiB, step -2.1 ms, saved +0.1 GiB", or "no
-// change".
+// The differences between two plans, such as "peak +0.1 GiB · step −2.1 ms · saved +0.1 GiB", or
+// "no change".
 QString plan_difference_text(const PlanFigures& from, const PlanFigures& to);
 
 }  // namespace jointer::views

@@ -96,8 +96,8 @@ void SacModel::set_grouping(SacGrouping grouping) {
   make_rows();
 }
 
-// Without a plan, there are no chains: recomputation is already in the graph, or calls are tagged
-// individually.
+// Only a joint graph's plan has chains. In other graphs, recomputation is already in the graph, or
+// calls are tagged individually.
 void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();

@@ -57,9 +57,9 @@ class SacModel : public TableModel {
   [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
   // The visible tensors in these rows that choosing `keep` changes; nullopt leaves them to the
   // partitioner. Only calls can have a policy. A tensor's own row always counts. A group stands for
-  // its activations, or for its gathered weights if it has no activations. Recomputing or
-  // offloading a group affects only tensors that the plan currently saves. Each tensor is listed
-  // once.
+  // its activations, or for its gathered weights if it has no activations. Recomputing a group
+  // affects only its saved and offloaded tensors, and offloading a group only its saved ones. Each
+  // tensor is listed once.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows,
                                                std::optional<Keep> keep) const;
 

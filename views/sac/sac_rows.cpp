@@ -129,7 +129,7 @@ class Grouper {
     int place = -1;
     std::vector<Entry> entries;    // sorted
     std::vector<int> tensors;      // one per entry
-    std::vector<std::size_t> met;  // entries in the order of first occurrence
+    std::vector<std::size_t> met;  // indices into `entries`, in the order found
   };
 
   void collect(int index, const std::string& path, Layer& layer) const {

@@ -276,23 +276,18 @@ bool SacTable::eventFilter(QObject* watched, QEvent* event) {
   return TablePane::eventFilter(watched, event);
 }
 
-bool SacTable::key_press(int key) {
+void SacTable::key_press(int key) {
   switch (key) {
     case Qt::Key_S:
-      set_keep(Keep::save);
-      return true;
+      return set_keep(Keep::save);
     case Qt::Key_R:
-      set_keep(Keep::recompute);
-      return true;
+      return set_keep(Keep::recompute);
     case Qt::Key_O:
-      set_keep(Keep::offload);
-      return true;
+      return set_keep(Keep::offload);
     case Qt::Key_Space:
-      toggle();
-      return true;
+      return toggle();
     default:
-      set_keep(std::nullopt);
-      return true;
+      return set_keep(std::nullopt);
   }
 }
 

@@ -25,7 +25,7 @@ class SacTable : public TablePane {
 
  public slots:
   // Sets the policy of the selected rows, or of the nodes selected in other panes. nullopt leaves
-  // the decision to the partitioner.
+  // the decision to the partitioner or, in a flat training step, removes the tags.
   void set_keep(std::optional<jointer::Keep> keep);
   // Recomputes the selected tensors if all of them are saved; otherwise saves them.
   void toggle();
@@ -60,7 +60,7 @@ class SacTable : public TablePane {
   [[nodiscard]] QString why_nothing(std::optional<Keep> keep) const;
   void tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
   bool press(QPoint at);
-  bool key_press(int key);
+  void key_press(int key);
   void hover(QPoint at);
   void leave();
   void preview(std::vector<NodeId> nodes, std::optional<Keep> keep);
