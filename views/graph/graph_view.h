@@ -20,8 +20,8 @@ namespace jointer::views {
 // content, ladder_layout.h for positions and ladder_painter.h for painting.
 //
 // Mouse: a click selects; a double-click or a click on a toggle expands or collapses; dragging or
-// the wheel pans; Ctrl+wheel zooms at the pointer. A clicked item keeps its position on screen. The
-// strip on the right shows the whole ladder; dragging in it moves the view.
+// the wheel pans; Ctrl+wheel zooms at the pointer. A row that is expanded or collapsed keeps its
+// position on screen. The strip on the right shows the whole ladder; dragging in it moves the view.
 class GraphView : public QAbstractScrollArea {
   Q_OBJECT
  public:

@@ -25,9 +25,9 @@ using GroupLayoutPtr = std::shared_ptr<const GroupLayout>;
 // Edges are data dependencies between boxes of the same side.
 GroupGraphs group_graphs(const Graph& graph, const Ladder& ladder, int leaf);
 
-// Lays out all sufficiently small groups with a single `dot` process, and the others with Jointer's
-// own layout. If dot does not finish in time, or if the name of its program is empty, lays out all
-// groups with Jointer's layout.
+// Lays out all sufficiently small groups with a single `dot` process. Uses Jointer's own layout for
+// the others, for groups that dot draws too wide, and for all groups if dot fails, does not finish
+// in time, or if the name of its program is empty.
 std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
                                         const LayoutStyle& style, const DotOptions& dot);
 

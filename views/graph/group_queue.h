@@ -26,7 +26,7 @@ class GroupQueue : public QObject {
   // Lays out these groups with Jointer's own layout unless they are cached, and waits for the
   // result.
   void lay_out_now(std::vector<GroupGraphs> graphs);
-  // Number of groups being laid out.
+  // Number of groups that were requested and have not been laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
 
  signals:

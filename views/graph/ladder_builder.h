@@ -20,7 +20,7 @@ class LadderBuilder {
     std::vector<int> children;
     std::array<std::vector<NodeId>, 2> boxes;
     std::vector<NodeId> others;  // parameters, buffers, placeholders for values from the other half
-    std::size_t first_step = 0;  // position of the first node
+    std::size_t first_step = 0;  // position of the first call
     std::uint64_t structure = 0;
   };
 

@@ -38,7 +38,8 @@ struct LadderStyle {
   LayoutStyle node;
 };
 
-// The rows that the user expanded, by key. A fold is expanded if its first member is in `unfolded`.
+// The rows that the user expanded, by key. A fold is expanded if its first member is in
+// `unfolded_`.
 class LadderExpansion {
  public:
   [[nodiscard]] bool is_open(const Ladder& ladder, int row) const;

@@ -13,10 +13,10 @@ struct LadderMarks {
   // For each row, the numbers of selected nodes in the forward and in the backward, including those
   // in the rows below.
   std::vector<std::array<std::int32_t, 2>> selected;
-  std::vector<NodeId> nodes;  // sorted by id
-  // The same for the nodes found by a search.
+  std::vector<NodeId> nodes;  // the selected nodes, sorted by id
+  // The same numbers for the nodes found by a search.
   std::vector<std::array<std::int32_t, 2>> found;
-  std::vector<NodeId> hits;  // sorted by id
+  std::vector<NodeId> hits;  // the nodes found by a search, sorted by id
   NodeId current;
   LadderPlace current_place;  // the node `current`, or the collapsed row that contains it
   LadderSide current_side = LadderSide::forward;

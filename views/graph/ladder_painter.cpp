@@ -264,7 +264,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   painter_.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, line);
 }
 
-// Paints collectives, right-aligned. Returns the width used.
+// Paints the exposed time and the collectives, right-aligned. Returns the width used.
 double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const QRectF& room,
                                   const QColor& text) {
   const double s = scene_.view.scale;
@@ -341,7 +341,7 @@ void LadderPainter::paint_routes(const LadderItem& item, LadderSide side) {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   const double left = scene_.view.from_x(0), right = scene_.view.from_x(scene_.view.width);
   const QColor quiet = scene_.theme.ghost;
-  // At this scale, there are many thin lines, for which antialiasing would not be visible.
+  // At a small scale, there are many thin lines, for which antialiasing would not be visible.
   const bool is_small = scene_.view.scale < kMinTextScale;
   painter_.setRenderHint(QPainter::Antialiasing, !is_small);
   painter_.setBrush(Qt::NoBrush);

@@ -73,7 +73,7 @@ QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
 // Totals in words, the full text first, then shorter ones: "saved 19.6 GiB, recomputed 4.5 GiB",
 // "saved 19.6 GiB".
 QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes);
-// "layers.0 .. 31"
+// "layers.0..31"
 QString row_name(const LadderRow& row);
 
 }  // namespace jointer::views

@@ -172,8 +172,8 @@ void LadderPainter::paint_port_labels() {
 
 // --- Inputs and users of the current node ---
 
-// Within a group, the line follows the edges of the drawing; across the channel, it is a rung;
-// elsewhere, it is an arc next to the column.
+// Within a group, a frame marks the other node; across the channel, the rung shows the connection;
+// elsewhere, a line runs next to the column.
 void LadderPainter::paint_flows() {
   const LadderMarks& marks = scene_.marks;
   if (!marks.current || marks.current_place.item < 0) return;

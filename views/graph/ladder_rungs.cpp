@@ -54,7 +54,7 @@ class RungFinder {
   RungFinder(const Graph& graph, const Ladder& ladder)
       : graph_(graph), ladder_(ladder), rung_by_storage_(graph.storage_count(), -1) {}
 
-  LadderRungs as_it_stands(const MemoryTimeline& memory) {
+  LadderRungs without_plan(const MemoryTimeline& memory) {
     for (const Lifetime& l : memory.lifetimes()) {
       const bool is_saved = l.category == MemoryCategory::saved_activation;
       if (!l.producer || (!is_saved && l.category != MemoryCategory::recomputed)) continue;
@@ -81,7 +81,7 @@ class RungFinder {
         if (t.storage && counts(t)) add_made_by(id, n, graph_.real_storage(t.storage));
     }
     read_rungs();
-    read_through_what_is_made_again();
+    read_through_recomputation();
     std::erase_if(found_.rungs, [](const Rung& r) {
       return r.state == RungState::recompute && r.reader_count == 0;
     });
@@ -89,8 +89,8 @@ class RungFinder {
   }
 
  private:
-  // The decision of a plan about a storage. `held` means that the storage exists for the entire
-  // step.
+  // The decision of a plan about a storage. `held`: the storage exists for the entire step.
+  // `of_backward`: the backward allocates it.
   enum class Fate : std::uint8_t { none, held, save, offload, of_backward };
 
   int& rung_in(StorageId storage) { return rung_by_storage_[storage.index()]; }
@@ -147,8 +147,8 @@ class RungFinder {
   void add_made_by(NodeId id, const Node& n, StorageId storage) {
     Fate& fate = fates_[storage.index()];
     if (fate == Fate::held || fate == Fate::of_backward || rung_in(storage) >= 0) return;
-    const bool is_made_again = fate == Fate::none && n.has(Node::recomputed);
-    if (fate == Fate::none && !is_made_again && n.phase != Phase::forward) {
+    const bool is_recomputed = fate == Fate::none && n.has(Node::recomputed);
+    if (fate == Fate::none && !is_recomputed && n.phase != Phase::forward) {
       fate = Fate::of_backward;
       return;
     }
@@ -156,15 +156,15 @@ class RungFinder {
                                    ? bytes_on_host_[storage.index()]
                                    : allocated_bytes(graph_.storage(storage).bytes.value, runs_on_);
     if (bytes == 0) return;
-    add(storage, {.producer = is_made_again ? origin_of(id) : id,
+    add(storage, {.producer = is_recomputed ? origin_of(id) : id,
                   .bytes = bytes,
                   .state = fate == Fate::save      ? RungState::save
                            : fate == Fate::offload ? RungState::offload
                                                    : RungState::recompute,
-                  .is_saved = !is_made_again});
+                  .is_saved = !is_recomputed});
   }
 
-  void read_through_what_is_made_again() {
+  void read_through_recomputation() {
     const auto has_no_reader = [](const Rung& r) {
       return r.state != RungState::recompute && r.reader_count == 0;
     };
@@ -270,7 +270,7 @@ class RungFinder {
 }  // namespace
 
 LadderRungs find_rungs(const Graph& graph, const MemoryTimeline& memory, const Ladder& ladder) {
-  return RungFinder(graph, ladder).as_it_stands(memory);
+  return RungFinder(graph, ladder).without_plan(memory);
 }
 
 LadderRungs find_rungs_of_plan(const Graph& joint, const SavePlan& plan,

@@ -28,7 +28,7 @@ class LadderSelection : public QObject {
   void refresh_marks();
 
   // With Ctrl or Shift, these functions add to the selection; Ctrl toggles a single node. Selecting
-  // a row selects its calls, or its parameters if it has no calls.
+  // a row selects its calls on that side, or all of its nodes there if it has no calls.
   void select_row(int row, LadderSide side, Qt::KeyboardModifiers modifiers = {});
   void select_node(NodeId node, Qt::KeyboardModifiers modifiers = {});
   // Selects the producers of a link's tensors.

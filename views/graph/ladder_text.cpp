@@ -43,7 +43,7 @@ QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
         bytes_text(r.parameter_bytes));
   if (const QString saved = rung_text(r.saved, r.recomputed_bytes);
       !saved.isEmpty() && side == LadderSide::forward)
-    all << tr("saved for backward: %1").arg(saved);
+    all << tr("values for the backward: %1").arg(saved);
   return all;
 }
 

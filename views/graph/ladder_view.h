@@ -26,7 +26,8 @@ struct LadderView {
   [[nodiscard]] double bottom() const { return from_y(height); }
   // Zooms around a point, which keeps its position on screen.
   void zoom_at(double screen_x, double screen_y, double factor);
-  // Shows the whole ladder, centered, at a scale of at most 1.
+  // Shows the whole ladder if the minimum scale permits, centered horizontally, at a scale of at
+  // most 1.
   void fit(const LadderLayout& layout);
   // Scrolls as little as possible to show [begin, end), or the beginning if the range does not fit.
   void show_y(double begin, double end, double room = 0);

@@ -11,7 +11,8 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMaxFlows = 24;  // maximum number drawn, unless one is selected
+// If more flows are visible, only those of selected nodes are drawn.
+constexpr std::size_t kMaxFlows = 24;
 constexpr double kFlowLeastPixels = 6;
 constexpr int kGhostLane = 3;
 constexpr int kHitHeight = 6;  // height of the tick above a node that a search has found
@@ -40,7 +41,7 @@ void LanesPainter::paint(QPainter& painter) const {
   painter.restore();
 }
 
-// Paints a thin line under each lane where its nodes were in the graph as opened.
+// Paints thin lines below the lane where its nodes were in the graph as opened.
 void LanesPainter::paint_ghost(QPainter& painter, std::size_t row) const {
   const Snapshot* opened = scene_.content.ghost();
   if (opened == nullptr || scene_.content.rows()[row].is_measured ||

@@ -96,7 +96,7 @@ void MemoryPainter::paint_peak(QPainter& painter, const MemoryTrack& track) cons
       .paint(painter, scene_.theme, scene_.theme.warning);
 }
 
-// Paints nothing if the point is outside of a zoomed axis.
+// Paints a mark, unless the point is outside of a zoomed axis.
 void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color) const {
   if (!scene_.layout.memory.adjusted(-1, -4, 1, 4).contains(at)) return;
   painter.setRenderHint(QPainter::Antialiasing);

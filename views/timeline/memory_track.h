@@ -15,7 +15,7 @@
 
 namespace jointer::views {
 
-// Paints the stacked memory curve with at most one rectangle per category and pixel column.
+// Paints the stacked memory curve, at a cost bounded by pixels.
 class MemoryTrack {
  public:
   MemoryTrack(const TimelineData& data, const AxisView& axis, QRect area, BytesView bytes,

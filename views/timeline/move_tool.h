@@ -47,8 +47,8 @@ class MoveTool : public QObject {
   void anchor();
   // The x coordinate of a gap.
   [[nodiscard]] int x_of(std::size_t gap) const;
-  // How far the pointer is beyond an edge of the axis, or into the narrow margin inside it, in
-  // pixels; negative at the left edge.
+  // The distance of the pointer from the inner end of a narrow margin at each edge of the axis, in
+  // pixels: negative at or beyond the left edge, positive at or beyond the right edge, otherwise 0.
   [[nodiscard]] int beyond_edge(int x) const;
 
   const TimelineContent& content_;
@@ -57,7 +57,7 @@ class MoveTool : public QObject {
   NodeId pressed_;
   QPoint press_, last_;
   bool is_dragged_ = false, moved_by_key_ = false, is_scrolling_ = false;
-  double begin_ = 0, end_ = 0;  // the visible range when the pointer last moved
+  double begin_ = 0, end_ = 0;  // the visible range after its last change
   QTimer patience_;             // a long press picks up a node without pointer motion
   QTimer scrolling_;            // while the pointer is beyond an edge of the view
   std::unique_ptr<GapScale> scale_;

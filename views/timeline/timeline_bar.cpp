@@ -96,7 +96,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   range_->setText(range->text());
 }
 
-// Uses a separate group, so that these buttons and those for the axis are not exclusive.
+// Uses a separate group, so that checking one of these buttons does not uncheck those for the axis.
 void TimelineBar::add_program_choice() {
   auto* choice = new QButtonGroup(this);
   const auto add = [&](const QString& text, const char* name, bool is_partitioned,

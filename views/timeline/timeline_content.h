@@ -31,7 +31,8 @@ class TimelineContent : public QObject {
     const HeldMove* held = planner_.held();
     return held == nullptr ? document_.snapshot() : *held->shown;
   }
-  // The graph as opened, which is drawn behind an edited graph; null if it is the graph shown.
+  // The graph as opened, which is drawn behind an edited graph; null if it is hidden, or if it is
+  // the graph shown.
   [[nodiscard]] const Snapshot* ghost() const;
   // The data that defines the axis and the positions of nodes and moments on it.
   [[nodiscard]] const TimelineData& data() const { return data_of(kind_); }
@@ -126,7 +127,7 @@ class TimelineContent : public QObject {
 
   Document& document_;
   const MovePlanner& planner_;
-  SnapshotPtr last_;  // the document's snapshot before the last change
+  SnapshotPtr last_;  // the document's snapshot after its last change
   AxisKind kind_ = AxisKind::estimated_time;
   std::vector<Row> rows_;
   bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true, show_lane_legend_ = true;

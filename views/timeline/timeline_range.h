@@ -19,14 +19,14 @@ class TimelineRange : public QObject {
   [[nodiscard]] const AxisView& axis() const { return axis_; }
   // "120 ms to 180 ms"
   [[nodiscard]] QString text() const;
-  // Sets where the axis is on screen. Does not emit `changed`.
+  // Sets the position of the axis on screen. Does not emit `changed`.
   void set_pixels(int left, int width) { axis_.set_pixels(left, width); }
 
   void zoom_at(double pixel, double factor);
   void pan_by(double pixels);
   // Shows [begin, end] with a margin on both sides, given as a fraction of the range.
   void show(std::int64_t begin, std::int64_t end, double margin);
-  // Scrolls by the minimum needed to show [begin, end].
+  // Scrolls to show [begin, end]; see AxisView::reveal.
   void reveal(std::int64_t begin, std::int64_t end);
   // Centers a position that is given as a fraction of the whole axis.
   void center_at(double share);

@@ -149,8 +149,8 @@ void TimelineView::go_to(NodeId node) {
   views::go_to(document_, node);
 }
 
-// Scrolls by the minimum needed to show a node that was selected elsewhere. If several nodes are
-// selected, there is no single position to scroll to.
+// Scrolls to a node that was selected elsewhere. If several nodes are selected, there is no single
+// position to scroll to.
 void TimelineView::follow_selection() {
   const auto nodes = document_.selection().nodes();
   if (nodes.size() == 1 && drag_ == Drag::none) {
@@ -180,7 +180,7 @@ KeysGroup TimelineView::keys() {
               "legal range and the effect of each position")},
           {tr("Drag a stall"), tr("Move the wait")},
           {tr("Drag a node in program order"), tr("Move the node")},
-          {tr("Shift while dragging, C"), tr("Also move the chain of cheap nodes")},
+          {tr("Shift while dragging, C"), tr("Move with the chain of cheap nodes, or without it")},
           {tr("Alt while dragging"), tr("Do not snap to the best positions")},
           {tr("Left, Right, Home, End, Enter, Esc"),
            tr("While a node is held: move by one position, move to the ends, drop, cancel")},
@@ -357,7 +357,7 @@ bool TimelineView::turn_memory(const QWheelEvent& event) {
   return true;
 }
 
-// Changes the cursor while it is over a node that can be moved along the axis.
+// Sets the cursor for the plan's peak, a node that can be moved along the axis, or neither.
 void TimelineView::show_cursor(QPoint at) {
   if (space_held_) return;
   const TimelineScene scene = this->scene();
