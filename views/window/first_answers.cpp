@@ -14,7 +14,8 @@ QString name_of(const Graph& graph, NodeId node) {
   return to_qstring(graph.name(node));
 }
 
-// The collective with the longest exposed time; null if none is exposed.
+// The collective, or copy to or from the host, with the longest exposed time; null if none is
+// exposed.
 const CollectiveTiming* most_exposed(const Simulation& simulation) {
   const auto all = simulation.collectives();
   const auto most = std::ranges::max_element(all, {}, &CollectiveTiming::exposed_ns);
@@ -56,7 +57,7 @@ FirstAnswer answer_communication(const Snapshot& snapshot) {
   const CollectiveTiming* most = most_exposed(simulation);
   if (most == nullptr) return {.text = nothing_exposed(simulation), .node = {}};
   return {.text = tr("%1 does: compute waits for it for %2. In total, %3 of the step's %4 is "
-                     "exposed communication. %5 Press E for the next exposed collective.")
+                     "exposed communication. Reason: %5. Press E for the next exposed collective.")
                       .arg(name_of(snapshot.graph, most->start), time_text(most->exposed_ns),
                            time_text(simulation.exposed_ns()), time_text(simulation.step_ns()),
                            QString::fromStdString(reason_text(snapshot.graph, *most))),
@@ -67,10 +68,15 @@ FirstAnswer answer_what_if(const Snapshot& snapshot) {
   const Simulation& simulation = snapshot.analysis.simulation;
   const CollectiveTiming* most = most_exposed(simulation);
   if (most == nullptr || most->is_transfer)
-    return {.text = tr("%1 Try a pass instead: add one in the Pipeline pane, run it, and compare "
-                       "the numbers at the top. Ctrl+Z undoes its edit.")
-                        .arg(nothing_exposed(simulation)),
-            .node = {}};
+    return {
+        .text = tr("%1 Try a pass instead: add one in the Pipeline pane, run it, and compare "
+                   "the numbers at the top. Ctrl+Z undoes its edit.")
+                    .arg(most == nullptr
+                             ? nothing_exposed(simulation)
+                             : tr("The longest exposed time is that of %1, a copy to or from the "
+                                  "host.")
+                                   .arg(name_of(snapshot.graph, most->start))),
+        .node = {}};
   return {.text = tr("%1 is picked up. Drag it, or press Left and Right: the numbers at the top "
                      "show the result of each position. Enter drops it, B moves it to the best "
                      "position, Esc cancels. Ctrl+Z undoes the move.")

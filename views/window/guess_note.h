@@ -8,10 +8,9 @@
 
 namespace jointer::views {
 
-// A note next to the numbers that says how much the step time depends on a guess: where the ranks
-// of process groups run that the capture does not describe. Hidden if the guess changes the step
-// time by at most 1%. Clicking the note requests the settings. The note is computed on a worker
-// thread.
+// A note next to the numbers that says how much the step time depends on a guess about the ranks of
+// process groups that the capture does not describe. Hidden if the guess changes the step time by
+// at most 1%. Clicking the note requests the settings. The note is computed on a worker thread.
 class GuessNote : public QToolButton {
   Q_OBJECT
  public:

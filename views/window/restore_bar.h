@@ -26,8 +26,8 @@ struct RestoredWork {
   bool has_pipeline = false;
 };
 
-// "Restored 12 edits of llama3_8b, last changed at 14:02.", with the date unless it is today. Empty
-// if there was nothing to restore.
+// "Restored 12 edits of llama3_8b, last changed at 14:02.", with the date unless it is today.
+// `changed_at`: in seconds since 1970; 0 if not known. Empty if there was nothing to restore.
 QString restored_text(const RestoredWork& work, const QString& title, std::int64_t changed_at);
 
 }  // namespace jointer::views
