@@ -339,7 +339,7 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
                        });
 }
 
-// The tab of values is visible only if there are any. If only the plan differs, it becomes current.
+// The plan's tab is visible only if values differ, and becomes current if nothing else differs.
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);

@@ -87,7 +87,7 @@ class ComparePane : public QWidget {
   std::shared_ptr<const Comparison> comparison_;
   bool is_low_ = true;
   bool is_plan_alone_ = false;  // only the plans of the states differ
-  quint64 wanted_ = 0;          // the newest request
+  quint64 wanted_ = 0;          // number of the newest request
   bool is_stale_ = true;
   ComparedFile before_;               // the input of the pass, if known
   std::vector<ComparedFile> chosen_;  // files chosen by the user

@@ -42,7 +42,7 @@ void add_plan_rows(const Comparison& comparison, std::vector<MetricRow>& rows) {
                                     : tr("Plan: %1"))
         .arg(figure);
   };
-  // The numbers of a pair are the same as those of its plan, which follow below.
+  // A pair's own numbers are those of its plan, which follow.
   if (kind != SacKind::partitioned) {
     rows.push_back(
         bytes_row(name(tr("peak memory")), was.figures.peak_bytes, is.figures.peak_bytes));
@@ -85,7 +85,7 @@ std::vector<MetricRow> metric_rows(const Comparison& comparison) {
 
 namespace {
 
-// Both formats have rows of cells under headings.
+// `line` adds a row of cells in the format of the text.
 template <class Line>
 void add_metrics(const Comparison& comparison, Line line) {
   for (const MetricRow& row : metric_rows(comparison))

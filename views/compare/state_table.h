@@ -49,7 +49,7 @@ class StateTable : public TablePane {
   std::vector<StateChoice> choices_;
   std::size_t reference_ = 0;
   std::vector<Known> known_;
-  quint64 wanted_ = 0;  // the newest request
+  quint64 wanted_ = 0;  // number of the newest request
   Task<Metrics> computing_;
 };
 

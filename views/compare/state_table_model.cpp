@@ -18,7 +18,7 @@ StateTableModel::StateTableModel(QObject* parent) : TableModel(parent) {
   };
   columns_ = {
       {.title = tr("state"),
-       .meaning = tr("State of an open document, or file."),
+       .meaning = tr("State of an open document, or a file."),
        .max_width = 360},
       bytes(tr("peak"), tr("Maximum allocated memory.")),
       change(tr("Δ peak"),

@@ -103,7 +103,7 @@ std::vector<int> Ladder::identical(int row) const {
     outermost = r;
     siblings = std::move(same);
   }
-  // A row's key is a prefix of the keys of the rows below it.
+  // Apart from the asterisk of a fold, a row's key is a prefix of the keys of the rows below it.
   const bool is_fold = this->row(row).kind == LadderRow::Kind::fold;
   const std::string below =
       outermost == row

@@ -74,7 +74,7 @@ struct LadderRow {
   std::string name;  // relative to the parent: "layers.0"; a fold has the name of its first member
   std::string type;  // class name, or the code of a source line
   std::string path;  // "layers.0.attention"
-  std::string key;   // stable across edits; a fold has the key of its first member, followed by *
+  std::string key;   // stable across edits; a fold has the path of its first member, preceded by *
   int parent = -1, depth = 0;
   int end = 0;                  // the rows below it are [index + 1, end)
   int members = 1;              // number of rows in a fold
@@ -83,8 +83,8 @@ struct LadderRow {
 
   std::array<LadderSums, 2> sides;
   std::int64_t parameters = 0, parameter_bytes = 0;
-  BytesByState saved{};               // bytes of rungs from the forward that occupy memory
-  std::int64_t recomputed_bytes = 0;  // bytes of all other rungs from the forward
+  BytesByState saved{};               // bytes of the rungs with is_saved, by state
+  std::int64_t recomputed_bytes = 0;  // bytes of the other rungs
 
   [[nodiscard]] const LadderSums& side(LadderSide s) const { return sides[index_of(s)]; }
   [[nodiscard]] std::int64_t saved_bytes() const {

@@ -81,7 +81,7 @@ void ModuleModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> ra
   columns_[type_column].title = shows_source_lines() ? tr("code") : tr("class");
   columns_[name_column].meaning = shows_source_lines()
                                       ? tr("The capture has no module names; nodes are grouped by "
-                                           "the innermost line of their stack trace.")
+                                           "the innermost line of their stack traces.")
                                       : QString();
   sum_up();
   make_rows();
@@ -215,7 +215,7 @@ std::uint64_t ModuleModel::key(int row) const {
 }
 
 std::vector<NodeId> ModuleModel::nodes(int row) const {
-  // A row is in the subtree of `row` if the row's parent is.
+  // A later row is in the subtree of `row` if its parent is.
   std::vector<char> is_below(rows_.size(), 0);
   is_below[as_index(row)] = 1;
   for (int r = row + 1; r < row_count(); ++r)

@@ -28,7 +28,7 @@ class PaletteModel : public QAbstractListModel {
   // Sets the available actions. Excludes menus, separators and actions without text. Actions that
   // are deleted later are skipped.
   void set_actions(const QList<QAction*>& actions);
-  // Sets the document whose nodes are searched; may be null.
+  // Sets the document whose nodes and modules are searched; may be null.
   void set_document(Document* document);
   void set_text(const QString& text);
 

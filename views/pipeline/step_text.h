@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// Texts for pipeline steps, used in lists, summaries and menus.
+// Texts for pipeline steps, used in lists and summaries.
 
 // For example, "activation_budget=0.5, solver=greedy"; empty without arguments.
 QString arguments_text(const PipelineStep& step);

@@ -31,7 +31,7 @@ class QueryRunner : public QObject {
 
  signals:
   void started();
-  // The query has ended. Not emitted after `cancel`.
+  // One of these is emitted when the query has ended, unless it was cancelled.
   void answered(const jointer::views::QueryAnswer& answer);
   void failed(const QString& message);
 

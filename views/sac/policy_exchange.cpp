@@ -150,7 +150,7 @@ Result<PolicyExchange::Exported> PolicyExchange::make_export(const SacState& sta
   return exported;
 }
 
-// Runs on a worker thread, since finding operator lists that express a plan takes a while.
+// Exports on a worker thread, since finding operator lists that express a plan takes a while.
 void PolicyExchange::export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use,
                                  std::function<void(PolicyFormat)> instead) {
   const SacStatePtr state = session_.state();

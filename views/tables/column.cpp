@@ -31,7 +31,7 @@ QString exact_in(Unit unit, std::int64_t number) {
   }
 }
 
-// "+1.2%", "-0.031%", "0%": small differences get more decimals.
+// "+1.2%", "−0.031%", "0%": small differences get more decimals.
 QString change_text(double fraction) {
   if (fraction == 0) return QStringLiteral("0%");
   return (fraction < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +

@@ -89,7 +89,7 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   painter.fillRect(QRect(strip.left(), strip.top(), strip.width(), 2), theme_.accent);
 
   const bool has_notes = !held_.carried.isEmpty() || !held_.reordered.isEmpty();
-  // In a low strip, notes on other ranks take precedence over the constraints.
+  // In a low strip, the notes take precedence over the constraints.
   const bool has_ends = !has_notes || strip.height() >= kMinHeight + kLine;
   const int lines = has_notes && has_ends ? 4 : 3;
   const int rows = strip.height() - lines * kLine - 4 * kRowGap;

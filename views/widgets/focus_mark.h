@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// Shows where keys go: with a frame around an area of the window, such as a pane, and a thinner one
+// Shows where keys go, with a frame around an area of the window, such as a pane, and a thinner one
 // around the widget in it that has the keyboard focus. The mark is a child of the area, is drawn
 // above the other children, and ignores mouse events.
 class FocusMark : public QWidget {
