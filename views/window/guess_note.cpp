@@ -9,11 +9,10 @@ GuessNote::GuessNote(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
   setObjectName(QStringLiteral("guess"));
   setAutoRaise(true);
-  setToolTip(tr(
-      "The capture lacks the ranks of some process groups. The estimates assume that the ranks of "
-      "such a group are consecutive. If the ranks are spread across nodes, they communicate over "
-      "the "
-      "network. Click to set how far apart they are."));
+  setToolTip(
+      tr("The capture lacks the ranks of some process groups. The estimates assume that the ranks "
+         "of such a group are consecutive. If the ranks are spread across nodes, they communicate "
+         "over the network. Click to set how far apart they are."));
   hide();
   connect(&document_, &Document::changed, this, &GuessNote::compute);
   compute();
