@@ -9,15 +9,15 @@ namespace jointer {
 
 // Returns each node's own time under its key: the median if several nodes share a key, so that a
 // run counts once. Leaves out waits, whose time is the collective's; collectives measured without
-// other ranks; views, unless the device is a CPU, since they launch nothing; negative times; and
-// nodes that the graph does not contain. `ranks_per_machine` gives the number of machines that a
-// group spans.
+// other ranks; views and getitem, unless the device is a CPU, since they launch nothing; negative
+// times; and nodes that the graph does not contain. `ranks_per_machine` determines how many
+// machines a group spans.
 CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
                          std::int64_t ranks_per_machine = 8);
 
 // Stores the samples in the cost database that JOINTER_COSTS names, or in the default one; creates
-// the database if necessary. Returns the samples so that the caller can report them. Errors: same
-// as CostDatabase.
+// the database if necessary. Returns the samples so that the caller can report them. Error (usage):
+// the measurement does not name its device. Other errors: same as CostDatabase.
 Result<CostSamples> store(const Graph& graph, const Measurement& measurement);
 
 }  // namespace jointer

@@ -72,7 +72,7 @@ struct CompiledBlock {
   std::string name;                      // "joint", "forward", "backward", "region 2"
   std::vector<std::uint32_t> positions;  // of the nodes that it replaces, ascending
   std::int64_t peak_bytes = 0;           // maximum allocated while it ran
-  // From a profiled run, as for NodeTime; 0 otherwise.
+  // From a profiled run, as in NodeTime; 0 without one.
   std::int64_t start_ns = 0, end_ns = 0, own_ns = 0;
   // Allocated bytes while it ran, as it allocated and released memory. Times count from the block's
   // start and ascend; the last one is the block's end. Empty if the device does not report them.
@@ -84,7 +84,7 @@ struct GpuState {
   std::int64_t sm_mhz = 0, max_sm_mhz = 0, memory_mhz = 0;
   std::int64_t milliwatts = 0, celsius = 0;
   std::int64_t used_bytes = 0;  // of the GPU's memory, by all processes
-  // Reasons for clocks below the maximum, such as "power limit".
+  // Reasons for reduced clocks, such as "power limit".
   std::vector<std::string> slowdowns;
 };
 
@@ -138,8 +138,8 @@ using RankEvent = std::variant<RankStarted, RankProgress, RankNote, RankMeasured
 
 // The event as one line, without the line break.
 std::string write_event(const RankEvent& event);
-// std::nullopt if the line is not an event. Unknown keys are ignored. If the first line announces a
-// newer protocol, returns a failure that says so.
+// Returns nullopt if the line is not an event. Ignores unknown keys. If the line announces a newer
+// protocol, returns a RankFailed that says so.
 std::optional<RankEvent> parse_event(std::string_view line);
 
 }  // namespace jointer

@@ -39,11 +39,11 @@ struct PeakExplanation {
     std::int64_t ns = 0;  // 0 without a profile
   };
   std::vector<Block> blocks;
-  // The node that was running when memory (including scratch) peaked; invalid if there is no
-  // profile, or if a compiled block was running.
+  // The node that was running when memory (including scratch) peaked; none if there is no profile,
+  // if memory peaked at the start, or if a compiled block was running.
   NodeId peak_node;
-  // The first node outside of compiled blocks after which the held memory differs from the
-  // prediction, and the difference.
+  // The first node outside of compiled blocks at which the held memory differs from the prediction,
+  // and the difference in bytes. If it differs at the start, there is no node.
   NodeId first_different;
   std::int64_t first_difference = 0;
 };

@@ -44,7 +44,8 @@ struct Measurement {
   std::vector<std::string> notes;  // parts that could not be matched
 };
 
-// Converts a rank's profiled run. Leaves out positions that the graph does not have.
+// Converts a rank's profiled run. Leaves out positions that the graph does not have, and blocks
+// without times.
 Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std::string label,
                            std::string device, std::string device_type, bool alone);
 

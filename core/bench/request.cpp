@@ -47,9 +47,9 @@ std::optional<Enum> value_in(const Names<Enum, N>& names, std::string_view name)
 }
 
 template <class Number>
-bool parse_number(std::string_view text, Number& number, Number least) {
+bool parse_number(std::string_view text, Number& number, Number min) {
   const std::optional<Number> parsed = number_of<Number>(text);
-  if (!parsed || *parsed < least) return false;
+  if (!parsed || *parsed < min) return false;
   number = *parsed;
   return true;
 }
@@ -117,12 +117,12 @@ constexpr Option file_option(std::string_view name) {
           [](const BenchmarkRequest& r) { return unless_empty(r.*files.*field); }};
 }
 
-template <auto field, auto usual, auto least>
+template <auto field, auto usual, auto min>
 constexpr Option number_option(std::string_view name, std::string_view wants) {
   using Number = std::remove_cvref_t<decltype(std::declval<BenchmarkRequest>().*field)>;
   return {name, wants,
           [](BenchmarkRequest& r, std::string_view value) {
-            return parse_number<Number>(value, r.*field, Number{least});
+            return parse_number<Number>(value, r.*field, Number{min});
           },
           [](const BenchmarkRequest& r) { return unless<Number>(r.*field, Number{usual}); }};
 }
@@ -188,23 +188,20 @@ const std::array kOptions{
            }},
 };
 
-tl::unexpected<Error> usage(std::string message) {
-  return tl::unexpected<Error>({Error::Kind::usage, std::move(message)});
-}
-
 Result<void> read_option(BenchmarkRequest& request, std::string_view name, std::string_view value) {
   for (const Option& option : kOptions) {
     if (option.name != name) continue;
     if (option.read(request, value)) return {};
-    return usage(fmt::format("option --{}: expected {}, got `{}`", name, option.wants, value));
+    return fail(Error::Kind::usage, "option --{}: expected {}, got `{}`", name, option.wants,
+                value);
   }
-  return usage(fmt::format("there is no option --{}", name));
+  return fail(Error::Kind::usage, "there is no option --{}", name);
 }
 
 Result<void> read_file(BenchmarkRequest& request, const std::string& path) {
   if (!request.program.graph.empty())
-    return usage(fmt::format("expected one graph, got `{}` in addition to `{}`", path,
-                             request.program.graph));
+    return fail(Error::Kind::usage, "expected one graph, got `{}` in addition to `{}`", path,
+                request.program.graph);
   request.program.graph = path;
   return {};
 }
@@ -273,16 +270,17 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
     } else if (word == "--profile") {
       request.profile = true;
     } else if (!word.starts_with("--")) {
-      return usage(fmt::format("there is no option {}", word));
+      return fail(Error::Kind::usage, "there is no option {}", word);
     } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
       JOINTER_CHECK(read_option(request, word.substr(2, equals - 2), word.substr(equals + 1)));
     } else if (i + 1 < arguments.size()) {
       JOINTER_CHECK(read_option(request, word.substr(2), arguments[++i]));
     } else {
-      return usage(fmt::format("option {}: expected a value", word));
+      return fail(Error::Kind::usage, "option {}: expected a value", word);
     }
   }
-  if (request.program.empty()) return usage("expected a graph; give a capture file");
+  if (request.program.empty())
+    return fail(Error::Kind::usage, "expected a graph; give a capture file");
   return request;
 }
 

@@ -69,10 +69,10 @@ struct BenchmarkRequest {
   // Nodes for regional compilation, in addition to those that the graph marks: names or
   // FQN_PATTERN::operator, separated by `;`.
   std::string marked;
-  std::string artifacts;          // folder for compiled packages besides the cache; may be empty
-  bool profile = false;           // also times every node and records memory, in further runs
-  std::int64_t memory_limit = 0;  // maximum bytes allocated by a rank; 0 for no limit
-  std::int64_t timeout_ms = 300'000;  // maximum time that a rank may make no progress
+  std::string artifacts;  // folder for compiled packages in addition to the cache; may be empty
+  bool profile = false;   // also times every node and records memory, in further runs
+  std::int64_t memory_limit = 0;      // maximum bytes allocated by a rank; 0 for no limit
+  std::int64_t timeout_ms = 300'000;  // maximum time without progress of a rank
 };
 
 // Replaces every `{rank}` in `path` with the rank's number.

@@ -54,8 +54,8 @@ std::string_view to_string(RankResult::Status status) {
 
 StepTimes summarize(std::vector<std::int64_t> step_ns) {
   if (step_ns.empty()) return {};
-  const auto [least, most] = std::ranges::minmax(step_ns);
-  return {median(std::move(step_ns)), least, most};
+  const auto [min, max] = std::ranges::minmax(step_ns);
+  return {median(std::move(step_ns)), min, max};
 }
 
 void RankResult::apply(const RankEvent& event) {

@@ -7,7 +7,7 @@
 namespace jointer {
 namespace {
 
-// Returns the status on one line, such as "failed: rank 1: ...".
+// Returns the status on one line: "done", "running", or the failure.
 std::string status_text(const BenchmarkResult& result) {
   if (result.succeeded()) return "done";
   const std::string why = result.failure();

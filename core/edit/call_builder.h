@@ -17,14 +17,15 @@ namespace jointer {
 // The keyword arguments of a call that makes a dense copy.
 ArgumentRecords contiguous_format();
 
-// Inserts calls into one half of a graph. Numbers their names as FX does: view, view_1, view_2.
+// Collects changes that insert or replace calls in one half of a graph. Numbers the names of new
+// nodes as FX does: view, view_1, view_2.
 class CallBuilder {
  public:
   CallBuilder(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
   // Adds the change and returns the new node's name. `target` is the full name of the operator,
-  // `like` the node that the call replaces, and `before` the name in edits of the node that
-  // follows.
+  // `like` the node from which the new node gets its metadata, and `before` the name in edits of
+  // the node before which it is inserted.
   std::string insert(std::string_view target, ArgumentRecords args, ArgumentRecords kwargs,
                      ValueRecord val, NodeId like, std::string_view before);
   // The same for a call that returns one tensor and has no keyword arguments.
@@ -33,7 +34,8 @@ class CallBuilder {
     return insert(target, std::move(args), {}, ValueRecord::of_tensor(std::move(val)), like,
                   before);
   }
-  // Makes the node call a different operator. The value that the node returns stays the same.
+  // Adds a change that makes the node call `target` with `args` and without keyword arguments. The
+  // node keeps its value.
   void replace(NodeId node, std::string_view target, ArgumentRecords args);
   void add(Change change) { changes_.push_back(std::move(change)); }
   [[nodiscard]] std::size_t count() const { return changes_.size(); }

@@ -22,22 +22,22 @@ struct CollectiveCall {
 };
 
 // Reads an all_gather_into_tensor, reduce_scatter_tensor or all_reduce of one tensor. Error
-// (usage): `start` is any other call.
+// (usage): `start` is a different node, or lacks a process group or a tensor argument.
 Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start);
 
-// Returns the wait, which must be the only reader of the start. Error (usage): no node reads the
-// start, or a node other than the wait does.
+// Returns the only reader of the start, which must be a wait. Error (usage): the start has no
+// readers, several, or one that is not a wait.
 Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start);
 
 bool is_dense(const Graph& graph, const Tensor& tensor);
 
-// Returns a dense tensor with the dtype and the device of the node's result. It is a view of the
-// first tensor of the node `of` or, if `of` is empty, has a new storage.
+// Returns a dense tensor with the dtype and the device of the node's result. The tensor is in the
+// storage of the first tensor of the node named `of` or, if `of` is empty, in a new storage.
 TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,
                          std::string_view of = {});
 
-// Returns the name of a node that holds the same elements as a dense tensor of shape `shape`: the
-// node itself, a view of it, a copy, or a view of a copy.
+// Returns the name of a node that holds the elements of `node` as a dense tensor of shape `shape`:
+// the node itself, a view of it, a copy, or a view of a copy.
 std::string as_dense(const Graph& graph, CallBuilder& calls, NodeId node,
                      const std::vector<std::int64_t>& shape, NodeId like, std::string_view before);
 

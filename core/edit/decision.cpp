@@ -7,14 +7,14 @@
 
 namespace jointer {
 
-std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions, std::size_t most,
+std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions, std::size_t max_count,
                                      std::size_t max_bytes) {
   std::vector<Decision> kept;
   std::size_t bytes = 0;
   for (const Decision& decision : decisions) {
     bytes += decision.node.size() + decision.action.size() + decision.reason.size() +
              decision.effect.size();
-    if (kept.size() == most || bytes > max_bytes) break;
+    if (kept.size() == max_count || bytes > max_bytes) break;
     kept.push_back(decision);
     kept.back().pass.clear();
   }

@@ -14,7 +14,7 @@ struct Decision {
   // Empty within an edit, because Edit::by names the pass.
   std::string pass;
   std::string node;         // name in edits; empty: the whole graph
-  std::string action;       // "moved", "kept", "merged": one word
+  std::string action;       // "moved", "kept", "merged"
   std::string reason;       // one sentence
   std::string effect = {};  // set by the code that runs passes (core/pass/effects.h)
   std::string extra = {};   // members of a recipe that this version does not know
@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxDecisionBytes = 16 << 20;
 // Returns the decisions that an edit keeps: the first ones, up to the limits. If any are left out,
 // a final decision gives their number.
 std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions,
-                                     std::size_t most = kMaxDecisions,
+                                     std::size_t max_count = kMaxDecisions,
                                      std::size_t max_bytes = kMaxDecisionBytes);
 
 }  // namespace jointer

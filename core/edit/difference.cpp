@@ -1,18 +1,18 @@
-// Computes the difference between two graphs, and the edit that turns one into the other.
+// Compares two graphs, and computes the edit that turns one into the other.
 //
 // Nodes are matched by name, unless a match is given (core/edit/node_match.h). List the common
 // nodes in the order of `after`: the nodes of a longest subsequence with increasing positions in
-// `before` stay; the others move, adjacent nodes together. Placeholders, constants and outputs
-// always stay. A call can belong to the subsequence only if the same number of these fixed nodes
-// precede it in both graphs.
+// `before` stay; the others move, and those between two nodes that stay move together.
+// Placeholders, constants and outputs cannot move, so a node can belong to the subsequence only if
+// the same number of them precede it in both graphs.
 //
 // The edit lists moves first, each to the position right before the next node that stays; then
 // insertions and replacements, in the order of `after`, with each insertion before the next common
-// node; then removals, readers first. The edit identifies the storage of an added node by a node
-// that holds it in `after`. If a call differs only in its inputs from its previous form, or from
-// the call that it was made from, the edit lists only these inputs; the other arguments are then
-// those of the graph on which the edit is replayed. If a common node is a view of a different
-// storage than before, or has a new storage, its replacement records that
+// node; then removals, readers first; then policies. The edit identifies the storage of an added
+// node by a node that holds it in `after`. If a call differs only in its inputs from its previous
+// form, or from the call that it was made from, the edit lists only these inputs; the other
+// arguments are then those of the graph on which the edit is replayed. If a common node is a view
+// of a different storage than before, or has a new storage, its replacement records that
 // (core/edit/storage_changes.h).
 
 #include "core/edit/difference.h"
@@ -32,7 +32,7 @@
 namespace jointer {
 namespace {
 
-// The checkpointed region of a node's policy.
+// The node's checkpointed region, as a change that sets or removes it.
 RegionChange region_of(const Node& n) {
   return region_change(n, RegionChange::Kind::set);
 }
@@ -62,7 +62,7 @@ std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& valu
   return places;
 }
 
-// Compares one half: finds the nodes that stay, move, are added, or are removed.
+// Compares the nodes of one part.
 class HalfComparer {
  public:
   HalfComparer(const Graph& before, const Graph& after, const NodeMatch& match, PartId part,
@@ -98,14 +98,14 @@ class HalfComparer {
     if (a.kind != b.kind || !comparer_.same_target(was, is) || !comparer_.same_args(was, is) ||
         !comparer_.same_kwargs(was, is) || !comparer_.same_value(was, is))
       out_.changed.push_back(is);
-    // Only calls have a policy. Graphs from Python may have tags on other nodes.
+    // Only calls have a policy. Graphs from Python may have tags on other nodes, which are ignored.
     if (b.kind == NodeKind::call && (a.policy != b.policy || region_of(a) != region_of(b)))
       out_.retagged.push_back(is);
   }
 
   void find_moved(const std::vector<NodeId>& common) {
-    // Indexed by position in `before`: the number of earlier nodes that are in both graphs and
-    // never move.
+    // Indexed by position in `before`: the number of earlier nodes of the part that are in both
+    // graphs and cannot move.
     std::vector<std::size_t> fixed(before_.order().size() + 1, 0);
     for (std::size_t i = 0; i < before_.order().size(); ++i) {
       const NodeId id = before_.order()[i];
@@ -159,10 +159,9 @@ class EditWriter {
   void write_tags() {
     TagList tags;
     for (const NodeId id : difference_.retagged) {
-      const Node& was = before_.node(before_.find(after_.node(id).part, after_.name(id)));
-      const Node& is = after_.node(id);
+      const Node &a = before_.node(was(id)), &b = after_.node(id);
       tags.add(edit_name(after_, id),
-               {is.policy, region_of(was) == region_of(is) ? RegionChange{} : region_of(is)});
+               {b.policy, region_of(a) == region_of(b) ? RegionChange{} : region_of(b)});
     }
     for (Change& change : tags.take()) add(std::move(change));
   }
@@ -204,8 +203,6 @@ class EditWriter {
     return before_.find(after_.node(id).part, after_.name(id));
   }
 
-  // Moves each run of nodes that are adjacent in `after` to the position right before the next node
-  // that stays.
   void write_moves() {
     std::vector<bool> moves(after_.node_count(), false);
     for (const NodeId id : difference_.moved) moves[id.index()] = true;
@@ -240,8 +237,8 @@ class EditWriter {
     }
   }
 
-  // The record of an added node. It copies the call that the node was made from if the two differ
-  // only in their inputs and the edit does not change that call.
+  // The record of an added node. It copies the call that the node was made from, or an equal call,
+  // if the two differ only in their inputs and the edit does not change that call.
   [[nodiscard]] NodeRecord added_record(NodeId id, const std::unordered_set<NodeId>& changed) {
     NodeRecord record = record_node(after_, owners_, id);
     if (!record_copy(id, changed, record)) record_call(after_, after_.node(id), record);
@@ -263,8 +260,9 @@ class EditWriter {
     return true;
   }
 
-  // For a node of unknown origin, returns the node of `before` that makes the same call, if there
-  // is exactly one. Copying that node keeps its integers, which may differ on another rank.
+  // For a node of unknown origin whose call has integers, returns the unchanged node of `before`
+  // that makes the same call, if there is exactly one. If the integers differ on another rank,
+  // copying that node keeps those of the rank.
   [[nodiscard]] NodeId equal_node(NodeId id, const std::unordered_set<NodeId>& changed) {
     const Node& n = after_.node(id);
     if (n.kind != NodeKind::call || !(has_integer(n.args) || has_integer(n.kwargs))) return {};
@@ -291,8 +289,8 @@ class EditWriter {
                        [this](const Argument& child) { return has_integer(child); });
   }
 
-  // Indexed by position in `after`: the next common node. There always is one, because a half ends
-  // with its output.
+  // Indexed by position in `after`: the node at this position or, if it is not common, the next
+  // common node. There always is one, because a half ends with its output.
   [[nodiscard]] std::vector<NodeId> next_common() const {
     std::vector<NodeId> next(after_.order().size());
     for (std::size_t i = next.size(); i-- > 0;)

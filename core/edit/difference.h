@@ -14,7 +14,7 @@ struct GraphDifference {
   std::vector<NodeId> moved;     // in `after`, like the next three; as few as possible
   std::vector<NodeId> added;     // that correspond to no node of `before`
   std::vector<NodeId> changed;   // their operator, arguments or value differ
-  std::vector<NodeId> retagged;  // calls whose memory policy differs
+  std::vector<NodeId> retagged;  // calls whose memory policy or checkpointed region differs
   std::vector<NodeId> removed;   // in `before`
   std::size_t common = 0;        // nodes in both graphs: "moved N of M"
 
@@ -32,8 +32,9 @@ GraphDifference compare_graphs(const Graph& before, const Graph& after, const No
 Result<void> check_comparable(const Graph& before, const Graph& after);
 
 // Returns the edit that turns `before` into a graph with the hash, the policies and the shared
-// storages of `after`. Error (usage), in one sentence: the graphs differ in something that no edit
-// can change: placeholders, constants, or the number of outputs.
+// storages of `after`. Error (usage), in one sentence: only one of the graphs is a pair, or they
+// differ in something that no edit can change, such as placeholders or constants. If the numbers of
+// outputs differ, there is no error here, but `apply` refuses the edit.
 Result<Edit> difference(const Graph& before, const Graph& after);
 
 }  // namespace jointer

@@ -7,7 +7,7 @@
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
 //     must keep their order (core/graph/dependencies.h, for the graph before the edit). Exceptions:
 //     the edit replaced the call of one of them, changed calls so that neither writes to memory
-//     that the other uses, or added a node that now defines the symbol;
+//     that the other uses, or added a node that now defines the symbol that one of them uses;
 //   - placeholders, constants and outputs stay, and nothing moves across a placeholder or an
 //     output.
 // If the edit is not legal, the inverses of the applied changes are applied in reverse.
@@ -20,9 +20,10 @@
 // runs that came from the right, from right to left. In this order, no node ever precedes a node
 // that it reads.
 //
-// Cost: for a move, the distance and the dependencies of the moved nodes; for a removal, the
-// distance to the end; for a run of insertions, the graph. An edit that does more than move nodes
-// also costs one scan of the graph.
+// Cost: for the first move, the dependencies of the graph; for every move, the distance and the
+// dependencies of the moved nodes; for a removal, the distance to the end; for a run of insertions,
+// the graph. An edit that does more than move nodes or set policies also costs one scan of the
+// graph.
 
 #include "core/edit/edit.h"
 
@@ -65,7 +66,7 @@ struct Editor::State {
   Result<void> perform_kind(const RestoreNode& restore);
   Result<void> perform_kind(const RestoreCall& restore);
 
-  // `custom`: JSON, or `null`.
+  // `custom` is a JSON object or `null`.
   Result<void> annotate(NodeId id, const std::string& custom);
   Result<NodeId> find(std::string_view name) const;
   // Returns the node before which to place a new node.
@@ -73,7 +74,7 @@ struct Editor::State {
   Result<std::vector<NodeId>> tagged_by(const SetPolicy& set) const;
   Result<void> check_operator(const Node& n) const;
   Result<void> check_unread(NodeId id, const std::string& name);
-  void count_reads(NodeId id, bool comes);
+  void count_reads(NodeId id, bool is_added);
   // True if a node other than `but` reads the same constant; the constant is then part of the
   // graph.
   bool is_constant_read(const Node& n, NodeId but) const;
@@ -109,7 +110,7 @@ struct Editor::State {
   std::vector<std::int32_t> readers;
   std::size_t known = 0;            // number of nodes before the edit; later ids are new
   std::size_t first = 0, last = 0;  // the range of positions that moves changed
-  bool is_structural = false;       // more than the order and policies changed
+  bool is_structural = false;       // more than the order, policies and annotations changed
 };
 
 Editor::Editor(Graph& graph) : state_(std::make_unique<State>(graph)) {}
@@ -426,10 +427,10 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
 
 // Call this for a node that was added or is about to be removed, and before and after a node's
 // inputs change.
-void Editor::State::count_reads(NodeId id, bool comes) {
+void Editor::State::count_reads(NodeId id, bool is_added) {
   if (readers.empty()) return;
   readers.resize(graph.node_count());
-  for (const NodeId input : graph.inputs(id)) readers[input.index()] += comes ? 1 : -1;
+  for (const NodeId input : graph.inputs(id)) readers[input.index()] += is_added ? 1 : -1;
 }
 
 Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
@@ -503,7 +504,7 @@ Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
   return {};
 }
 
-// The outputs may come from other nodes, but their number and roles stay the same.
+// The outputs may come from other nodes, but their number must stay the same.
 Result<void> Editor::State::update_outputs(NodeId output) {
   const PartId part = graph.node(output).part;
   auto outputs = derive_outputs(graph, part);
@@ -563,7 +564,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id) {
   return check_kept_orders(id, false);
 }
 
-// True if both nodes come after an inserted or restored node whose sizes contain a symbol.
+// True if both nodes come after an inserted or restored node that returns a symbol or a tensor with
+// symbolic sizes.
 bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   const std::size_t both = std::min(graph.position(a), graph.position(b));
   return std::any_of(added.begin(), added.end(), [&](NodeId id) {
@@ -592,8 +594,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     if (d.kind == DependencyKind::write) return false;
     const Effects others = effects_of(graph, graph.node(d.node));
     if (effects.conflict(others)) return true;
-    // They depend on each other through a symbol: the first of them defines it, unless an added
-    // node does.
+    // They are ordered because of a symbol: the earlier one defines it, unless an added node now
+    // does.
     return is_neighbor && (effects.has(Effects::checks) || others.has(Effects::checks) ||
                            !brings_symbols_before(id, d.node));
   };
@@ -606,7 +608,7 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     const NodeId at = through.back();
     through.pop_back();
     for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
-      // check_reads checks what the node itself reads.
+      // The inputs of the node itself are checked elsewhere.
       if (d.kind == DependencyKind::data && (at == id || !is_changed(at))) continue;
       if (!graph.is_live(d.node) || !holds(d, at == id)) {
         if (met.insert(d.node).second) through.push_back(d.node);

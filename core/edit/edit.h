@@ -2,7 +2,7 @@
 
 // An edit is a list of primitive changes with one title, undone as a unit. Examples: merging
 // collectives, moving a wait and the chain that reads it, the result of a pass. Recipes consist of
-// edits (docs/recipe.md), and PyTorch can replay them without Jointer.
+// edits (docs/recipe.md), and training code can replay them with PyTorch alone.
 //
 // Changes name nodes as Graph::find expects: "mm_12", or "backward:mm_12" in a pair.
 
@@ -53,8 +53,8 @@ struct SetPolicy {
   friend bool operator==(const SetPolicy&, const SetPolicy&) = default;
 };
 
-// Inserts a call right before `before`. The record refers to nodes of the same half, by their names
-// without `backward:`.
+// Inserts a call or a constant right before `before`. The record refers to nodes of the same half,
+// by their names without `backward:`.
 struct InsertNode {
   // The names in edits of the nodes that `copy` and `like` refer to, with the prefix of `before`.
   // Empty if not given.
@@ -70,7 +70,7 @@ struct InsertNode {
   friend bool operator==(const InsertNode&, const InsertNode&) = default;
 };
 
-// Removes a call that no node reads.
+// Removes a call or a constant that no node reads.
 struct RemoveNode {
   std::string node;
   std::string extra = {};
@@ -139,21 +139,22 @@ std::string edit_name(const Graph& graph, NodeId id);
 // --- Applying edits ---
 
 // Applies the edit to the graph. Returns the inverse, which restores the graph so that its hash and
-// its capture are the same as before. Error (usage), in one sentence: a change is not legal. The
-// error says why, and the graph is unchanged. edit.cpp states what is legal. To apply several edits
-// in a row, use Editor, which is faster.
+// its capture are the same as before. Error (usage), in one sentence that says why: the edit is not
+// legal; the graph is then unchanged. edit.cpp states what is legal. To apply several edits in a
+// row, use Editor, which is faster.
 Result<Edit> apply(Graph& graph, const Edit& edit);
-// The same with the dependencies of the graph, which take longer to compute than a move.
+// The same, for a caller that already has the dependencies of the graph, which take longer to
+// compute than a move.
 Result<Edit> apply(Graph& graph, const Edit& edit, const Dependencies& dependencies);
 
-// Applies several edits to one graph, each as `apply` does. As long as edits only change the order,
-// reuses the data for checking legality.
+// Applies several edits to one graph, each as `apply` does. As long as edits change only the order
+// and policies, reuses the dependencies that it has computed.
 class Editor {
  public:
   // The graph must outlive the editor, and only the editor may change it.
   explicit Editor(Graph& graph);
   // `dependencies` are those of the graph. They must stay valid until the first edit that does more
-  // than move nodes.
+  // than move nodes or set policies.
   Editor(Graph& graph, const Dependencies& dependencies);
   ~Editor();
   Editor(const Editor&) = delete;

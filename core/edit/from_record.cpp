@@ -200,8 +200,8 @@ class Translator {
     return tensors[record.tensor].storage;
   }
 
-  // The size of the smallest storage that holds a tensor with `shape_` and `stride_`; for symbolic
-  // sizes, the number of elements times the item size.
+  // The size of the smallest storage that holds the tensor being built or, if its shape is
+  // symbolic, the number of elements times the item size.
   Result<Dim> own_bytes(const TensorRecord& tensor, Dim offset) {
     const auto is_symbolic = [](const Dim& size) { return static_cast<bool>(size.expression); };
     if (std::ranges::none_of(shape_, is_symbolic))
@@ -322,7 +322,7 @@ void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   if (!marks.extra.empty()) node.extra = graph.intern(marks.extra);
 }
 
-// Sets the members that the record leaves out to those of `like`.
+// Sets the members that the record leaves out to those of `like`, and its id, `id`, as the origin.
 void take_after(const Node& like, NodeId id, Node& node) {
   const auto take = [&](Node::Flag has, Node::Flag flag) {
     if (node.has(has) || !like.has(has)) return;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Builds nodes of a graph from records. Adds their tensors, storages and texts to the graph's
-// tables. Errors (usage): the record does not fit the graph; the message does not name the node.
+// tables. Errors (usage): the record does not fit the graph.
 
 #include "core/base/result.h"
 #include "core/edit/edit.h"
@@ -13,8 +13,8 @@ namespace jointer {
 // the node itself as the owner of a storage.
 Result<Node> node_of(Graph& graph, PartId part, const NodeRecord& record);
 
-// Returns the node with the operator, the arguments and the value that `replace` gives. Ignores
-// `replace.inputs`.
+// Returns the node with the operator, the arguments and the value that `replace` gives; what it
+// does not give stays the same. Ignores `replace.inputs` and `replace.custom`.
 Result<Node> replaced_call(Graph& graph, const Node& node, const ReplaceCall& replace);
 
 }  // namespace jointer

@@ -19,7 +19,7 @@ std::vector<SizeRecord> size_records(const Graph& graph, std::span<const Dim> di
   return records;
 }
 
-// A tensor without its storage.
+// Records everything except the storage.
 void describe(const Graph& graph, const Tensor& t, TensorRecord& record) {
   record.shape = size_records(graph, graph.shape(t));
   record.dtype = t.dtype;
@@ -86,7 +86,7 @@ class ValueRecorder {
     storage.tensor = owner.tensor;
   }
 
-  // Size of the storage that a tensor gets if its record names none.
+  // Size in bytes of the storage that a tensor gets if its record names none.
   [[nodiscard]] std::int64_t own_bytes(const Tensor& t) const {
     return t.has(Tensor::has_stride)
                ? storage_extent(graph_.shape(t), graph_.stride(t), graph_.offset(t), t.dtype)

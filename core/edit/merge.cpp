@@ -15,8 +15,9 @@
 //
 // The wait of each member becomes the member's final view. The node keeps its name, value and
 // readers, so nothing else in the graph changes. The bucket starts where its last member started
-// or, if a member's result is used before that, as soon as all inputs exist. Its wait replaces the
-// first of the members' waits after the start, but precedes the first use of any result.
+// or, if a member's result is used before that, as soon as all inputs exist. Its wait is at the
+// position of the first of the members' waits that comes after the start, but before the first use
+// of any result.
 //
 // Numerics: gathering and copying change no bits. A sum over two ranks is the same in any order.
 // Over more ranks, the order may depend on an element's position in the buffer, and so may the last
@@ -27,7 +28,8 @@
 // copied out are viewed with their dtypes again. Calls that feed a member (such as a cast) stay;
 // torch casts while packing. Source: torch/_inductor/fx_passes/bucketing.py.
 //
-// Cost: linear in the members and their readers, plus one scan of the graph to find readers.
+// Cost: linear in the members and their readers, plus finding the readers and the dependencies of
+// all nodes.
 
 #include "core/edit/merge.h"
 
@@ -69,25 +71,6 @@ class Merger {
     return write();
   }
 
-  Result<void> find_members_of(std::span<const NodeId> starts) { return find_members(starts); }
-  // Writes the calls without placing them. Returns the number of calls up to and including the
-  // bucket's start.
-  std::size_t write_calls(CallBuilder& calls) {
-    calls_ = &calls;
-    const std::size_t known = calls.count();
-    bucket_ = pack();
-    const std::size_t ahead = calls.count() - known;
-    unpack(bucket_);
-    return ahead;
-  }
-  [[nodiscard]] PartId part() const { return call_.part; }
-  [[nodiscard]] std::vector<NodeId> nodes(NodeId Member::*which) const {
-    std::vector<NodeId> found;
-    for (const Member& m : members_) found.push_back(m.*which);
-    return found;
-  }
-
- private:
   Result<void> find_members(std::span<const NodeId> starts) {
     std::vector<NodeId> sorted(starts.begin(), starts.end());
     std::sort(sorted.begin(), sorted.end(),
@@ -110,6 +93,24 @@ class Merger {
     return {};
   }
 
+  // Writes the calls without placing them. Returns the number of calls up to and including the
+  // bucket's start.
+  std::size_t write_calls(CallBuilder& calls) {
+    calls_ = &calls;
+    const std::size_t known = calls.count();
+    const std::string bucket = pack();
+    const std::size_t ahead = calls.count() - known;
+    unpack(bucket);
+    return ahead;
+  }
+  [[nodiscard]] PartId part() const { return call_.part; }
+  [[nodiscard]] std::vector<NodeId> nodes(NodeId Member::*which) const {
+    std::vector<NodeId> found;
+    for (const Member& m : members_) found.push_back(m.*which);
+    return found;
+  }
+
+ private:
   Result<void> check_alike(const CollectiveCall& call) {
     const std::string_view name = graph_.name(call.start), first = graph_.name(call_.start);
     if (call.part != call_.part)
@@ -183,7 +184,7 @@ class Merger {
     std::size_t wait = first_use_;
     for (const Member& m : members_)
       if (const std::size_t at = graph_.position(m.wait); at > start) wait = std::min(wait, at);
-    // The node at this position may move or be removed: skip to the first node that stays.
+    // Nodes in `behind_` may move: skip to the first node that stays.
     while (wait < first_use_ && behind_.contains(graph_.order()[wait])) ++wait;
     start_place_ = edit_name(graph_, graph_.order()[start]);
     wait_place_ = edit_name(graph_, graph_.order()[wait]);
@@ -247,24 +248,23 @@ class Merger {
   }
 
   Edit write() {
-    const auto& members = members_;
     CallBuilder calls(graph_, call_.part);
     calls_ = &calls;
     add_move(calls, moved_ahead_, start_place_);
     unpack(pack());
     add_move(calls, moved_behind_, wait_place_);
-    for (const Member& m : members) calls.add(RemoveNode{.node = edit_name(graph_, m.start)});
+    for (const Member& m : members_) calls.add(RemoveNode{.node = edit_name(graph_, m.start)});
     const std::string_view group = graph_.node(call_.start).group
                                        ? graph_.group_label(graph_.node(call_.start).group)
                                        : std::string_view(call_.group_name);
-    Edit edit{.title = fmt::format("Merge {} {}s of group {}, starting with {}", members.size(),
+    Edit edit{.title = fmt::format("Merge {} {}s of group {}, starting with {}", members_.size(),
                                    to_string(call_.kind), group, graph_.name(call_.start)),
               .by = {},
               .changes = calls.take(),
               .notes = {}};
     edit.notes.push_back(
         fmt::format("Every rank must do the same: {} collectives of group {} become one.",
-                    members.size(), group));
+                    members_.size(), group));
     if (call_.kind != CollectiveKind::all_gather && call_.group_size > 2)
       edit.notes.push_back(
           fmt::format("Sums over {} ranks may differ in the last bit: the order of summation "
@@ -382,7 +382,6 @@ class Merger {
   MergeOptions options_;
   CollectiveCall call_;  // the first member's
   bool is_of_bytes_ = false;
-  std::string bucket_;  // the name of its start
   std::vector<Member> members_;
   // `ahead_`: the cheap nodes that feed the starts. `behind_`: the waits and the cheap nodes that
   // read them.
@@ -430,7 +429,7 @@ std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
   std::unordered_set<NodeId> replaced;
   for (const std::vector<NodeId>& starts : buckets) {
     Merger merger(graph, users, options);
-    if (auto found = merger.find_members_of(starts); !found) {
+    if (auto found = merger.find_members(starts); !found) {
       merged.emplace_back(tl::unexpected(std::move(found).error()));
       continue;
     }

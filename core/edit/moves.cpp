@@ -8,8 +8,8 @@
 namespace jointer {
 namespace {
 
-// Casts and copies, by their names in torch without overload. Views are recognized by their
-// schemas.
+// Casts, copies, padding and getitem, by their names in torch without overload. Views are
+// recognized by their schemas.
 constexpr std::array<std::string_view, 12> kCheap{
     "aten._to_copy", "aten.to",         "aten.clone",           "aten.contiguous",
     "aten.reshape",  "aten.view_copy",  "aten.constant_pad_nd", "aten._unsafe_view",
@@ -91,26 +91,26 @@ bool is_start_or_wait(const Graph& graph, NodeId node) {
 }
 
 Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId before) {
+  const auto in_block = [&](NodeId id) {
+    return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
+  };
   if (nodes.empty()) return fail(Error::Kind::usage, "no nodes to move");
-  if (std::find(nodes.begin(), nodes.end(), before) != nodes.end())
+  if (in_block(before))
     return fail(Error::Kind::usage, "{} cannot be moved before itself", graph.name(before));
   MoveNodes move{.nodes = {}, .before = edit_name(graph, before)};
   for (const NodeId id : nodes) move.nodes.push_back(edit_name(graph, id));
 
-  // The distance does not count the moved nodes. The title names the collective or wait, if there
-  // is one, since that is the node that the user moves.
-  const auto in_block = [&](NodeId id) {
-    return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
-  };
-  const auto told = std::find_if(nodes.begin(), nodes.end(),
-                                 [&](NodeId id) { return is_start_or_wait(graph, id); });
-  const NodeId held = told == nodes.end() ? nodes.front() : *told;
-  const std::size_t from = graph.position(held), to = graph.position(before);
+  // The distance does not count the moved nodes. The title names the first start or wait among the
+  // nodes, if there is one: the others move along.
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&](NodeId id) { return is_start_or_wait(graph, id); });
+  const NodeId main = found == nodes.end() ? nodes.front() : *found;
+  const std::size_t from = graph.position(main), to = graph.position(before);
   std::size_t places = 0;
   for (std::size_t i = std::min(from, to); i < std::max(from, to); ++i)
     places += in_block(graph.order()[i]) ? 0 : 1;
   Edit edit{
-      .title = fmt::format("Move {}{} {} {}", graph.name(held),
+      .title = fmt::format("Move {}{} {} {}", graph.name(main),
                            nodes.size() == 1   ? ""
                            : nodes.size() == 2 ? " and a node"
                                                : fmt::format(" and {} nodes", nodes.size() - 1),

@@ -32,14 +32,14 @@ enum class Direction : std::uint8_t { earlier, later };
 Carried carry(const Graph& graph, NodeId node, Direction direction);
 Carried carry(const Graph& graph, const Users& users, NodeId node, Direction direction);
 
-// The direction in which the node's chain blocks it: earlier for a start, later for a wait.
+// The direction in which its chain blocks a node: later for a wait, earlier for any other node.
 Direction carrying_direction(const Graph& graph, NodeId node);
 
-// True for the start or the wait of a collective. Users move such a node together with its chain
-// unless they ask for the node alone.
+// True for the start of a collective and for any wait. By default, such a node moves together with
+// its chain.
 bool is_start_or_wait(const Graph& graph, NodeId node);
 
-// True for a view, a cast or a copy that reads one node and has no other effect.
+// True for a view, a cast, a copy, a padding or a getitem that reads only one node.
 bool is_cheap(const Graph& graph, const Node& node);
 
 // For each process group, the starts of its collectives in program order, or in `order`.

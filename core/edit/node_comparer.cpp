@@ -147,7 +147,7 @@ bool NodeComparer::same(const Argument& x, const Argument& y, Pairs* inputs) con
     case Kind::integer:
       return x.integer == y.integer;
     case Kind::real:
-      // 0.0 and -0.0 differ.
+      // 0.0 and -0.0 differ; all NaNs are equal.
       return std::bit_cast<std::uint64_t>(x.real) == std::bit_cast<std::uint64_t>(y.real) ||
              (x.real != x.real && y.real != y.real);
     case Kind::node:
@@ -251,7 +251,7 @@ void NodeComparer::add_differences(const Value& x, const Value& y, const std::st
   }
   if (x.kind != Kind::list && x.kind != Kind::dict) return;
   const auto left = a_.children(x), right = b_.children(y);
-  const std::size_t step = x.kind == Kind::dict ? 2 : 1;  // after its key
+  const std::size_t step = x.kind == Kind::dict ? 2 : 1;  // in a dict, each value follows its key
   for (std::size_t i = step - 1; i < std::min(left.size(), right.size()); i += step)
     add_differences(left[i], right[i], fmt::format("{}result {}: ", place, i / step), found);
 }

@@ -19,8 +19,9 @@ struct DetailDifference {
   std::string before, after;
 };
 
-// Does not compare storages. Compares nodes in arguments by name or, if there is a match, by
-// correspondence. With a match, also ignores the targets of placeholders, because these are names.
+// Does not compare storages, only whether they are known. Compares nodes in arguments by name or,
+// with a match by structure, by correspondence. With such a match, also ignores the targets of
+// placeholders, because these are names.
 class NodeComparer {
  public:
   // The graphs and the match must outlive this object.

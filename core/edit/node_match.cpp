@@ -20,9 +20,10 @@
 // have only one counterpart, if their colors at radius 0 are the same. Therefore a difference
 // affects only its surroundings, and equal chains are not cut and joined to each other.
 //
-// Cost: linear in the arguments for each of seven radii, plus sorting. Nodes that can be exchanged
-// for each other without changing any color may be matched in a way that makes equal graphs differ;
-// nodes that compute from different inputs cannot be exchanged in this way.
+// Cost: one scan of all arguments for each radius up to 32, plus sorting for each of seven radii.
+// Nodes that can be exchanged for each other without changing any color may be matched in a way
+// that makes equal graphs differ; nodes that compute from different inputs cannot be exchanged in
+// this way.
 
 #include "core/edit/node_match.h"
 
@@ -201,8 +202,7 @@ class StructureMatcher {
     Color place = 0;
     const auto pair = [&](NodeId x, NodeId y) {
       a[x.index()] = b[y.index()] = mixed(++place);
-      match_.add(x, y);
-      todo_.emplace_back(x, y);
+      add(x, y);
     };
     for (std::size_t part = 0; part < a_.graph().part_count(); ++part)
       for (const NodeKind kind : {NodeKind::placeholder, NodeKind::output}) {
@@ -227,7 +227,7 @@ class StructureMatcher {
     return found;
   }
 
-  // The unmatched nodes, by color.
+  // The unmatched nodes by color or, if `by_module`, by color and module.
   [[nodiscard]] Groups open_groups(const Side& side, std::size_t level, bool by_module) const {
     Groups groups;
     for (const NodeId id : side.graph().order()) {
@@ -292,7 +292,7 @@ class StructureMatcher {
 
   Side a_, b_;
   NodeMatch match_;
-  std::vector<std::pair<NodeId, NodeId>> todo_;  // matched nodes with unmatched neighbors
+  std::vector<std::pair<NodeId, NodeId>> todo_;  // matched nodes whose neighbors are still open
 };
 
 NodeMatch NodeMatch::by_structure(const Graph& before, const Graph& after) {

@@ -13,12 +13,13 @@ class NodeMatch {
   // Matches nodes that have the same name and are in the same part. The graphs must have the same
   // number of parts.
   static NodeMatch by_name(const Graph& before, const Graph& after);
-  // Matches nodes that compute the same result from corresponding nodes and are used in the same
-  // way, whatever their names. Deterministic. Cost: n log n.
+  // Matches nodes by what they compute and by how they are used, not by name. node_match.cpp
+  // describes the method and its cost.
   static NodeMatch by_structure(const Graph& before, const Graph& after);
 
-  // Matches by name if at least half of the calls have a namesake that calls the same operator, as
-  // in states of one document; if not, by structure, because captures may number names differently.
+  // Matches by name if at least half of the calls of `before` have a namesake that calls the same
+  // operator, as in states of one document; if not, by structure, because captures may number names
+  // differently.
   static NodeMatch closest(const Graph& before, const Graph& after);
 
   // The corresponding node of the other graph, if any. Each node corresponds to at most one node.

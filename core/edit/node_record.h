@@ -16,7 +16,7 @@
 
 namespace jointer {
 
-// Pairs of names: an input of a call, and the node that it reads instead.
+// Pairs of names: an input of a call, and the node that the call reads instead.
 using InputNames = std::vector<std::pair<std::string, std::string>>;
 
 // A node's metadata, without its call and its value, as in a capture.
@@ -41,7 +41,7 @@ struct NodeRecord {
   std::optional<NodeKind> op = {};
   // The node whose call this node repeats. If set, `op`, `target`, `args` and `kwargs` must not be.
   std::optional<std::string> copy = {};
-  std::optional<InputNames> inputs = {};  // of the copied call
+  std::optional<InputNames> inputs = {};  // of the copied call, to replace
   std::optional<std::string> target = {};
   std::optional<ArgumentRecords> args = {}, kwargs = {};
   std::optional<ValueRecord> val = {};

@@ -53,7 +53,8 @@ std::optional<std::vector<SizeRecord>> numbers(std::span<const Dim> dims) {
 }
 
 // If the node is a view, copies the strides and offsets of its tensors on this rank to `val`,
-// because they may depend on rank-specific constants. Leaves out symbolic strides and offsets.
+// because they may depend on rank-specific constants. Leaves out symbolic strides and offsets, and
+// tensors whose shape differs.
 void keep_layout(const Graph& graph, NodeId view, ValueRecord& val) {
   if (graph.node(view).kind != NodeKind::call || !graph.op(graph.node(view)).is_view) return;
   const auto tensors = graph.tensors(view);
@@ -232,8 +233,8 @@ Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
   return {};
 }
 
-// A removed node is lost if the edit keeps no copy of it and a remaining node depends on it. A node
-// that now reads an equal node does not depend on it.
+// A removed node with rank-specific constants is lost if the edit keeps no copy of it and a
+// remaining node depends on it. A node that now reads an equal node does not depend on it.
 void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
   lost_.clear();
   removes_own_ = false;

@@ -22,10 +22,10 @@ namespace jointer {
 
 class OtherRank {
  public:
-  // `graph` is the graph before the first edit. `recorded` is null if the recipe does not record
-  // the part. If `is_strict`, the graph belongs to another rank of the program, and anything that
-  // cannot be adapted is an error. `expects` is Recipe::expects with the names of this graph; used
-  // only if `is_strict`.
+  // `graph` is the graph before the first edit. `recorded` is the recipe's record of the part; null
+  // if there is none, or if it describes a different graph. If `is_strict`, the graph belongs to
+  // another rank of the program, and anything that cannot be adapted is an error. `expects` is
+  // Recipe::expects with the names of this graph; used only if `is_strict`.
   OtherRank(const Graph& graph, PartId part, const RecipeGraph* recorded,
             const std::map<std::string, std::string>& expects, bool is_strict);
 
@@ -67,7 +67,7 @@ class OtherRank {
   bool is_strict_;
   // Keyed by name in edits, like the next two members.
   std::map<std::string, Own, std::less<>> own_;
-  std::map<std::string, std::string, std::less<>> targets_;  // that this edit has set
+  std::map<std::string, std::string, std::less<>> targets_;  // operators that this edit sets
   // The nodes that this edit removes without keeping their constants.
   std::set<std::string> lost_;
   bool removes_own_ = false;

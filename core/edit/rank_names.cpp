@@ -14,8 +14,8 @@ std::string_view group_of(const Graph& graph, NodeId id) {
   return group ? graph.text(graph.group(group).name) : std::string_view();
 }
 
-// The device of the node's first tensor; empty if the device has no index, because there is only
-// one `cpu`.
+// The device of the node's first tensor; empty if the device has no index, like `cpu`, which has
+// the same name on every rank.
 std::string_view device_of(const Graph& graph, NodeId id) {
   const auto tensors = graph.tensors(id);
   if (tensors.empty() || !tensors.front().device) return {};

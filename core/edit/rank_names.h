@@ -21,8 +21,8 @@ void record_names(const Graph& graph, PartId part, RecipeGraph& recorded);
 class RankNames {
  public:
   RankNames() = default;
-  // Looks up the recorded nodes in the graph. Leaves out nodes that do not exist there, do not
-  // communicate, or have no value.
+  // Looks up the recorded nodes in the graph. Leaves out nodes that do not exist there, or that
+  // lack a group or a device.
   RankNames(const Graph& graph, PartId part, const RecipeGraph& recorded);
 
   // True if every recorded name is the same in this graph.

@@ -13,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// Collects the names of the nodes that changes refer to, as edits write them.
+// Collects the names and selectors of the nodes that changes refer to, as edits write them.
 struct NameCollector {
   std::set<std::string> names;
   std::set<std::string> listed;  // nodes listed in policy changes

@@ -33,7 +33,8 @@ struct Recipe {
   std::vector<RecipeGraph> graphs;
   std::vector<Edit> edits;
   // The calls of the nodes that edits name, as they were before the first edit: the canonical_call
-  // of each node, keyed by its name in edits.
+  // of each node, or only the operator of a node that a policy change lists, keyed by its name in
+  // edits.
   std::map<std::string, std::string> expects;
   std::string extra = {};
   friend bool operator==(const Recipe&, const Recipe&) = default;
@@ -47,11 +48,12 @@ Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> ed
 // Writes readable text that can be compared line by line. The edits must not contain RestoreNode or
 // RestoreCall.
 std::string write_recipe(const Recipe& recipe);
-// Error (input): the text is not a valid recipe, or has a newer version. The message is one line
-// that gives the location in the document.
+// Error (input): the text is not a valid recipe, or its version is not supported. The message is
+// one line that gives the location in the document.
 Result<Recipe> read_recipe(std::string_view text);
 
-// The same for a single edit, as in workspaces and other files.
+// The same for a single edit, as in workspaces and other files. `where` is its location in
+// messages.
 std::string write_edit(const Edit& edit);
 Result<Edit> read_edit(std::string_view text, const std::string& where = "edit");
 OrderedJson json_of(const Edit& edit);

@@ -117,8 +117,8 @@ class Repeater {
     return {};
   }
 
-  // Sorted by the position of the counterparts of the changed nodes; layers without counterparts
-  // come last.
+  // Sorted by the position of the counterpart of the first changed node; layers without one come
+  // last.
   [[nodiscard]] std::vector<std::int64_t> other_layers() const {
     std::vector<std::int64_t> layers = counterparts_.layers();
     std::erase(layers, home_);

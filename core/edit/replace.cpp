@@ -2,10 +2,12 @@
 //
 // The new operator must accept the arguments as they are: its schema has at least as many
 // positional arguments and all given keywords, requires no further arguments, and accepts tensors
-// where tensors are passed. It must also return the same shape and dtype, for one of these reasons:
+// exactly where tensors are passed. Neither operator may write to its arguments. The new operator
+// must also have the same return types, and return the same shape and dtype for one of these
+// reasons:
 //   - it is an overload of the same operator;
-//   - both are pointwise and neither is a comparison: they broadcast sizes in the same way, and for
-//     floating-point inputs of one dtype they return that dtype;
+//   - both are pointwise and neither always returns booleans: they broadcast sizes in the same way,
+//     and for floating-point inputs of one dtype they return that dtype;
 //   - both are forms of the same operator: a view and its copying form (view, view_copy), or two of
 //     a family that returns its input's elements in a given shape (view, reshape, _unsafe_view) or
 //     in the same shape (alias, detach, clone).

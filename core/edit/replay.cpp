@@ -233,7 +233,7 @@ class Replayer {
     return {};
   }
 
-  // Finds nodes whose calls have changed since the recipe was made.
+  // Finds nodes that call a different operator than in the recorded graph.
   void find_unexpected() {
     for (const auto& [name, call] : recipe_.expects) {
       const auto local = halves_.local(name, false);

@@ -16,7 +16,8 @@ struct Replay {
   std::vector<Edit> inverses;            // in the same order
   std::vector<SkippedEdit> skipped;      // only if lenient; `done` may contain part of an edit
   std::optional<bool> ends_as_recorded;  // nullopt if the recipe does not record it
-  // If the graph belongs to another rank of the program, the first difference, in one sentence.
+  // If the graph belongs to another rank of the program, a text that says so and gives the first
+  // difference; if not, empty.
   std::string other_rank;
 };
 

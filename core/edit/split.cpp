@@ -1,10 +1,10 @@
 // Splits a bucket or a coalesced collective into one collective per member.
 //
 // A bucket is recognized by the nodes around it, as merge.cpp makes them: cat -> (view ->)
-// collective -> wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Each of them has
-// one reader, so all of them can be removed. The members' last views become waits again, or views
-// of waits if nodes outside the bucket flattened the member's input. A member starts where the
-// bucket started.
+// collective -> wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Except
+// split_with_sizes, each of them has one reader, so all of them can be removed. The members' last
+// views become waits again, or views of waits if nodes outside the bucket flattened the member's
+// input. A member starts where the bucket started.
 //
 // Cost: linear in the bucket, plus one scan of the graph to find readers.
 
@@ -27,7 +27,7 @@ std::vector<std::int64_t> sizes_of(const Graph& graph, NodeId node) {
   return sizes;
 }
 
-// True if no size is symbolic: an inserted node needs fixed sizes.
+// True if the node returns one tensor, without symbolic sizes: an inserted node needs fixed sizes.
 bool has_fixed_sizes(const Graph& graph, NodeId node) {
   const Tensor* t = graph.single_tensor(graph.node(node));
   if (t == nullptr) return false;

@@ -183,7 +183,7 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
         counted(walk.missed, "later call of the forward gets", "later calls of the forward get"),
         walk.missed == 1 ? "it" : "them"));
   for (const Count& count : counts)
-    edit.notes.push_back(fmt::format("{} of {} counted.",
+    edit.notes.push_back(fmt::format("Counted {} of {}.",
                                      counted(static_cast<std::size_t>(count.calls), "call"),
                                      count.rule.op));
   return edit;

@@ -14,7 +14,8 @@ namespace jointer {
 
 // Applies all tags of `step`: runs upstream's apply_cpu_offload if a value is tagged for offload,
 // then selective_activation_remat. The order lets recomputed calls read values that were copied
-// back from the host. Returns the edits. Error (usage): same as these passes.
+// back from the host. Returns the edits. Error (usage): same as these passes; `step` may then be
+// partly changed.
 Result<std::vector<Edit>> apply_step_tags(Graph& step);
 
 // Returns the same changes as one edit, without changing the graph; the edit has no changes if no

@@ -127,9 +127,10 @@ class Offloader {
     edit.changes = std::move(changes_);
     for (std::size_t i = 0; i < kReasons.size(); ++i)
       if (staying[i] > 0)
-        edit.notes.push_back(fmt::format("{}: {}",
-                                         counted(staying[i], "result stays", "results stay"),
-                                         staying[i] == 1 ? kReasons[i].one : kReasons[i].several));
+        edit.notes.push_back(fmt::format(
+            "{}: {}",
+            counted(staying[i], "result stays on the device", "results stay on the device"),
+            staying[i] == 1 ? kReasons[i].one : kReasons[i].several));
     return edit;
   }
 

@@ -167,8 +167,8 @@ class Judge {
   // False if the plan cannot be evaluated, or if the peak of the flat training step is not given.
   [[nodiscard]] bool can_compare() const { return planned_.has_value(); }
 
-  // Returns the effects of the plan and of the text; nullopt if they are the same. Error (usage):
-  // the text produces no plan.
+  // Returns the effects of the plan and of the text; nullopt if both save the same values with the
+  // same peak. Error (usage): the text produces no plan.
   [[nodiscard]] Result<std::optional<TextEffect>> compare(const std::string& text) const {
     JOINTER_TRY(const Outcome found, outcome_with(text));
     if (found.makers == planned_->makers && found.effect.peak_bytes == planned_->effect.peak_bytes)

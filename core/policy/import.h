@@ -52,7 +52,7 @@ inline constexpr std::string_view kNoSelectors =
 // `aten.mm`, and the every-nth rules written by export.h. Comments and multi-line strings are
 // ignored. Error (input): the text names no operator.
 struct OperatorListText {
-  SacOptions options;              // every_nth: only the text's rules; for the whole forward
+  SacOptions options;              // with only the text's rules, and for the whole forward
   bool names_torchs_list = false;  // the text includes torch's own compute-intensive operators
 };
 Result<OperatorListText> read_operator_list(std::string_view text);

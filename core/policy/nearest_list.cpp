@@ -12,7 +12,7 @@
 //      with the operator whose first rule is wrong for the most bytes. Repeat until no change
 //      helps, the tries are used up, or a list produces the plan itself.
 //
-// Cost: `max_tries` solutions.
+// Cost: at most `max_tries` solutions.
 
 #include "core/policy/nearest_list.h"
 
@@ -36,7 +36,7 @@ SacOptions nearest_list(const std::vector<OperatorRules>& rules,
                            [&](std::size_t i) { return rules[i].rules.front().wrong_bytes; });
   std::size_t tries = 0;
   std::optional<ListDistance> best;
-  // True if this list is the nearest so far.
+  // Tries a list. Returns true if it is the nearest so far.
   const auto is_nearer = [&](const std::vector<std::size_t>& list) {
     ++tries;
     const Result<ListDistance> found = distance(list_of(rules, list));

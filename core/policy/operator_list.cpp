@@ -134,7 +134,7 @@ class Lister {
   const Graph& graph_;
   ModuleTree modules_;
   Layers layers_;
-  std::map<OperatorId, std::vector<Call>> by_operator_;  // in program order
+  std::map<OperatorId, std::vector<Call>> by_operator_;  // each in program order
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace jointer {
 
 // A rule for the calls of one operator.
 struct OperatorRule {
-  bool save = false;                  // save all calls; otherwise none
+  bool save = false;                  // true: save all calls; false: none
   std::optional<EveryNth> every_nth;  // if set, save all calls but every nth
   // The bytes that the rule saves in excess of the plan (negative if it saves less), and the bytes
   // of the calls about which the two disagree.

@@ -20,7 +20,7 @@ struct PlanOrder {
   std::string passes;  // as a pipeline; empty: the graph's own order
   Figures figures;
   std::int64_t communication_ns = 0;  // collectives, summed
-  std::int64_t reserved_bytes = 0;    // peak, by torch's caching allocator
+  std::int64_t reserved_bytes = 0;  // peak, by torch's caching allocator; not set for the own order
 };
 
 struct OrderLimit {

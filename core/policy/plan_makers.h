@@ -20,8 +20,8 @@ struct PlanMakers {
 // Cost: linear.
 PlanMakers plan_makers(const Graph& joint, const SavePlan& plan);
 
-// Indexed by node id: the node that allocated the node's memory, or the node itself if it returns
-// no tensor.
+// Indexed by node id: the node that allocated the memory of the node's first tensor, or the node
+// itself if it returns no tensor.
 std::vector<NodeId> memory_makers(const Graph& graph);
 
 // The effect of the graph's tags on the nodes that allocate memory (memory_makers), indexed by node

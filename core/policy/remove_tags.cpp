@@ -1,5 +1,4 @@
 #include "core/base/counted.h"
-#include "core/base/units.h"
 #include "core/edit/tag_list.h"
 #include "core/policy/tagging.h"
 

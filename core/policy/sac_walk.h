@@ -6,9 +6,8 @@
 
 namespace jointer {
 
-// The calls that apply_sac tags, in program order: the calls of the forward except getitem.
-// Upstream's walk ends at the call that computes the first output; with `whole_forward`, the walk
-// covers the whole forward.
+// The calls that apply_sac tags, in program order, without getitem: as in upstream, all calls up to
+// the one that computes the first output or, with `whole_forward`, all calls of the forward.
 struct SacWalk {
   std::vector<NodeId> calls;
   NodeId last;               // where upstream's walk ends; none if it visits all calls

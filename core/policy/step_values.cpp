@@ -93,8 +93,8 @@ std::string to_sentence(StepReason reason, MemoryPolicy policy) {
       return tagged + ", but the backward reads it before it recomputes anything";
     case StepReason::stays:
       return tagged +
-             ", but it stays on the device: the backward reads a view of it that the forward made, "
-             "or its memory is written to later";
+             ", but it stays on the device: its memory is written to later, it is returned, or the "
+             "forward still reads it after the backward first does";
     case StepReason::stays_for_copies:
       return tagged + ", but it stays on the device: only recomputed calls read it";
     case StepReason::applied:

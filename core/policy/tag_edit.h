@@ -20,7 +20,7 @@ Result<void> check_taggable(const Graph& graph);
 // The ac_graph_id of tags that make the whole forward one region.
 inline constexpr std::int64_t kForwardRegion = 0;
 
-// The tags to set, by node id.
+// The tags to set, one per node at most.
 class TagPlan {
  public:
   explicit TagPlan(const Graph& graph) : graph_(graph), tags_(graph.node_count()) {}
@@ -35,7 +35,7 @@ class TagPlan {
   }
   [[nodiscard]] std::size_t count(MemoryPolicy policy) const;
 
-  // The changes for nodes with other current tags.
+  // The changes for the nodes whose current tags differ.
   [[nodiscard]] std::vector<Change> changes() const;
 
  private:

@@ -42,8 +42,8 @@ struct SacOptions {
   bool whole_forward = false;
 };
 
-// Upstream's apply_sac. Error (usage): a selector in `save` selects nothing, or the graph is a
-// pair.
+// Upstream's apply_sac. Error (usage): a selector in `save` selects nothing, a rule has an `n`
+// below 1, or the graph is a pair.
 Result<Edit> apply_sac(const Graph& graph, const SacOptions& options = {});
 
 // Upstream's memory policies: default, full, eager, sac_and_offload.

@@ -31,7 +31,8 @@ namespace {
 
 constexpr double kPercent = 100;
 
-// Removes nodes that the clean-up of this graph erased from a plan made after another clean-up.
+// Removes from a plan, which was made after a different clean-up, the nodes that the clean-up of
+// this graph erased.
 void keep_live(const Graph& joint, SavePlan& plan) {
   for (auto* ids : {&plan.saved, &plan.saved_symbols, &plan.offloaded, &plan.redrawn})
     std::erase_if(*ids, [&](NodeId id) { return !joint.is_live(id); });

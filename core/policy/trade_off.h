@@ -35,7 +35,7 @@ struct TradeOffOptions {
   // True if the user has set a policy. A search within a limit then respects it and does not start
   // from upstream's presets.
   bool has_policy = false;
-  bool offload = true;                              // whether plans may offload values
+  bool offload = true;                              // plans may offload values
   LimitedMemory memory = LimitedMemory::allocated;  // to which limits apply
   // Plans that earlier searches of the same graph found; the result is at least as good as these.
   std::vector<ParetoPoint> known = {};
@@ -77,15 +77,16 @@ class TradeOff {
   // Plans that earlier searches found, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& known() const { return options_.known; }
 
+  // The fastest plan found with a peak of at most `peak_bytes`.
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes, double hidden = 0) const;
-  // The plan with the lowest peak found that is at most `percent` percent slower than the current
-  // plan.
+  // The plan with the lowest peak found whose step takes at most longest_step(percent).
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
+  // The step time that is `percent` percent longer than TradeOffOptions::reference_ns.
   [[nodiscard]] std::int64_t longest_step(double percent) const;
-  // The same for a step time of at most `step_ns`, not counting the fraction `hidden` of the
-  // collectives' time.
+  // The plan with the lowest peak found whose step takes at most `step_ns`, not counting the
+  // fraction `hidden` of the collectives' time.
   [[nodiscard]] Result<Fit> smallest_within_step(std::int64_t step_ns, double hidden) const;
-  // Lower bounds for any order of the graphs. Refers to this object.
+  // Lower bounds for any order of the graphs. The result refers to this object.
   [[nodiscard]] Result<OrderBound> order_bound() const;
 
   // The graph that results from a plan: the pair of a joint graph, or the flat training step with

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/edit/append.h"
 #include "core/policy/sac_walk.h"
 
 namespace jointer {
@@ -22,7 +23,7 @@ Result<Edit> apply_sac_with_fsdp(const Graph& graph, const SacOptions& options, 
   JOINTER_TRY(const Edit gathered, fsdp_reshard_after_fwd(tagged, fsdp != MemoryPolicy::must_save));
   if (gathered.changes.empty()) return edit;
   edit.by += ',' + gathered.by;
-  edit.changes.insert(edit.changes.end(), gathered.changes.begin(), gathered.changes.end());
+  append(edit, gathered);
   edit.notes.push_back(gathered.title + ", as tagged in the graph as opened.");
   return edit;
 }

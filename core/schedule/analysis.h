@@ -18,7 +18,7 @@ namespace jointer {
 
 struct AnalysisOptions {
   MemoryOptions memory;
-  EstimatorRequest estimator;  // empty device: determined by memory.runs_on or the graph
+  EstimatorRequest estimator;  // no device: one of the type memory.runs_on or of the main device
   SimulationOptions simulation;
 };
 
@@ -40,7 +40,7 @@ struct Analysis {
   Throughput throughput;
 };
 
-// Error (usage): the estimator or device does not exist.
+// Errors: same as `make_estimator`.
 Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options = {});
 
 }  // namespace jointer

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// A request whose block is live from step `first` (kBeforeStart: from the start) to the end of step
-// `last`. Steps are numbered as in lifetimes.h.
+// A request whose block is live from step `first` (-1: from the start) to the end of step `last`.
+// Steps are numbered as in lifetimes.h.
 struct AllocatedBlock {
   std::int64_t bytes = 0;
   std::int32_t first = 0, last = 0;

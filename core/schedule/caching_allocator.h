@@ -15,7 +15,7 @@ struct ReservedProfile {
 };
 
 // Replays the lifetimes through a model of torch's CUDACachingAllocator with its default settings.
-// On devices other than cuda, which have no caching allocator, reserved bytes equal live bytes.
+// On devices other than cuda, reserved bytes equal live bytes.
 ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType device);
 // The peak of reserved bytes on the device type memory.runs_on or, if that is not set, on the
 // graph's main device.

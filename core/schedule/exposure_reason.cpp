@@ -1,7 +1,8 @@
 // Explains why a collective is exposed, based on its position in the program order.
 //
 // Terms
-//   chain     views, and kernels with a single input and without a FLOP formula (casts, copies).
+//   chain     views and other calls without a kernel, and kernels with a single input and without
+//             a FLOP formula (casts, copies).
 //             They can move with a collective, so they are skipped.
 //   producer  the last node outside the chain that computes an input of the collective. The start
 //             cannot be moved before it.
@@ -70,7 +71,7 @@ class Explainer {
   }
 
  private:
-  // The role of a node in chains. Placeholders and attributes are inputs of chains.
+  // The role of a node in chains. Placeholders and constants are inputs of chains.
   enum class Place : std::uint8_t { other, chain, input };
 
   // Visits every node once, from last to first. Finds the kernel time from each position to the

@@ -23,14 +23,15 @@ struct LegalRange {
   // The block's current gap; if the block is not contiguous, the gap of its first node.
   std::size_t current = 0;
   // The nodes that bound the range: the block's `held_after` must stay after `after`, and its
-  // `held_before` must stay before `before`. None if only placeholders or outputs bound the range.
+  // `held_before` must stay before `before`. Both nodes of a side are null if only a placeholder or
+  // an output, or nothing, bounds it.
   NodeId after, held_after, before, held_before;
   DependencyKind after_kind = DependencyKind::data, before_kind = DependencyKind::data;
 };
 
-// Error (usage): a node is a placeholder, a constant or an output, or is not in the graph; the
-// nodes are in different halves of a pair; or they cannot be adjacent because of a node between
-// them. Cost: linear in the dependencies of the block, regardless of the graph's size.
+// Error (usage): the block is empty; a node is a placeholder, a constant or an output, or is not in
+// the graph; the nodes are in different halves of a pair; or they cannot be adjacent because of a
+// node between them. Cost: linear in the dependencies of the block, regardless of the graph's size.
 Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
                                std::span<const NodeId> block);
 // The same for another order of the graph's nodes. `positions`: the positions in that order,

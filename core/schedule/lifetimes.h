@@ -19,7 +19,7 @@ enum class MemoryCategory : std::uint8_t {
   gradient,
   optimizer_state,
   saved_activation,  // computed by the forward and read by the backward
-  recomputed,        // recomputed in the backward
+  recomputed,        // computed a second time in the backward
   temporary,
   communication,  // the buffer of a collective, unless it is one of the above
   output,
@@ -51,7 +51,8 @@ std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on,
                                      bool rounds_sizes = true);
 
-// The storage for which a tensor's memory counts.
+// The storage under which a tensor's memory is counted: the storage in the capture if `is_torch`,
+// or else the real storage.
 StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch);
 
 // The bytes that the device's allocator provides for a request: a multiple of 512 on cuda.

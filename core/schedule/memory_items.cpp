@@ -1,6 +1,7 @@
 #include "core/schedule/memory_items.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/schedule/memory_walk.h"
 
@@ -135,16 +136,8 @@ void MemoryItems::fix_ends(const Graph& graph, const MovableOrder& calls,
         fixed_high[static_cast<std::size_t>(l.last) + 1] -= item.bytes;
     }
   }
-  // Turn changes into sums.
-  std::int64_t high = 0;
-  std::vector<std::int64_t> low_changes = fixed_low;
-  std::int64_t low = 0;
-  for (std::size_t place = 0; place < end; ++place) {
-    high += fixed_high[place];
-    low += low_changes[place];
-    fixed_high[place] = high;
-    fixed_low[place] = low;
-  }
+  for (auto* sums : {&fixed_high, &fixed_low})
+    std::partial_sum(sums->begin(), sums->end(), sums->begin());
 
   std::vector<std::pair<std::uint32_t, std::uint32_t>> touched;
   for (std::size_t i = 0; i < items.size(); ++i) {

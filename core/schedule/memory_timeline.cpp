@@ -51,10 +51,10 @@ void MemoryTimeline::find_steps(const Graph& graph) {
 
 void MemoryTimeline::add_optimizer_state(const Graph& graph) {
   const auto end = static_cast<std::int32_t>(steps_.size());
-  for (const auto& [parameter, bytes] : optimizer_states(graph, device_))
+  for (const ParameterState& state : optimizer_states(graph, device_))
     lifetimes_.push_back({.storage = {},
-                          .producer = parameter,
-                          .bytes = bytes,
+                          .producer = state.parameter,
+                          .bytes = state.bytes,
                           .first = kBeforeStart,
                           .last = end,
                           .category = MemoryCategory::optimizer_state});

@@ -17,7 +17,7 @@ std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType devi
       if (!counts_on(graph, graph.device_type(t), device)) continue;
       const std::int64_t moment =
           allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), device);
-      states.push_back({id, 2 * moment + allocated_bytes(kStepBytes, device)});
+      states.push_back({id, 2 * moment + allocated_bytes(kStepBytes, device), moment});
     }
   }
   return states;

@@ -11,7 +11,8 @@ namespace jointer {
 // step count.
 struct ParameterState {
   NodeId parameter;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;         // in total
+  std::int64_t moment_bytes = 0;  // of each moment
 };
 
 // Returns the states for the parameters on the graph's main device or on a device of type `device`,

@@ -29,7 +29,7 @@ struct RangeTotals {
   std::int64_t compute_ns = 0;        // of kernels
   std::int64_t communication_ns = 0;  // of collectives, and of copies to and from the host
   std::int64_t exposed_ns = 0;
-  std::int64_t flops = 0;  // of these nodes, in full
+  std::int64_t flops = 0;  // of the nodes in the range, in full
 
   std::size_t allocated = 0, freed = 0;  // storages
   std::int64_t allocated_bytes = 0, freed_bytes = 0;

@@ -117,8 +117,9 @@ Call describe(const Graph& graph, NodeId id) {
   return call;
 }
 
-// Identifies the groups in a graph. Groups with the same ranks are numbered in the order of their
-// descriptions and names.
+// Returns the keys of the groups in a graph, each with an empty list of calls. `by_id` gets the key
+// of each group. Groups with the same ranks are numbered in the order of their descriptions and
+// names.
 std::map<GroupKey, std::vector<Call>> group_keys(const Graph& graph, std::vector<GroupKey>& by_id) {
   using Named = std::tuple<std::vector<std::int32_t>, std::string_view, std::string_view>;
   std::map<Named, std::vector<std::size_t>> named;

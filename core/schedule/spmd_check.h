@@ -45,7 +45,7 @@ struct SpmdGroup {
 };
 
 struct SpmdReport {
-  std::vector<SpmdGroup> groups;         // groups with at least two programs
+  std::vector<SpmdGroup> groups;         // groups with collectives and at least two programs
   std::optional<SpmdMismatch> mismatch;  // the first in program order
   std::vector<std::string> notes;        // about groups that could not be compared
 };

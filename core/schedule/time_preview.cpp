@@ -162,11 +162,11 @@ void TimePreview::end_rest() {
   model_ = now_.drain(streams_);
   stream_slacks_.clear();
   for (const std::int64_t stream : streams_) stream_slacks_.push_back(now_.ready() - stream);
-  find_least_slacks();
+  find_min_slacks();
   work_ = 0;
 }
 
-void TimePreview::find_least_slacks() {
+void TimePreview::find_min_slacks() {
   min_host_slacks_.assign(events_.size() / kBlockEvents + 1, kPlenty);
   for (std::uint32_t e = 0; e < count_; ++e) {
     std::int64_t& least = min_host_slacks_[e / kBlockEvents];

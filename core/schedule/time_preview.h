@@ -78,7 +78,7 @@ class TimePreview {
   void add_event(const Call& call);
   void note_use_of_host();
   void end_rest();
-  void find_least_slacks();
+  void find_min_slacks();
   void find_delays();
   void find_last_waits();
   void find_next();

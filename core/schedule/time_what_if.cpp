@@ -1,4 +1,4 @@
-// Updates the simulation (clocks.h) of an order that is being edited after each move.
+// After each move, updates the simulation (clocks.h) of an order that is being edited.
 //
 // The order is divided into chunks of a fixed number of calls. The state before each chunk is
 // stored: the clocks of the host, the compute stream and all other streams, and the exposed time so
@@ -175,8 +175,8 @@ bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
          host_sleeps(chunk, now_.host - was.host - shift);
 }
 
-// Returns true if it has no effect from this chunk on that the host's clock is shifted by `ahead`
-// more than the other clocks.
+// Returns true if a shift of the host's clock by `ahead` more than the other clocks has no effect
+// from this chunk on.
 bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   if (ahead == 0) return true;
   for (; chunk < chunks_.size(); ++chunk) {

@@ -46,7 +46,8 @@ class TimeWhatIf {
   struct Chunk {
     Clocks before;
     // The minimum lead of the host over the compute stream whenever that stream needs a launch. If
-    // the host waits for the compute stream in this chunk, only calls up to there count.
+    // the host waits for the compute stream in this chunk, only calls up to the first such wait
+    // count.
     std::int64_t host_slack = 0;
     bool resets = false;  // the host waits for the compute stream in this chunk
   };

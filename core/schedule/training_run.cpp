@@ -39,6 +39,7 @@
 #include "core/base/byte_units.h"
 #include "core/base/checked.h"
 #include "core/schedule/lifetimes.h"
+#include "core/schedule/optimizer_states.h"
 
 namespace jointer {
 namespace {
@@ -68,7 +69,7 @@ class Loop {
       run_step();
     }
     run_.logits_fp32_bytes = logits_bytes_;
-    // Other devices do not cache memory.
+    // Only the allocator of cuda is modeled.
     run_.reserved_peak_bytes =
         device() == DeviceType::cuda ? allocator_.reserved() : run_.peak_bytes;
     return std::move(run_);
@@ -166,8 +167,8 @@ class Loop {
     node_ = {};
   }
 
-  // Also frees the results of the forward: the logits and any other values that it returns to the
-  // loop.
+  // Allocates and frees the memory of the loss. Also frees the results of the forward: the logits
+  // and any other values that it returns to the loop.
   void run_loss() {
     const std::int64_t f = logits_bytes_;
     Held saved{CudaAllocator::kNone, 0};
@@ -206,18 +207,10 @@ class Loop {
   }
 
   void add_moments() {
-    for (const NodeId id : graph_.order()) {
-      const Node& n = graph_.node(id);
-      // A pair's backward receives the same parameters again.
-      if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
-      for (const Tensor& t : graph_.tensors(n)) {
-        if (graph_.device_type(t) != device()) continue;
-        const std::int64_t moment =
-            allocated_bytes(saturating_mul(graph_.numel(t), std::int64_t{4}), device());
-        for (const std::int64_t bytes : {allocated_bytes(4, device()), moment, moment})
-          take(bytes, by_category_[static_cast<std::size_t>(MemoryCategory::optimizer_state)]);
-      }
-    }
+    for (const ParameterState& state : optimizer_states(graph_, device()))
+      for (const std::int64_t bytes :
+           {state.bytes - 2 * state.moment_bytes, state.moment_bytes, state.moment_bytes})
+        take(bytes, by_category_[static_cast<std::size_t>(MemoryCategory::optimizer_state)]);
   }
 
   void workspace() {

@@ -7,12 +7,12 @@
 
 namespace jointer {
 
-// The nodes that occur in `order`, sorted by their index in it. Cost: linear in the length of
-// `order`.
+// A node and its index in an order.
 struct PlacedNode {
   NodeId node;
   std::size_t place = 0;
 };
+// Returns those of the nodes that occur in `order`, sorted by their index in it.
 std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const NodeId> nodes);
 
 // Moves blocks in a what-if and can undo all of these moves. Use it to compute the metrics of an

@@ -97,14 +97,14 @@ struct WhatIf::State {
   // Afterwards, every call is back at its original position.
   std::vector<StepTime> walk(std::span<const NodeId> block, std::size_t first, std::size_t home,
                              std::size_t last) {
-    const std::size_t most = calls.size() / kStepWork;
+    const std::size_t max_gaps = calls.size() / kStepWork;
     const bool may_settle = time.may_sleep(block) && !memory.allocates(block);
-    if ((may_settle ? home : last) - first >= most) return {};
+    if ((may_settle ? home : last) - first >= max_gaps) return {};
     std::vector<std::size_t> places;
     for (const NodeId id : block) places.push_back(calls.place(id));
     std::vector<StepTime> times;
     for (std::size_t gap = first; gap <= last; ++gap) {
-      if (times.size() == most) {
+      if (times.size() == max_gaps) {
         times.clear();
         break;
       }

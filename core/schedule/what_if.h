@@ -76,8 +76,9 @@ class WhatIf {
   [[nodiscard]] Result<NearPreview> preview_near(std::span<const NodeId> block, std::size_t first,
                                                  std::size_t last);
   // Moves the block into a gap of its legal range. Cost: for memory, linear in the distance; for
-  // time, linear in the number of calls until the streams are in the same state as before. Error
-  // (usage): the gap is outside the legal range; nothing moves.
+  // time, linear in the number of calls until the streams are in the same state as before. Errors:
+  // those of legal_range. Error (usage): the gap is outside the legal range. After an error,
+  // nothing has moved.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
 
  private:

@@ -222,7 +222,9 @@ TEST(CpuOffload, KeepsWhatIsWrittenLater) {
   )",
                                 {}, &edit);
   EXPECT_THAT(edit.changes, IsEmpty());
-  EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("1 result stays: its memory is written to later")));
+  EXPECT_THAT(
+      edit.notes,
+      ElementsAre(HasSubstr("1 result stays on the device: its memory is written to later")));
 }
 
 TEST(CpuOffload, RecomputedCallsReadTheReload) {

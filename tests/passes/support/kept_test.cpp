@@ -96,7 +96,7 @@ TEST(Kept, ResultsThatStayAreTheReasonOfApplyCpuOffload) {
     return [a, g]
   )"),
                      "apply_cpu_offload"),
-            "1 result stays: it is returned.");
+            "1 result stays on the device: it is returned.");
 }
 
 TEST(Kept, AGraphWithTwinsSaysThatGathersAreReassigned) {
