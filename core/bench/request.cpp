@@ -2,10 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <utility>
 
 #include "core/base/number_text.h"

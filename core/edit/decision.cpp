@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "core/base/counted.h"
-#include "core/base/units.h"
 
 namespace jointer {
 

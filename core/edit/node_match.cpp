@@ -31,8 +31,6 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "core/graph/argument_nodes.h"

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "core/base/counted.h"
 #include "core/graph/limits.h"

@@ -11,7 +11,6 @@
 // casts are not tagged before Inductor's decompositions, because they are then `_to_copy` calls.
 
 #include "core/base/counted.h"
-#include "core/base/units.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
 #include "core/policy/fsdp_gathers.h"

@@ -14,7 +14,6 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
-#include "core/base/units.h"
 #include "core/edit/tag_list.h"
 #include "core/partition/common_subexpressions.h"
 #include "core/partition/dead_code.h"

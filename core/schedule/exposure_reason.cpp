@@ -27,8 +27,6 @@
 
 #include "core/schedule/exposure_reason.h"
 
-#include <algorithm>
-
 #include "core/base/units.h"
 #include "core/ops/flops.h"
 

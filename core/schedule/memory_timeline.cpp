@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/base/checked.h"
 #include "core/schedule/memory_walk.h"
 #include "core/schedule/optimizer_states.h"
 
@@ -58,13 +57,6 @@ void MemoryTimeline::add_optimizer_state(const Graph& graph) {
                           .first = kBeforeStart,
                           .last = end,
                           .category = MemoryCategory::optimizer_state});
-}
-
-std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device) {
-  std::int64_t sum = 0;
-  for (const ParameterState& state : optimizer_states(graph, device))
-    sum = saturating_add(sum, state.bytes);
-  return sum;
 }
 
 void MemoryTimeline::build_profile() {

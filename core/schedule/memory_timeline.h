@@ -36,10 +36,6 @@ struct MemoryOptions {
   CollectiveLibrary collectives = CollectiveLibrary::none;
 };
 
-// The bytes of optimizer state for the parameters on the graph's main device or on a device of type
-// `device`. Saturates.
-std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device);
-
 class MemoryTimeline {
  public:
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});

@@ -58,10 +58,6 @@ class RangeFigures {
   // nodes.
   [[nodiscard]] std::int64_t exposed_ns(NodeId start) const { return exposed_ns_[start.index()]; }
 
-  // Points of the memory profile: the last one before the memory events in the range, and the last
-  // of these events.
-  [[nodiscard]] std::size_t first_point() const { return first_point_; }
-  [[nodiscard]] std::size_t last_point() const { return last_point_; }
   [[nodiscard]] RangeChange change_of(const Lifetime& lifetime) const;
 
  private:
@@ -75,6 +71,8 @@ class RangeFigures {
   std::int64_t step_ns_;
   std::vector<std::int64_t> ns_;          // by node id; -1 if not in the range
   std::vector<std::int64_t> exposed_ns_;  // by node id
+  // Points of the memory profile: the last one before the memory events in the range, and the last
+  // of these events.
   std::size_t first_point_ = 0, last_point_ = 0;
   RangeTotals totals_;
 };

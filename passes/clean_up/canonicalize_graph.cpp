@@ -23,7 +23,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "core/graph/users.h"
 #include "passes/clean_up/substitution.h"

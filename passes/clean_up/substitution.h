@@ -10,7 +10,7 @@ namespace jointer {
 // Replaces nodes with other nodes. `finish` redirects the readers and erases the replaced nodes.
 class Substitution {
  public:
-  // The graph must outlive this object. Until `finish`, nothing else may change it.
+  // The graph must outlive this object. Until `finish`, nothing else may add, remove or move nodes.
   explicit Substitution(Graph& graph);
 
   // True if the call may be removed. A value that a forward returns to its backward must stay,
@@ -22,7 +22,6 @@ class Substitution {
   void replace(NodeId node, NodeId by);
   // The argument after all replacements so far.
   [[nodiscard]] Argument now(const Argument& argument);
-  [[nodiscard]] bool any() const { return !gone_.empty(); }
 
   // Redirects all readers, moves views of removed storages to the storages that replace them, and
   // erases the replaced nodes. Error: Graph::finish fails.

@@ -62,8 +62,8 @@ class Finder {
   }
 
  private:
-  // The term that ends with `wait`; std::nullopt if `wait` does not wait for a reduce-scatter, or
-  // if it has several readers.
+  // The term that ends with `wait`; nullopt if `wait` does not wait for a reduce-scatter, or if
+  // either has several readers.
   [[nodiscard]] std::optional<Term> term(NodeId wait) const {
     if (!graph_.is_wait(graph_.node(wait)) || users_.of(wait).size() != 1) return {};
     const NodeId start = graph_.inputs(wait).front();

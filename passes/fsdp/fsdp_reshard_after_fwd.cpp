@@ -4,7 +4,6 @@
 #include "passes/fsdp/fsdp_reshard_after_fwd.h"
 
 #include "core/base/counted.h"
-#include "core/base/units.h"
 #include "core/policy/fsdp_gathers.h"
 #include "core/policy/tagging.h"
 #include "passes/support/edit_pass.h"

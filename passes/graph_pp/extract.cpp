@@ -13,7 +13,6 @@
 #include "passes/graph_pp/extract.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 

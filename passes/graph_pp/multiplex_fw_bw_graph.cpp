@@ -15,10 +15,8 @@
 // taken name may get a different number.
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/base/json_text.h"
 #include "core/graph/complete.h"
 #include "core/partition/fx_names.h"
 #include "passes/graph_pp/extract.h"

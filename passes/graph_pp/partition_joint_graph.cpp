@@ -25,7 +25,6 @@
 #include <algorithm>
 
 #include "core/graph/complete.h"
-#include "core/graph/effects.h"
 #include "core/graph/users.h"
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/stages.h"
@@ -201,8 +200,8 @@ class StagePartition {
     return write(forward, backward);
   }
 
-  // The descriptions of the forward's outputs: those of the joint graph for its own outputs, and
-  // those of other partitioners for saved values.
+  // The descriptions of the forward's outputs: those in the joint graph, and for saved values and
+  // writes, those that other partitioners give to saved values.
   [[nodiscard]] std::string forward_descriptions(std::span<const std::string> all) const {
     std::vector<std::string> chosen;
     for (std::size_t i = 0; i < count_; ++i)

@@ -40,7 +40,7 @@ Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
   JOINTER_TRY(const PartId part, part_of_kind(graph, CaptureKind::forward));
   const Users users(graph);
   JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph, part));
-  std::vector<NodeId> whole, given;
+  std::vector<NodeId> whole;
   bool is_any = false;
   for (const NodeId id : parameters) {
     JOINTER_TRY(const std::vector<NodeId> outputs, find_unshard_outputs(graph, users, id));

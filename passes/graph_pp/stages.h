@@ -1,8 +1,8 @@
 #pragma once
 
-// Splits a stage's joint graph into the graphs that the schedules of graph_trainer's pipeline
-// parallelism run at different times. Each graph has one part, except for the pair that a partition
-// returns.
+// Splits and combines the graphs of a pipeline stage, which the schedules of graph_trainer's
+// pipeline parallelism run at different times. Each resulting graph has one part, except for the
+// pair that partition_joint_graph returns.
 
 #include <cstdint>
 #include <functional>

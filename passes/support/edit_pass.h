@@ -19,11 +19,13 @@ Result<void> apply_edit(Graph& graph, const Result<Edit>& edit, PassContext& con
 Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& context,
                         const std::function<std::string(NodeId node)>& reason);
 
-// Applies an edit that inserts, moves, changes and removes calls. Adds a decision for each change,
-// with the reason given for that kind of change.
+// The reason for each kind of change.
 struct ChangeReasons {
   std::string_view inserted, moved, replaced, removed;
 };
+
+// Applies an edit that inserts, moves, changes and removes calls. Adds a decision for each of these
+// calls, with the reason for that kind of change.
 Result<void> apply_changes(Graph& graph, const Result<Edit>& edit, PassContext& context,
                            const ChangeReasons& reasons);
 

@@ -7,7 +7,7 @@ namespace jointer {
 // The member of a node's `custom` by which upstream marks it for regional compilation.
 inline constexpr const char* kInductorMark = "compile_with_inductor";
 
-// True if the call's `custom` contains compile_with_inductor, which upstream's annotation sets.
+// True if the node's `custom` has this member.
 bool is_annotated_for_inductor(const Graph& graph, const Node& node);
 
 }  // namespace jointer

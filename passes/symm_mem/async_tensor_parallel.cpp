@@ -60,7 +60,6 @@
 
 #include "core/graph/dependencies.h"
 #include "core/graph/storage_moves.h"
-#include "core/graph/storages.h"
 #include "core/ops/collective_targets.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/fx_program.h"
@@ -76,7 +75,7 @@ namespace {
 
 using Kind = Argument::Kind;
 
-constexpr std::int64_t kFewestColumns = 1024;  // per rank, along the last dimension
+constexpr std::int64_t kMinColumns = 1024;  // per rank, along the last dimension
 
 const Tensor* tensor_of(const Graph& graph, NodeId id) {
   return graph.single_tensor(graph.node(id));
@@ -402,8 +401,8 @@ class Fusion {
                                const std::vector<std::uint32_t>& places, std::string& why) {
     const Tensor& t = *tensor_of(graph_, shard);
     const bool last = is_last(t, match.dim);
-    if (last && graph_.shape(t).back().value < kFewestColumns) {
-      why = fmt::format("it gathers fewer than {} columns per rank", kFewestColumns);
+    if (last && graph_.shape(t).back().value < kMinColumns) {
+      why = fmt::format("it gathers fewer than {} columns per rank", kMinColumns);
       return {};
     }
     std::vector<TpMatmul> found = find_consumers(graph_, readers_, match.result);

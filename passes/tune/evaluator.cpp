@@ -49,10 +49,8 @@ Result<Evaluation> Evaluator::evaluate(const Pipeline& pipeline) {
   } else {
     evaluation.failure = last.failure;
   }
-  if (options_.keeps_figures) {
-    const std::lock_guard lock(mutex_);
-    evaluated_.emplace(text, evaluation);
-  }
+  const std::lock_guard lock(mutex_);
+  evaluated_.emplace(text, evaluation);
   return evaluation;
 }
 

@@ -33,9 +33,8 @@ class Evaluator {
   struct Options {
     PassContext::Options context;  // passed to the passes; `report` is not called
     std::size_t kept_graphs = 64;  // maximum number of intermediate graphs; 0: none
-    bool keeps_figures = true;     // keep the estimates of every evaluated pipeline
   };
-  // The arguments must outlive the evaluator. Error (usage): the estimator does not exist.
+  // The arguments must outlive the evaluator. Errors: same as make_estimator.
   static Result<std::unique_ptr<Evaluator>> make(const Graph& graph, const PassRegistry& registry,
                                                  Options options);
 

@@ -27,8 +27,9 @@ class SearchSpace {
   SearchSpace(const Graph& graph, const PassRegistry& registry,
               const SearchSpaceOptions& options = {});
 
-  // The starting points, without duplicates: the pipeline steps of presets that fit this graph,
-  // then pipelines that often help.
+  // The starting points, without duplicates: for a joint graph, pipelines that search for a plan,
+  // and for other graphs, the unchanged graph; then the pipeline steps of presets that fit this
+  // graph; then pipelines that often help.
   [[nodiscard]] std::vector<NamedCandidate> starts() const;
   // A candidate that differs in one pipeline step, in one parameter of a pipeline step, or in the
   // order of two pipeline steps.

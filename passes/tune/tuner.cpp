@@ -8,9 +8,9 @@
 //   elite      the best candidates with distinct estimates, and those on the frontier.
 //
 // Steps
-//   1. If no budget is given, the budget is the peak of the unedited graph. Passes run with the
-//      budget as their limit. A result above the budget can be on the frontier, but cannot be the
-//      winner.
+//   1. If no budget is given, the budget is the peak limit of the run or, without one, the peak of
+//      the unedited graph. Passes run with the budget as their limit. A result above the budget can
+//      be on the frontier, but cannot be the winner.
 //   2. Candidates come in batches of eight: first the presets and pipelines that often help, then
 //      variations of the elite: one pipeline step added, removed or moved, a different parameter
 //      value, different policies or buckets, or a combination of sections from two candidates. No
@@ -118,13 +118,13 @@ class Search {
     std::vector<NamedCandidate> starts = space_.starts();
     std::size_t next_start = 0;
     while (result_.evaluated < options_.evaluations && !stop_.is_set()) {
-      const std::size_t most = std::min(kBatch, options_.evaluations - result_.evaluated);
+      const std::size_t size = std::min(kBatch, options_.evaluations - result_.evaluated);
       std::vector<NamedCandidate> batch;
-      while (batch.size() < most && next_start < starts.size()) {
+      while (batch.size() < size && next_start < starts.size()) {
         seen_.insert(to_text(starts[next_start].candidate.pipeline()));
         batch.push_back(std::move(starts[next_start++]));
       }
-      while (batch.size() < most && next_start == starts.size()) {
+      while (batch.size() < size && next_start == starts.size()) {
         auto candidate = unseen();
         if (!candidate) break;
         batch.push_back({{}, std::move(*candidate)});

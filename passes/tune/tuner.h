@@ -15,14 +15,15 @@
 namespace jointer {
 
 struct TuneOptions {
-  // The estimator, the rules, and `peak_limit`, which is the budget if `budget` is not given. Only
-  // the searching thread calls `report` and `is_cancelled`.
+  // The estimator and the rules. Only the thread that calls tune() calls `report` and
+  // `is_cancelled`.
   PassContext::Options context;
   std::size_t evaluations = 200;  // maximum number of candidates
   std::optional<double> seconds;  // time limit; nullopt: no limit
   std::uint64_t seed = 0;
-  std::size_t threads = 1;                 // at least 1, including the calling thread
-  std::optional<std::int64_t> budget;      // maximum peak in bytes; nullopt: the graph's own peak
+  std::size_t threads = 1;  // at least 1, including the calling thread
+  // Maximum peak in bytes; nullopt: `context.peak_limit` or, without one, the graph's own peak.
+  std::optional<std::int64_t> budget;
   bool twin_groups = true;                 // allows reassign_to_pg
   std::optional<std::size_t> kept_graphs;  // see Evaluator; nullopt: depends on the graph's size
 };
@@ -51,7 +52,7 @@ struct TuneResult {
   // The Pareto-optimal points in step time and peak, by ascending peak. The unedited graph counts
   // as a point if it can run as it is.
   std::vector<TunePoint> frontier;
-  std::vector<TunePoint> presets;  // presets that fit the graph, in the order of pipeline_presets()
+  std::vector<TunePoint> presets;  // evaluated without failure, in the order of pipeline_presets()
   // The point with the shortest step time within the budget; nullopt if no point is within it.
   std::optional<TunePoint> winner;
   std::vector<TuneStep> steps;      // the pipeline steps of the winner
@@ -69,7 +70,7 @@ struct TuneResult {
   std::string out_of_reach;  // a sentence about what was not searched on this graph
 };
 
-// Passed to the watcher on the searching thread after each evaluation.
+// Passed to the watcher after each evaluation that did not fail, on the thread that calls tune().
 struct TuneProgress {
   const TunePoint& point;  // the latest evaluation
   const TuneResult& so_far;
@@ -78,8 +79,8 @@ using TuneWatcher = std::function<void(const TuneProgress&)>;
 
 // For the same graph, options and number of evaluations, returns the same result with any number of
 // threads; more evaluations never give a worse winner. If time runs out or the search is cancelled,
-// returns the results so far. Error (usage): the estimator does not exist. Error (cancelled): the
-// search was cancelled before anything was evaluated.
+// returns the results so far. Errors: same as make_estimator. Error (cancelled): the search was
+// cancelled before anything was evaluated.
 Result<TuneResult> tune(const Graph& graph, const PassRegistry& registry,
                         const TuneOptions& options, const TuneWatcher& watcher = {});
 
