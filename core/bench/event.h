@@ -37,7 +37,7 @@ struct RankNote {
   std::string text;
 };
 
-// The measured times of one call. Nodes are named by their position in Graph::order.
+// The measured times of one call. Nodes are identified by their position in Graph::order.
 struct NodeTime {
   std::uint32_t position = 0;
   // The start and end of the call in an ordinary step, relative to the start of the step. A
@@ -130,7 +130,7 @@ struct RankFailed {
   std::string text;  // one line
 };
 
-// The last line.
+// The last line of a rank that succeeded.
 struct RankDone {};
 
 using RankEvent = std::variant<RankStarted, RankProgress, RankNote, RankMeasured, RankVerified,

@@ -3,9 +3,9 @@
 // Explains the difference between a measured and a predicted peak by naming nodes.
 //
 // The prediction counts the graph's storages. A kernel may also allocate scratch memory and release
-// it before it returns, and an allocator may give more than was requested. Any remaining difference
-// comes from storages whose lifetime or size differed from the prediction. In compiled blocks, for
-// example, the intermediate values are not those of the graph.
+// it before it returns, and an allocator may provide more bytes than requested. Any remaining
+// difference comes from storages whose lifetime or size differed from the prediction. In compiled
+// blocks, for example, the intermediate values are not those of the graph.
 
 #include <cstdint>
 #include <string>

@@ -57,7 +57,7 @@ struct BenchmarkRequest {
   std::optional<std::size_t> graph_index;  // of the graph, if the file holds several
   std::string assumptions;                 // "u0=64,..." as Assumptions::parse reads it
   int ranks = 0;                           // 0 for the capture's world size
-  std::optional<int> solo;                 // runs only this rank, with local copies for collectives
+  std::optional<int> solo;                 // only this rank runs; copies replace collectives
   Backend backend = Backend::interpret;
   bool recorded = false;  // captured as a CUDA graph and replayed; applies to compiled code too
   RunOn on = RunOn::automatic;

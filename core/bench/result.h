@@ -27,7 +27,7 @@ struct RankResult {
     running,
     done,
     failed,   // reported the reason
-    died,     // ended without a report: a signal, an exit code
+    died,     // ended without a report, by a signal or with an exit code
     hung,     // made no progress within the deadline
     stopped,  // ended because another rank failed or the user cancelled
   };

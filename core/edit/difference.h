@@ -11,11 +11,11 @@
 namespace jointer {
 
 struct GraphDifference {
-  std::vector<NodeId> moved;     // in `after`, like the next three; as few as possible
+  std::vector<NodeId> moved;     // of `after`, like the next three; as few as possible
   std::vector<NodeId> added;     // that correspond to no node of `before`
   std::vector<NodeId> changed;   // their operator, arguments or value differ
   std::vector<NodeId> retagged;  // calls whose memory policy or checkpointed region differs
-  std::vector<NodeId> removed;   // in `before`
+  std::vector<NodeId> removed;   // of `before`
   std::size_t common = 0;        // nodes in both graphs: "moved N of M"
 
   [[nodiscard]] bool empty() const {
@@ -31,10 +31,10 @@ GraphDifference compare_graphs(const Graph& before, const Graph& after, const No
 // Error (usage): only one of the two is a pair, so they cannot be compared.
 Result<void> check_comparable(const Graph& before, const Graph& after);
 
-// Returns the edit that turns `before` into a graph with the hash, the policies and the shared
-// storages of `after`. Error (usage), in one sentence: only one of the graphs is a pair, or they
-// differ in something that no edit can change, such as placeholders or constants. If the numbers of
-// outputs differ, there is no error here, but `apply` refuses the edit.
+// Returns the edit that turns `before` into a graph with the hash, the policies, the annotations
+// and the shared storages of `after`. Error (usage), in one sentence: only one of the graphs is a
+// pair, or they differ in something that no edit can change, such as placeholders or constants. If
+// the numbers of outputs differ, there is no error here, but `apply` refuses the edit.
 Result<Edit> difference(const Graph& before, const Graph& after);
 
 }  // namespace jointer

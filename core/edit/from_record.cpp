@@ -356,7 +356,8 @@ bool reads_backward(const Graph& graph, const Argument& argument) {
                              [&](const Argument& child) { return reads_backward(graph, child); });
 }
 
-// Sets the phase as derive_phases would.
+// Sets the phase from the node's part, its tags and, if it has no partitioner tag, the phases of
+// its inputs.
 void set_phase(const Graph& graph, Node& node) {
   const std::string_view tag = graph.text(node.partitioner_tag);
   bool is_backward = tag == "is_backward" || node.has(Node::has_autograd_backward);

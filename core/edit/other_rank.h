@@ -38,7 +38,7 @@ class OtherRank {
  private:
   // A node whose constants differ, or may differ, on this rank.
   struct Own {
-    std::string args;
+    std::string args;    // as text, with the constants of this rank
     std::string source;  // the node with these constants before the first edit
   };
 

@@ -21,8 +21,8 @@ struct RecipeGraph {
   // Hashes that are the same on every rank of the program (core/graph/canonical.h); empty if not
   // recorded.
   std::string rank_hash = {}, rank_after = {};
-  // For each process group name, the first node that communicates in the group; for each device,
-  // the first node whose value is on it. Node names have no half prefix.
+  // For each process group name, the first node that communicates in the group; for each device
+  // with an index, the first node whose value is on it. Node names have no half prefix.
   std::map<std::string, std::string> groups = {}, devices = {};
   std::string extra = {};  // members that this version does not know
   friend bool operator==(const RecipeGraph&, const RecipeGraph&) = default;

@@ -33,7 +33,7 @@ std::optional<PolicyFormat> parse_policy_format(std::string_view name);
 
 // The effect of a plan on the graph.
 struct PlanEffect {
-  std::size_t activations = 0;  // number of saved ones
+  std::size_t activations = 0;  // number of saved activations
   std::int64_t peak_bytes = 0;
   std::int64_t step_ns = 0;  // 0: unknown
 };

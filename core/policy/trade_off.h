@@ -81,7 +81,8 @@ class TradeOff {
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes, double hidden = 0) const;
   // The plan with the lowest peak found whose step takes at most longest_step(percent).
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
-  // The step time that is `percent` percent longer than TradeOffOptions::reference_ns.
+  // The step time that is `percent` percent longer than that to which TradeOffOptions::reference_ns
+  // refers.
   [[nodiscard]] std::int64_t longest_step(double percent) const;
   // The plan with the lowest peak found whose step takes at most `step_ns`, not counting the
   // fraction `hidden` of the collectives' time.

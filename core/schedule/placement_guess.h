@@ -1,7 +1,7 @@
 #pragma once
 
-// Estimates how much the step time depends on where the ranks of process groups run. This must be
-// guessed for captures that contain only the sizes of their groups, such as FX text.
+// Estimates how much the step time depends on where the ranks of process groups run. The placement
+// must be guessed for captures that contain only the sizes of their groups, such as FX text.
 
 #include <cstdint>
 #include <optional>

@@ -19,7 +19,7 @@ StageReasons tell(PassContext& context) {
   };
 }
 
-// Replaces the graph with the stage graph with the role `role`. If `stages` is empty, the graph
+// Replaces the graph with the stage graph whose role is `role`. If `stages` is empty, the graph
 // stays unchanged.
 Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::string& role,
                   std::string_view why_none, PassContext& context) {
@@ -31,7 +31,8 @@ Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::strin
   return context.report(1);
 }
 
-// The number of forward outputs, which precede the first gradient.
+// The number of forward outputs: the argument or, if it is not given, the number of outputs before
+// the first gradient.
 std::size_t forward_outputs(const Graph& graph, const Arguments& arguments) {
   if (arguments.is_given("forward_outputs"))
     return static_cast<std::size_t>(arguments.integer("forward_outputs"));

@@ -189,7 +189,7 @@ class Fusion {
   // --- Nodes that must precede a fused call ---
 
   // The nodes after `start` on which `roots` depend, including the roots. With `writes`, also nodes
-  // that must precede one of these because of a write, although they are not inputs.
+  // that must precede one of these although it does not read them.
   [[nodiscard]] std::vector<NodeId> needed_behind(const std::vector<NodeId>& roots, NodeId start,
                                                   const std::vector<std::uint32_t>& places,
                                                   bool writes) const {

@@ -34,7 +34,7 @@ class Evaluator {
     PassContext::Options context;  // passed to the passes; `report` is not called
     std::size_t kept_graphs = 64;  // maximum number of intermediate graphs; 0: none
   };
-  // The arguments must outlive the evaluator. Errors: same as make_estimator.
+  // `graph` and `registry` must outlive the evaluator. Errors: same as make_estimator.
   static Result<std::unique_ptr<Evaluator>> make(const Graph& graph, const PassRegistry& registry,
                                                  Options options);
 

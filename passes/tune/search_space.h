@@ -31,8 +31,8 @@ class SearchSpace {
   // and for other graphs, the unchanged graph; then the pipeline steps of presets that fit this
   // graph; then pipelines that often help.
   [[nodiscard]] std::vector<NamedCandidate> starts() const;
-  // A candidate that differs in one pipeline step, in one parameter of a pipeline step, or in the
-  // order of two pipeline steps.
+  // Returns the candidate with one random change: of the orders, a parameter, the buckets, the
+  // policies or the partition.
   [[nodiscard]] Candidate changed(Candidate candidate, Chance& chance) const;
   // Combines two candidates: copies each section from one of them at random.
   [[nodiscard]] static Candidate mixed(const Candidate& a, const Candidate& b, Chance& chance);
