@@ -14,7 +14,7 @@ namespace {
 bool is_by_size(std::string_view target) {
   constexpr std::array<std::string_view, 5> kTargets{kAllGatherTarget, kAllGatherOutTarget,
                                                      kReduceScatterTarget, kAllReduceTarget,
-                                                     "_c10d_functional.all_to_all_single.default"};
+                                                     kAllToAllTarget};
   return std::find(kTargets.begin(), kTargets.end(), target) != kTargets.end();
 }
 

@@ -13,6 +13,7 @@ inline constexpr std::string_view kAllGatherOutTarget =
 inline constexpr std::string_view kReduceScatterTarget =
     "_c10d_functional.reduce_scatter_tensor.default";
 inline constexpr std::string_view kAllReduceTarget = "_c10d_functional.all_reduce.default";
+inline constexpr std::string_view kAllToAllTarget = "_c10d_functional.all_to_all_single.default";
 inline constexpr std::string_view kWaitTarget = "_c10d_functional.wait_tensor.default";
 
 }  // namespace jointer

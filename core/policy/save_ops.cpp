@@ -54,7 +54,7 @@ std::span<const std::string_view> titan_save_ops() {
       "inductor_compiled_code",
       "torch_attn._varlen_attn.default",
       kReduceScatterTarget,
-      "_c10d_functional.all_to_all_single.default",
+      kAllToAllTarget,
       "deepep.dispatch.default",
       "deepep.combine.default",
       "hybridep.dispatch.default",

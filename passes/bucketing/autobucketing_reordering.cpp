@@ -79,7 +79,7 @@ struct Settings {
   MemoryIncrease increase;
   BucketRules rules = BucketDtypes::one;
   bool merges = true, is_torch = false;
-  std::optional<BucketForm> form;  // for torch's own calls
+  std::optional<BucketForm> form;  // set if buckets are torch's own calls
   bool pre_buckets = false;
   std::optional<double> pre_bucket_mib;
 };
@@ -138,7 +138,7 @@ Result<void> refuse_foreign(const Arguments& arguments) {
   return {};
 }
 
-// Refuses torch 2.15's parameters if torch 2.11's rules apply.
+// Refuses parameters that require torch 2.15's rules.
 Result<void> refuse_new(const Arguments& arguments) {
   for (const auto& [name, is_given] :
        {std::pair("bucket_only_internode_comms", arguments.boolean("bucket_only_internode_comms")),
@@ -524,8 +524,8 @@ class Reordering {
     return {};
   }
 
-  // Moves collectives that are live at the peak to before or after it. Returns true if it moved
-  // any.
+  // Changes the bounds so that collectives live at a peak that exceeds its limit move before or
+  // after it. Returns true if it changed any.
   bool give_way(const Graph& graph, const OverlapGraph& half, const OrderFigures& figures,
                 TimingBounds& bounds) const {
     bool any = false;

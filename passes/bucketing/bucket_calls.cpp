@@ -5,8 +5,8 @@
 //
 // All-gather, in `custom_ops`. `bucketing._pre_bucket_all_gather` allocates the result, [g M], then
 // casts the members' inputs and copies them to this rank's row of the result; the collective
-// gathers in place. If there is only one member, its result is a view. If there are several, each
-// gets a new tensor, and `split_with_sizes_copy` fills all of them in one kernel. Members of
+// gathers in place. If there is only one member or one rank, the results are views. Otherwise, each
+// member gets a new tensor, and `split_with_sizes_copy` fills all of them in one kernel. Members of
 // different dtypes are sent as the smallest of these dtypes.
 // All-gather, in `standard` and `coalesced`. The result is allocated; the members are flattened,
 // joined and copied to this rank's row of the result; the gathered tensor is split, and each part
@@ -109,7 +109,7 @@ bool is_float(DType dtype) {
          dtype == DType::bfloat16;
 }
 
-// The result of torch's type promotion for two parameter dtypes.
+// The result of torch's type promotion for the dtypes of two parameters.
 DType joined_dtype(DType a, DType b) {
   if (a == b) return a;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;

@@ -11,7 +11,7 @@ namespace jointer {
 
 enum class BucketDtypes : std::uint8_t {
   one,     // all members have the same dtype
-  several  // all-gathers may mix dtypes, which are sent as bytes
+  several  // all-gathers may mix dtypes
 };
 
 struct BucketRules {
@@ -23,9 +23,9 @@ struct BucketRules {
 // Collectives with equal keys may share a bucket. A collective with an empty key may not join any
 // bucket. The key of an all-gather consists of its group and, unless dtypes may be mixed, its
 // dtype; the key of a reduce-scatter or an all-reduce consists of its group, reduction and dtype.
-// The key is empty for coalesced collectives and, unless `takes_buckets` is set, for all-gathers
-// into a given tensor. Deviation: in upstream, a reduce-scatter and an all-reduce can have equal
-// keys, although a bucket of both would be wrong; here the operator is part of the key.
+// The key is empty for other collectives and, unless `takes_buckets` is set, for all-gathers into a
+// given tensor. Deviation: in upstream, a reduce-scatter and an all-reduce can have equal keys,
+// although a bucket of both would be wrong; here the operator is part of the key.
 std::string bucket_key(const Graph& graph, const Node& start, const BucketRules& rules);
 
 }  // namespace jointer

@@ -4,7 +4,7 @@
 //   spine    all nodes except the collectives that may move, the calls that lead only to their
 //            starts, and the views that read only their waits. The spine's order does not change.
 //            Its clock at a position is the compute time before that position.
-//   release  of a collective: the position of the last of its inputs. Use: the position of the
+//   release  of a collective: the position after the last of its inputs. Use: the position of the
 //            first reader of its result. Window: the clock time between the two.
 //   stall    time during which compute waits. It is added to the clock at the wait and at every
 //            later position.
@@ -12,8 +12,9 @@
 //            share.
 //
 // Steps
-//   1. Collectives with short windows get the first free slot after their release, in the order of
-//      their uses. If the slot ends after the use, the difference is a stall there.
+//   1. Collectives with short windows (less than twice their time) get the first free slot after
+//      their release, in the order of their uses. If the slot ends after the use, the difference is
+//      a stall there.
 //   2. Collectives that hold more memory when they are done (all-gathers) get the last free slot
 //      before their use, the latest use first, so that they hold memory no longer than necessary.
 //      If no gap is long enough, they get the longest gap, and the missing time is a stall.
@@ -75,7 +76,7 @@ class Timer {
  private:
   struct Parts {
     std::vector<Place> ahead, behind;  // nodes that move with start and wait, including them
-    Place release = 0, use = 0;        // it may start after `release` and must be done at `use`
+    Place release = 0, use = 0;        // it may start at `release` and must be done at `use`
     bool has_fixed_start = false;
     bool grows = false;
     Slot slot;
@@ -221,7 +222,7 @@ class Timer {
     reserve(c, best < 0 ? best_end : best_end - best);
   }
 
-  // Delays everything from `at` on.
+  // Delays everything from the time `at` on.
   void stall(std::int64_t at, std::int64_t length) {
     for (auto p = std::lower_bound(clock_.begin(), clock_.end(), at); p != clock_.end(); ++p)
       *p += length;

@@ -19,7 +19,7 @@ struct TimingBounds {
 };
 
 // Returns an order that contains every position once. If a collective depends on the result of
-// another collective, the order may break that dependency; stable_order corrects it.
+// another collective, the order may break that dependency; the caller corrects it (stable_order).
 std::vector<Place> time_collectives(const OverlapGraph& graph, const TimingBounds& bounds);
 
 }  // namespace jointer

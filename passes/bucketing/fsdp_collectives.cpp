@@ -7,12 +7,9 @@
 
 namespace jointer {
 
-bool is_fsdp_all_gather(const Graph& graph, NodeId start) {
-  const Node& n = graph.node(start);
-  if (n.kind != NodeKind::call || !graph.target(n).starts_with("_c10d_functional.all_gather_into_"))
-    return false;
-  std::vector<NodeId> pending{start};
-  std::unordered_set<NodeId> met{start};
+bool depends_on_one_placeholder(const Graph& graph, NodeId id) {
+  std::vector<NodeId> pending{id};
+  std::unordered_set<NodeId> met{id};
   std::size_t placeholders = 0;
   while (!pending.empty() && placeholders < 2) {
     const NodeId at = pending.back();
@@ -26,6 +23,13 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start) {
     }
   }
   return placeholders == 1;
+}
+
+bool is_fsdp_all_gather(const Graph& graph, NodeId start) {
+  const Node& n = graph.node(start);
+  return n.kind == NodeKind::call &&
+         graph.target(n).starts_with("_c10d_functional.all_gather_into_") &&
+         depends_on_one_placeholder(graph, start);
 }
 
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The events on one process group's stream, in program order: starts, waits, and the compute that
-// hides the collectives.
+// The events of one process group in the order of a schedule: its starts and waits, compute, and the
+// waits of other groups that hide its collectives.
 
 #include <cstdint>
 #include <vector>
@@ -33,8 +33,8 @@ class GroupTimeline {
   // Removes the event, whose node is `place`. The next event then depends on the previous event
   // instead of on `place`.
   Neighbors remove(std::uint32_t event, Place place, AugmentedGraph& augmented);
-  // Restores the event. If it has two neighbors, the next event still does not depend on it, as in
-  // torch. That leaves more freedom for later trials.
+  // Restores the event. If it has two neighbors, the next event then depends on neither it nor the
+  // previous event, as in torch, which leaves more freedom for later trials.
   void restore(std::uint32_t event, Place place, Neighbors between, AugmentedGraph& augmented);
 
  private:

@@ -50,9 +50,9 @@
 
 #include "core/base/units.h"
 #include "core/graph/dependencies.h"
-#include "core/ops/collective_targets.h"
 #include "core/schedule/stable_order.h"
 #include "passes/bucketing/bucket_calls.h"
+#include "passes/bucketing/bucket_key.h"
 #include "passes/bucketing/bucket_levels.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/bucketing/fx_buckets.h"
@@ -179,19 +179,8 @@ class BlockBucketing {
 
   // --- Step 1 ---
 
-  // The key of the buckets that the collective may join, or empty if it may not join any.
-  std::string key(NodeId start) const {
-    const Node& n = graph_.node(start);
-    const std::string_view target = graph_.target(n);
-    if (target != kAllGatherTarget && target != kReduceScatterTarget && target != kAllReduceTarget)
-      return {};
-    const Argument* group = graph_.argument(n, "group_name");
-    const Argument* op = graph_.argument(n, "reduce_op");
-    const Tensor* t = graph_.single_tensor(n);
-    if (group == nullptr || group->kind != Argument::Kind::string || t == nullptr) return {};
-    return fmt::format("{} {} {} {}", target, graph_.text(group->text()), to_string(t->dtype),
-                       op != nullptr && op->kind == Argument::Kind::string ? graph_.text(op->text())
-                                                                           : std::string_view());
+  [[nodiscard]] std::string key(NodeId start) const {
+    return bucket_key(graph_, graph_.node(start), BucketDtypes::one);
   }
 
   // The index, within the plan's entry, of the innermost path that contains the collective's
@@ -211,13 +200,13 @@ class BlockBucketing {
     return at == module_order_.end() ? graph_.node_count() : at->second;
   }
 
-  // The reason why a collective in the plan stays separate; empty if it is merged.
+  // The reason why a collective in the plan stays separate; empty if it may be merged.
   std::string why_not(const WaitedCollective& c) const {
     const Node& start = graph_.node(c.start);
     switch (graph_.op(start).collective) {
       case CollectiveKind::all_gather:
         if (!is_fsdp_all_gather(graph_, c.start))
-          return "Not FSDP's: it depends on more than one parameter's shard.";
+          return "Not FSDP's: it does not depend on exactly one parameter's shard.";
         break;
       case CollectiveKind::reduce_scatter:
         if (!users_) users_.emplace(given_);
@@ -391,7 +380,7 @@ class BlockBucketing {
     return program_.sort_if_needed(moved);
   }
 
-  // The wishes without nodes that would have to cross a placeholder or an output among the calls.
+  // The wishes, without nodes that would have to cross a placeholder or an output.
   static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
     for (Wish& wish : wishes)
       std::erase_if(wish.nodes, [&](NodeId id) {
@@ -485,7 +474,7 @@ class BlockBucketing {
     }
   }
 
-  // Moves starts and their dependencies before the waits.
+  // Moves starts and their dependencies before the targets.
   void prefetch(const std::vector<Wish>& wishes, std::vector<NodeId>& moved) {
     const Places places = program_.places();
     const auto earlier = [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; };
@@ -546,7 +535,7 @@ class BlockBucketing {
       context_.decide(
           given_, m.start, members.size() == 1 ? "alone" : "merged",
           members.size() == 1
-              ? fmt::format("The only {}; {} replaces it.", where, graph_.name(start))
+              ? fmt::format("No other {} can join it; {} replaces it.", where, graph_.name(start))
               : fmt::format("Merged with {} more of the same kind, group and dtype into {}.",
                             members.size() - 1, graph_.name(start)));
   }

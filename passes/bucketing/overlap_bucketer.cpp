@@ -88,13 +88,10 @@ class Bucketer {
       JOINTER_CHECK(
           proceed(static_cast<double>(group + 1) / static_cast<double>(g_.groups.size())));
     }
-    for (Place p = 0; p < g_.size(); ++p)
-      for (const Place dependency : augmented_.more(p))
-        result_.dependencies.emplace_back(p, dependency);
-    return std::move(result_);
+    return finish();
   }
 
-  Bucketing without() {
+  Bucketing finish() {
     for (Place p = 0; p < g_.size(); ++p)
       for (const Place dependency : augmented_.more(p))
         result_.dependencies.emplace_back(p, dependency);
@@ -334,6 +331,13 @@ class Bucketer {
 
 }  // namespace
 
+void Bucketing::leave(const std::vector<std::uint32_t>& bucket, NoBucket reason) {
+  for (const std::uint32_t c : bucket) {
+    why[c] = reason;
+    with[c] = bucket[c == bucket[0] ? 1 : 0];
+  }
+}
+
 Result<Bucketing> find_buckets(const OverlapGraph& graph, const OverlapSchedule& schedule,
                                const BucketerOptions& options,
                                const std::function<Result<void>(double)>& proceed) {
@@ -341,7 +345,7 @@ Result<Bucketing> find_buckets(const OverlapGraph& graph, const OverlapSchedule&
 }
 
 Bucketing without_buckets(const OverlapGraph& graph, const OverlapSchedule& schedule) {
-  return Bucketer(graph, schedule, {}).without();
+  return Bucketer(graph, schedule, {}).finish();
 }
 
 }  // namespace jointer

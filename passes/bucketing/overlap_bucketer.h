@@ -46,6 +46,9 @@ struct Bucketing {
   // Dependencies that keep collectives hidden: pairs of a position and a position that it must
   // follow.
   std::vector<std::pair<Place, Place>> dependencies;
+
+  // Records why the members of a bucket stay separate.
+  void leave(const std::vector<std::uint32_t>& bucket, NoBucket reason);
 };
 
 Result<Bucketing> find_buckets(const OverlapGraph& graph, const OverlapSchedule& schedule,

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "core/cost/torch_nccl.h"
 #include "core/cost/torch_nccl_2_15.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/collective_targets.h"
 #include "core/ops/torch_registry.h"
+#include "passes/bucketing/fsdp_collectives.h"
 
 namespace jointer {
 namespace {
@@ -36,25 +36,6 @@ std::string group_of(const Graph& graph, const Node& start) {
   return name != nullptr && name->kind == Argument::Kind::string
              ? std::string(graph.text(name->text()))
              : std::string();
-}
-
-// True if the collective is computed from exactly one placeholder.
-bool is_of_one_placeholder(const Graph& graph, NodeId start) {
-  std::vector<NodeId> open(graph.inputs(start).begin(), graph.inputs(start).end());
-  std::unordered_set<NodeId> seen;
-  std::size_t placeholders = 0;
-  while (!open.empty()) {
-    const NodeId id = open.back();
-    open.pop_back();
-    if (!seen.insert(id).second) continue;
-    if (graph.node(id).kind == NodeKind::placeholder) {
-      if (++placeholders > 1) return false;
-      continue;
-    }
-    const auto inputs = graph.inputs(id);
-    open.insert(open.end(), inputs.begin(), inputs.end());
-  }
-  return placeholders == 1;
 }
 
 std::int64_t held_bytes(const Graph& graph, const Node& start) {
@@ -216,7 +197,7 @@ void OverlapGraph::find_collectives(std::span<const NodeCost> costs, const Bucke
     gathers_parameters.resize(groups.size());
     if (gathers && !known[c.group]) {
       known[c.group] = true;
-      gathers_parameters[c.group] = is_of_one_placeholder(*graph, nodes[start]);
+      gathers_parameters[c.group] = depends_on_one_placeholder(*graph, nodes[start]);
     }
     c.torch_key = key.empty() ? kNever : torch_keys.of(gathers ? key : key.substr(key.find(' ')));
     c.bytes = held_bytes(*graph, s);

@@ -50,7 +50,7 @@ struct OverlapCollective {
   // the collective does not fit in any bucket, or if an output reads its start, which bucketing
   // would remove.
   std::uint32_t key = 0;
-  std::uint32_t schedule_key = 0;  // the same, even if an output reads the start
+  std::uint32_t schedule_key = 0;  // the same, but not kNever because an output reads the start
   // Like `schedule_key`, but for torch's own bucket_key, which may be the same for a reduce-scatter
   // and an all-reduce.
   std::uint32_t torch_key = 0;
@@ -73,7 +73,7 @@ struct OverlapGraph {
   PlaceLists users;             // the reverse
   std::size_t leading = 0;      // number of placeholders and constants before the first call
   std::vector<bool> is_compute, is_cheap, is_communication;  // by position
-  std::vector<std::int64_t> ns;                              // by position; 0 for collectives
+  std::vector<std::int64_t> ns;        // by position; 0 if it does not compute
   std::vector<std::int32_t> start_of;  // by position: the collective that it starts, or -1
   std::vector<std::int32_t> wait_of;   // by position: the collective that it waits for, or -1
   std::vector<OverlapCollective> collectives;  // in the order of their waits

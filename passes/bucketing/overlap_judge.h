@@ -28,8 +28,8 @@ struct OrderFigures {
 
 class OverlapJudge {
  public:
-  // The limits are derived from the original graph; the context's peak limit applies if it is
-  // lower.
+  // The limits are derived from the original graph. The context's peak limit replaces limit() if it
+  // is lower.
   OverlapJudge(const Graph& graph, const OverlapGraph& half, std::span<const NodeCost> costs,
                const MemoryIncrease& increase, const PassContext& context);
 

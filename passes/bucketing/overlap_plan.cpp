@@ -22,21 +22,6 @@ bool is_written(const Dependencies& dependencies, NodeId id) {
   return has_write(dependencies.before(id)) || has_write(dependencies.after(id));
 }
 
-// The order of the whole graph, with the half in its new order.
-std::vector<NodeId> with_other_half(const OverlapGraph& from, const std::vector<NodeId>& half) {
-  std::vector<NodeId> whole;
-  bool is_done = false;
-  for (const NodeId id : from.graph->order()) {
-    if (from.place_of[id.index()] == kNoPlace) {
-      whole.push_back(id);
-    } else if (!is_done) {
-      is_done = true;
-      whole.insert(whole.end(), half.begin(), half.end());
-    }
-  }
-  return whole;
-}
-
 class Builder {
  public:
   Builder(const OverlapGraph& from, const Dependencies& dependencies, OverlapPlan& plan,
@@ -81,7 +66,7 @@ class Builder {
         return is_written(dependencies_, from_.nodes[member.start]) ||
                is_written(dependencies_, from_.nodes[member.wait]);
       });
-      if (written) leave(bucket, NoBucket::written);
+      if (written) bucketing.leave(bucket, NoBucket::written);
       return written;
     });
     if (bucketing.buckets.empty()) return;
@@ -96,20 +81,13 @@ class Builder {
     std::vector<std::vector<std::uint32_t>> kept;
     for (std::size_t i = 0; i < merged.size(); ++i) {
       if (!merged[i]) {
-        leave(bucketing.buckets[i], NoBucket::unlike);
+        bucketing.leave(bucketing.buckets[i], NoBucket::unlike);
         continue;
       }
       place(*std::move(merged[i]), bucketing.buckets[i]);
       kept.push_back(std::move(bucketing.buckets[i]));
     }
     bucketing.buckets = std::move(kept);
-  }
-
-  void leave(const std::vector<std::uint32_t>& bucket, NoBucket why) {
-    for (const std::uint32_t c : bucket) {
-      plan_.bucketing.why[c] = why;
-      plan_.bucketing.with[c] = bucket[c == bucket[0] ? 1 : 0];
-    }
   }
 
   void place(MergedBucket bucket, const std::vector<std::uint32_t>& members) {
@@ -210,6 +188,20 @@ class Builder {
 };
 
 }  // namespace
+
+std::vector<NodeId> with_other_half(const OverlapGraph& from, const std::vector<NodeId>& half) {
+  std::vector<NodeId> whole;
+  bool is_done = false;
+  for (const NodeId id : from.graph->order()) {
+    if (from.place_of[id.index()] == kNoPlace) {
+      whole.push_back(id);
+    } else if (!is_done) {
+      is_done = true;
+      whole.insert(whole.end(), half.begin(), half.end());
+    }
+  }
+  return whole;
+}
 
 OverlapPlan plan_as_given(const OverlapGraph& graph) {
   OverlapPlan plan;

@@ -18,9 +18,6 @@ struct OverlapPlan {
 // A plan that keeps the original order, with no buckets and only the graph's own dependencies.
 OverlapPlan plan_as_given(const OverlapGraph& graph);
 
-// The graph of `from`, in the plan's order and with its buckets. A bucket is not merged if
-// something writes to a member's input or result in place; `plan` then records the reason. Error
-// (usage): the plan's dependencies cannot all be satisfied.
 struct PlannedGraph {
   Graph graph;
   std::vector<MergedBucket> merged;  // in the order of the plan's buckets
@@ -28,12 +25,16 @@ struct PlannedGraph {
   // may precede their inputs, as in torch's node list.
   std::vector<NodeId> list = {};
 };
+// The graph of `from`, in the plan's order and with its buckets. A bucket that cannot be merged is
+// removed from `plan`, which records the reason (NoBucket::written or unlike). Error (usage): the
+// plan's dependencies cannot all be satisfied.
 Result<PlannedGraph> with_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                OverlapPlan& plan, BucketDtypes dtypes);
 
-// The order of the whole graph with the half in the order `places`, which contains every position
-// once. Moves nodes if the order would break dependencies. Error (usage): a node would move across
-// a wall.
+// The order of the whole graph, with the half `from` in the order `half`.
+std::vector<NodeId> with_other_half(const OverlapGraph& from, const std::vector<NodeId>& half);
+// The same, given the half's positions, each once. Moves nodes if the order would break
+// dependencies. Error (usage): a node would move across a wall.
 Result<std::vector<NodeId>> order_with(const OverlapGraph& from, const Dependencies& dependencies,
                                        const std::vector<Place>& places);
 

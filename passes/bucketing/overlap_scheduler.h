@@ -28,9 +28,10 @@ struct OverlapOptions {
   std::optional<std::int64_t> off_bucket_bytes;
   double compute_multiplier = 1;
   bool groups_buckets = true;  // collectives that could share a bucket start consecutively
-  // Indexed by collective: the time saved if it can join a collective in flight.
+  // Indexed by collective: the time saved if it can join a collective in flight. If empty, no time
+  // is saved.
   std::vector<std::int64_t> latency_ns;
-  bool is_torch = false;  // uses torch's order of checks, where it matters
+  bool is_torch = false;  // makes exactly torch's decisions
 };
 
 // Why a collective does not overlap with a node (torch's WhyNoOverlap).
@@ -50,7 +51,7 @@ struct OverlapFate {
   std::int64_t exposed_ns = 0;         // according to the scheduler
   std::vector<Place> hidden_by;        // in the order in which they run
   NoOverlap why = NoOverlap::no_time;  // the last obstacle to more overlap
-  Place held_by = kNoPlace;            // the node that it depends on; for `needs_...`
+  Place held_by = kNoPlace;            // the node that it depends on, if known
   Place beside = kNoPlace;             // the node that it could not overlap with
 };
 

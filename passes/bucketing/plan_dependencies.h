@@ -11,8 +11,8 @@
 namespace jointer {
 
 // The dependencies of a plan: for each node, the nodes that it must follow in addition to its
-// inputs. They are kept in insertion order, because the result of stable_order depends on it
-// (core/schedule/stable_order.h).
+// inputs. They are kept in insertion order, because the result of stable_order depends on that
+// order (core/schedule/stable_order.h).
 class PlanDependencies {
  public:
   using Replacement = std::pair<NodeId, NodeId>;  // a removed node, and the node that replaces it

@@ -1,7 +1,7 @@
 // Moves FSDP's all-gathers to a twin of their process group, with the same ranks. The collectives
 // of a process group run one after another on its stream, so the all-gather of the next layer's
 // parameters waits for the reduce-scatter of the previous layer's gradients. With the twin, both
-// run concurrently.
+// can run concurrently.
 //
 // Steps. Find the groups: the given group, or the groups that both FSDP's all-gathers
 // (fsdp_collectives.h) and FSDP's reduce-scatters use. Every all-gather in such a group then names
@@ -59,8 +59,7 @@ std::vector<StringId> fsdp_groups(const Graph& graph, bool reduces) {
   return groups;
 }
 
-Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
-                      PassContext& context) {
+void reassign(Graph& graph, StringId source, std::string_view suffix, PassContext& context) {
   const std::string twin_name = fmt::format("{}{}", graph.text(source), suffix);
   const StringId twin = graph.intern(twin_name);
   const std::string group(graph.text(source));
@@ -74,7 +73,7 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
     move_to_twin(graph, id, twin, suffix);
     ++moved;
     context.decide(graph, id, "reassigned",
-                   fmt::format("It runs in group {}, separate from the reduce-scatters in {}.",
+                   fmt::format("It runs in group {}, separate from the other collectives in {}.",
                                twin_name, graph.text(source)));
   }
   context.decide(moved > 0 ? "reassigned" : "kept",
@@ -82,7 +81,6 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
                              counted(moved, fmt::format("all-gather of group {} runs", group),
                                      fmt::format("all-gathers of group {} run", group)),
                              twin_name));
-  return {};
 }
 
 Result<void> run_reassign_to_pg(Graph& graph, const Arguments& arguments, PassContext& context) {
@@ -97,7 +95,7 @@ Result<void> run_reassign_to_pg(Graph& graph, const Arguments& arguments, PassCo
     if (sources.empty())
       context.decide("kept", "No group both gathers parameters and reduces gradients.");
   }
-  for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
+  for (const StringId source : sources) reassign(graph, source, suffix, context);
   JOINTER_CHECK(graph.finish());
   return context.report(1);
 }
@@ -113,7 +111,7 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
   if (sources.empty())
     context.decide("kept", has_twins ? "FSDP's all-gathers already run in twins of their groups."
                                      : "No group gathers FSDP parameters.");
-  for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
+  for (const StringId source : sources) reassign(graph, source, suffix, context);
   JOINTER_CHECK(graph.finish());
   return context.report(1);
 }

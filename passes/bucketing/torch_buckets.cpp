@@ -43,13 +43,13 @@ class TorchBuilder {
         graph_(*from.graph) {}
 
   Result<PlannedGraph> run() {
-    graph_.set_order(whole(schedule_order()));
+    graph_.set_order(with_other_half(from_, schedule_order()));
     JOINTER_CHECK(merge());
     std::vector<NodeId> list(graph_.order().begin(), graph_.order().end());
     if (merged_.empty()) {
       JOINTER_CHECK(put_in_order(dependencies_, list));
     } else {
-      graph_.set_order(whole(program_order()));
+      graph_.set_order(with_other_half(from_, program_order()));
       JOINTER_CHECK(graph_.finish());
       JOINTER_CHECK(put_readers_behind());
       JOINTER_CHECK(put_in_order(Dependencies(graph_), list));
@@ -72,13 +72,6 @@ class TorchBuilder {
     return {.start = from_.nodes[collective(c).start], .wait = from_.nodes[collective(c).wait]};
   }
 
-  void leave(const std::vector<Number>& bucket, NoBucket why) {
-    for (const Number c : bucket) {
-      plan_.bucketing.why[c] = why;
-      plan_.bucketing.with[c] = bucket[c == bucket[0] ? 1 : 0];
-    }
-  }
-
   Result<void> merge() {
     FxProgram program(graph_, part_);
     std::vector<std::vector<Number>> kept;
@@ -86,7 +79,7 @@ class TorchBuilder {
       if (std::any_of(bucket.begin(), bucket.end(), [&](Number c) {
             return is_written(*from_.graph, dependencies_, nodes_of(c));
           })) {
-        leave(bucket, NoBucket::written);
+        plan_.bucketing.leave(bucket, NoBucket::written);
         continue;
       }
       std::vector<BucketMember> members;
@@ -97,7 +90,7 @@ class TorchBuilder {
         if (member) members.push_back(*std::move(member));
       }
       if (members.size() < bucket.size()) {
-        leave(bucket, NoBucket::unlike);
+        plan_.bucketing.leave(bucket, NoBucket::unlike);
         continue;
       }
       const NodeId at = options_.after_last ? members.back().start : members.front().start;
@@ -154,20 +147,6 @@ class TorchBuilder {
           half.insert(half.end(), calls->begin(), calls->end());
     }
     return half;
-  }
-  // The order of the whole graph: `half`, and the other half if the graph is a pair.
-  [[nodiscard]] std::vector<NodeId> whole(const std::vector<NodeId>& half) const {
-    std::vector<NodeId> order;
-    bool is_done = false;
-    for (const NodeId id : from_.graph->order()) {
-      if (from_.place_of[id.index()] == kNoPlace) {
-        order.push_back(id);
-      } else if (!is_done) {
-        is_done = true;
-        order.insert(order.end(), half.begin(), half.end());
-      }
-    }
-    return order;
   }
 
   // Moves the readers of a member's result after the call that fills it. In the program, they

@@ -259,7 +259,7 @@ class OldBlockBucketing {
         if (group.size() == 1)
           context_.decide(
               result, half_.nodes[half_.collectives[c].start], "alone",
-              fmt::format("The only one of its kind, group and dtype in {}.",
+              fmt::format("No other collective of its kind, group and dtype in {} can join it.",
                           name_of(entries_[half_.nodes[half_.collectives[c].start].index()])));
       }
     for (Number c = 0; c < half_.collectives.size(); ++c)
@@ -273,7 +273,7 @@ class OldBlockBucketing {
     if (std::find(apart_.begin(), apart_.end(), c) != apart_.end())
       return "It depends on another collective of its block, or vice versa.";
     return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather
-               ? "Not FSDP's: it depends on more than one parameter's shard."
+               ? "Not FSDP's: it does not depend on exactly one parameter's shard."
                : "Not FSDP's: it is not a reduce-scatter, or its result is combined with other "
                  "values before the output.";
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads graph_trainer's node annotations for the passes for expert parallelism.
+// Reads graph_trainer's node annotations, for the expert-parallelism passes.
 
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ class Annotations {
 
   // The member `key`, or null if the node does not have it.
   [[nodiscard]] const OrderedJson* find(NodeId node, const std::string& key);
-  // The text of a member, or an empty string if the node does not have it.
+  // The member `key` if it is a string, or an empty string.
   [[nodiscard]] std::string text(NodeId node, const std::string& key);
 
  private:
@@ -31,8 +31,8 @@ class Annotations {
       parsed_;  // by the text's id
 };
 
-// True if autograd ran the node, according to graph_trainer's `autograd_backward` or, if it is
-// missing, the node's phase.
+// True if autograd ran the node, according to graph_trainer's `autograd_backward`. If the node lacks
+// it, its phase decides, except in a flat training step, where the result is false.
 bool runs_in_backward(const Graph& graph, const Node& node);
 
 }  // namespace jointer

@@ -32,8 +32,8 @@ bool ChunkBody::names_chunk_size(const Argument& argument) {
 
 std::optional<std::size_t> ChunkBody::shape_argument(const Node& node) const {
   const OperatorInfo& op = program.graph.op(node);
-  if (op.arguments.empty() || !op.arguments[0].type.starts_with("Tensor") ||
-      op.arguments[0].type.size() > 6 || op.returns.size() != 1 || op.returns[0].type != "Tensor")
+  if (op.arguments.empty() || op.arguments[0].type != "Tensor" || op.returns.size() != 1 ||
+      op.returns[0].type != "Tensor")
     return std::nullopt;
   for (std::size_t i = 1; i < op.arguments.size(); ++i)
     if (const SchemaArgument& each = op.arguments[i];

@@ -40,10 +40,10 @@ struct ChunkBody {
 
   // The expression of a symbolic size.
   [[nodiscard]] std::string text(const Dim& dim) const;
-  // True if the argument, or a node in it, depends on the chunk symbol.
+  // True if the argument contains a node or a size that depends on the chunk symbol.
   [[nodiscard]] bool names_chunk_size(const Argument& argument);
-  // For a call that reads one tensor and returns one, the index of the shape argument; std::nullopt
-  // if there is none.
+  // For a call whose first argument and only result are tensors, the index of its positional
+  // argument `shape` or `size`; std::nullopt if there is none.
   [[nodiscard]] std::optional<std::size_t> shape_argument(const Node& node) const;
 };
 

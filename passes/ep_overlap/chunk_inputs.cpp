@@ -1,6 +1,6 @@
 // Splits each live-in with the chunk symbol in its shape, before the first node of the body that
-// reads it; makes the halves contiguous if they are not; and halves sizes. Values that a previously
-// lowered module already computes per chunk are used directly.
+// needs it; makes the halves contiguous unless they are known to be; and halves sizes. Values that a
+// previously lowered module already computes per chunk are used directly.
 
 #include "passes/ep_overlap/chunk_inputs.h"
 
@@ -45,7 +45,7 @@ void ChunkInputs::recover_chunks() {
   }
 }
 
-// True if the copies of this value were removed because nothing read them.
+// True if this copy was removed because nothing read it.
 bool ChunkInputs::is_erased(NodeId id) const {
   return ChunkPairs::of(body_.pairs.copies, id)[0] != id &&
          ChunkPairs::of(body_.pairs.copies, id)[1] != id;
@@ -57,7 +57,8 @@ bool ChunkInputs::is_static(NodeId id) const {
          (node.role == Role::parameter || node.role == Role::buffer);
 }
 
-// The first node of the body that reads the live-in, or the size of one of its chunks.
+// The first node of the body after the live-in that reads it or has an argument that depends on the
+// chunk symbol; the body's first node if there is none.
 NodeId ChunkInputs::first_consumer(NodeId live_in) {
   for (const NodeId id : plan_.body) {
     if (places_[id.index()] <= places_[live_in.index()]) continue;

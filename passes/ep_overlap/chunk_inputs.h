@@ -1,7 +1,7 @@
 #pragma once
 
 // The live-ins of a module: values that its body reads but does not compute. Each chunk gets half
-// of each live-in.
+// of each live-in that depends on the chunk symbol; the chunks share other live-ins.
 
 #include <string>
 #include <unordered_map>
@@ -16,13 +16,15 @@ class ChunkInputs {
   // Finds the live-ins. The body must outlive this object.
   explicit ChunkInputs(ChunkBody& body);
 
-  // Splits tensors, then halves sizes. Error (usage): a value cannot be split in two.
+  // Splits tensors. Error (usage): a value cannot be split in two, there is nothing to split, or a
+  // forward body reads a value from the backward.
   Result<void> split();
+  // Halves sizes; call this after `split`. Error (usage): a size cannot be halved.
   Result<void> halve_sizes();
 
-  // The value that a chunk reads for a live-in: its half, or the live-in itself.
+  // The value that a chunk reads in place of a live-in: the chunk's half, or the live-in itself.
   [[nodiscard]] NodeId in_chunk(NodeId id, std::size_t chunk) const;
-  // The node that computes this size for a chunk, or none if there is no such node.
+  // The node that computes this size of the whole value for a chunk, or none.
   [[nodiscard]] NodeId size_in_chunk(const Dim& size, std::size_t chunk) const;
 
  private:

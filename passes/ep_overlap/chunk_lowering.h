@@ -19,7 +19,7 @@ using ChunkPair = std::array<NodeId, 2>;
 // no pair, both entries are none.
 struct ChunkPairs {
   std::vector<ChunkPair> per_chunk;            // the chunks of values that exist per chunk
-  std::vector<ChunkPair> copies;               // both copies of a node, at the index of either copy
+  std::vector<ChunkPair> copies;               // both copies of a node, at the index of each copy
   std::unordered_map<NodeId, Node> originals;  // nodes before they became copies
 
   [[nodiscard]] static ChunkPair of(const std::vector<ChunkPair>& pairs, NodeId id) {
@@ -33,14 +33,15 @@ struct ChunkPairs {
 
 struct ChunkLoweringOptions {
   ChunkMode mode = ChunkMode::batch;
-  // True: sum gradients before the views and collectives that follow. False: sum them after these.
-  bool early_sums = true;
+  // True: in the backward, join halves before the views and collectives that follow. False: join
+  // them after these.
+  bool early_joins = true;
   // Called for each node that is added or that becomes part of a chunk.
   std::function<void(NodeId id, std::string_view action, std::string reason)> decide;
 };
 
 // Lowers plans[which]; the other plans determine which readers outside of this plan read values per
-// chunk. Error (usage): a value cannot be split, or its halves cannot be joined.
+// chunk. Error (usage): the body cannot be split, or the halves of a value cannot be joined.
 Result<void> lower_chunks(ChunkProgram& program, const std::vector<ChunkPlan>& plans,
                           std::size_t which, const ChunkLoweringOptions& options,
                           ChunkPairs& pairs);

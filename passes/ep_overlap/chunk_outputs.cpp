@@ -1,7 +1,7 @@
 // Passes the halves of a live-out to readers that exist per chunk, and joins them for other
-// readers: with `cat` along the chunk dimension, or with `add` for gradient sums. With early sums,
-// a chunked live-out in the backward is joined before the views and collectives that lead to it, so
-// that these run only once.
+// readers: with `cat` along the chunk dimension, or with `add` for gradient sums. With early joins,
+// a live-out in the backward that has the chunk dimension is joined before the views and
+// collectives that lead to it, so that these run only once.
 
 #include "passes/ep_overlap/chunk_outputs.h"
 
@@ -80,7 +80,7 @@ Result<void> ChunkOutputs::join() {
                   p_.name(out.node), body_.where(), p_.name(out.full.front()));
     before_ = *std::ranges::min_element(out.full, {}, place);
     JOINTER_TRY(const NodeId made,
-                join_one(out.node, out.full, body_.options.early_sums && out.chunked.empty()));
+                join_one(out.node, out.full, body_.options.early_joins && out.chunked.empty()));
     for (const NodeId user : out.full) p_.fx.replace_use(user, out.node, made);
   }
   return {};
@@ -249,8 +249,8 @@ StorageId ChunkOutputs::storage_of_whole(StorageId storage) {
   return is_own && taken_.insert(storage).second ? storage : StorageId{};
 }
 
-// The sizes of the whole value, as nodes. The chunk symbol is read from the first input that has
-// it.
+// The shape argument of the whole value, with a node for each symbolic size. The symbol is read
+// from the first input that has a dimension of that size.
 Result<Argument> ChunkOutputs::whole_shape(const Tensor& tensor, NodeId before) {
   const auto sizes = p_.graph.shape(tensor);
   const std::vector<Dim> shape(sizes.begin(), sizes.end());

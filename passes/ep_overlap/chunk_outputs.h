@@ -20,7 +20,7 @@ class ChunkOutputs {
   // Determines which readers read halves and which read the whole value. Call this before anything
   // is copied.
   void classify();
-  // True for a number that is read both inside and outside the body. Its node stays in addition to
+  // True for a number that is read both inside and outside the body. Its node stays, in addition to
   // the copies.
   [[nodiscard]] bool is_kept(NodeId id) const { return kept_scalars_.contains(id); }
   // Call this after both copies are made. Error (usage): the halves of a value cannot be joined.
@@ -29,7 +29,7 @@ class ChunkOutputs {
  private:
   struct LiveOut {
     NodeId node;
-    std::vector<NodeId> chunked, full;  // users
+    std::vector<NodeId> chunked, full;  // the readers of the halves, and of the whole value
     std::uint32_t first_full = ~0U;
   };
 

@@ -2,14 +2,14 @@
 // whose size contains the chunk symbol.
 //
 // Terms. Candidates: the calls of a module in one direction; in the backward, also calls without a
-// module that lie between them. Escape of a gradient: the first node, walking back from the
-// gradient through calls with one tensor input, with an input that has the chunk dimension, a
-// different dtype or a different device, or with several tensor inputs. The nodes after the escape
-// are not split.
+// module that lie between them. Escape of a gradient: walking back from the gradient through calls
+// with one tensor input, the first node whose input has the chunk dimension, another dtype or
+// another device, or that does not have exactly one tensor input. The nodes after the escape are
+// not split.
 //
 // Steps. For each module and direction, choose the candidates that depend on a chunked value, and
-// the sizes among their arguments that nothing else reads. Keep only nodes that a tensor that
-// leaves the body, a write or an output depends on. Cost: modules times nodes.
+// the sizes among their arguments that nothing else reads. Keep only the nodes on which tensors
+// that leave the body, writes or outputs depend. Cost: modules times nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py (_find_regions,
 // _grad_escape_boundaries, _ep_roots).
@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/ops/collective_targets.h"
 #include "passes/ep_overlap/chunk_regions.h"
 #include "passes/support/unknown_name.h"
 
@@ -231,7 +232,7 @@ class Planner {
     }
   }
 
-  // Keeps only the nodes that a tensor that leaves the body, a write or an output depends on.
+  // Keeps only the nodes on which tensors that leave the body, writes or outputs depend.
   void keep_needed(Set& body, const std::vector<NodeId>& nodes) {
     Set is_needed = none();
     std::vector<NodeId> open;
@@ -271,8 +272,7 @@ std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_vi
     const std::string& module = program.module(id);
     if (module.empty()) continue;
     const Node& node = program.graph.node(id);
-    const bool exchanges = program.is_call(id) && program.graph.target(node) ==
-                                                      "_c10d_functional.all_to_all_single.default";
+    const bool exchanges = program.is_call(id) && program.graph.target(node) == kAllToAllTarget;
     if (!exchanges && !program.is_of_expert_parallelism(id)) continue;
     std::string root = root_of(pattern, module);
     if (root.empty()) continue;

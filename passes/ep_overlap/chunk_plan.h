@@ -1,6 +1,6 @@
 #pragma once
 
-// Chooses which nodes of each module graph chunking duplicates.
+// Chooses the nodes of each module that graph chunking duplicates.
 
 #include <string>
 #include <vector>
@@ -20,18 +20,18 @@ struct ChunkPlan {
   }
 };
 
-// The modules that match the pattern (layers.*.moe) and contain all-to-alls, which exchange tokens.
-// If there are none and `by_annotation` is set, the modules that match the pattern and are
-// annotated as expert-parallel. Sorted by name.
+// The modules that match the pattern (such as layers.*.moe) and contain all-to-alls, which exchange
+// tokens. If there are none and `by_annotation` is set, the modules that match the pattern and
+// contain nodes annotated as expert-parallel. Sorted by name.
 std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_view pattern,
                                            bool by_annotation);
 
 // Error (usage): the pattern is not kMoeModules and matches no module in the graph.
 Result<void> check_module_pattern(ChunkProgram& program, std::string_view pattern);
 
-// The plans for both directions, in the order of their first nodes. `per_chunk[node]` is true if
-// the value already exists per chunk. Error (usage): a forward body reads a value from the
-// backward, or a tensor has several chunk dimensions.
+// The plans of the modules in both directions, without those with an empty body, in the order of
+// their first nodes. `per_chunk[node]` is true if the value already exists per chunk. Error (usage):
+// a forward body reads a value from the backward, or a tensor has several chunk dimensions.
 Result<std::vector<ChunkPlan>> plan_chunks(ChunkProgram& program,
                                            const std::vector<std::string>& roots,
                                            const std::vector<bool>& per_chunk);

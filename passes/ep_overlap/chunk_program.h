@@ -62,7 +62,7 @@ class ChunkProgram {
   [[nodiscard]] bool is_needed(NodeId id) const {
     return graph.node(id).kind == NodeKind::output || !fx.users(id).empty() || mutates(id);
   }
-  // True if a size or stride of the result contains a chunk symbol.
+  // True if the result is a size, or has a size or stride, that contains a chunk symbol.
   [[nodiscard]] bool depends(NodeId id);
   // The dimension that contains the chunk symbol; kNone if there is none, kSeveral if there are
   // several.
@@ -85,19 +85,19 @@ class ChunkProgram {
   // or kNone.
   NodeId add(std::string_view target, std::span<const Argument> args, const Value& value,
              NodeId before, const ChunkRoot& root, ChunkRole role, int chunk = kNone);
-  // Adds a copy of a call, with a name derived from the call's name. The caller sets the copy's
-  // value.
+  // Adds a copy of a call, with a name derived from its target. The caller sets the copy's value.
   NodeId add_copy(Node node, const Argument& args, const Argument& kwargs, NodeId before);
-  // Set the node's name and its marks.
+  // Gives the node this name, made unique.
   void rename(NodeId id, std::string_view name);
   [[nodiscard]] std::string_view name(NodeId id) const { return graph.name(id); }
+  // Sets the node's marks and direction.
   void mark(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
   // Like `mark`, but with the root's parent as the module.
   void mark_synthetic(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
   // A tensor with these dimensions in `storage`, or in a new storage if none is given.
   Result<Value> tensor_like(const Tensor& like, std::span<const Dim> shape,
                             std::span<const Dim> stride, Dim offset, StorageId storage);
-  // Adds a storage for a tensor that is not a view.
+  // Adds a storage for a tensor of this shape, with the dtype and device of `like`.
   Result<StorageId> add_storage(const Tensor& like, std::span<const Dim> shape);
 
   // Sets the graph's new order and names.

@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kProducer = "chunked_region_producer";
 
-// True if the node has the same annotations as the node that it was created from.
+// True if the node was created from another one, other than by recomputation, and has the same
+// annotations.
 bool inherits(const Graph& graph, const Node& node) {
   return node.origin && !node.has(Node::recomputed) &&
          graph.text(node.custom) == graph.text(graph.node(node.origin).custom);

@@ -55,19 +55,26 @@ Result<void> find_in_placeholder(const Graph& graph, NodeId id, std::size_t at, 
 
 }  // namespace
 
+Result<void> add_marked_hints(const Graph& graph, NodeId id, Annotations& marks,
+                              ChunkHints& hints) {
+  const OrderedJson* said = marks.find(id, kChunkHints);
+  if (said == nullptr || !said->is_object()) return {};
+  for (const auto& [symbol, hint] : said->items()) {
+    if (!hint.is_number_integer())
+      return fail(Error::Kind::usage, "{}: the chunk symbol {} has no value", graph.name(id),
+                  symbol);
+    JOINTER_CHECK(add_hint(hints, symbol, hint.get<std::int64_t>(), graph.name(id)));
+  }
+  return {};
+}
+
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode) {
   ChunkHints hints;
   for (const NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (node.part != part) continue;
-    if (const OrderedJson* said = marks.find(id, kChunkHints); said != nullptr && said->is_object())
-      for (const auto& [symbol, hint] : said->items()) {
-        if (!hint.is_number_integer())
-          return fail(Error::Kind::usage, "{}: the chunk symbol {} has no value", graph.name(id),
-                      symbol);
-        JOINTER_CHECK(add_hint(hints, symbol, hint.get<std::int64_t>(), graph.name(id)));
-      }
+    JOINTER_CHECK(add_marked_hints(graph, id, marks, hints));
     if (node.kind == NodeKind::placeholder)
       JOINTER_CHECK(find_in_placeholder(graph, id, mode == ChunkMode::batch ? 0 : 1, hints));
   }

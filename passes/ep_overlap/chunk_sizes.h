@@ -25,8 +25,12 @@ using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 // The dimension to split: the batch or the sequence.
 enum class ChunkMode : std::uint8_t { batch, seq };
 
+// Adds the chunk symbols that the node's marks name. Error (usage): a symbol has two different
+// values or none.
+Result<void> add_marked_hints(const Graph& graph, NodeId id, Annotations& marks, ChunkHints& hints);
 // The chunk symbols in a part of the graph: the symbols in the split dimension of placeholders, and
-// those named by marks on nodes. Error (usage): a symbol has two different values or none.
+// those named by marks on nodes. Error (usage): a symbol has two different values or none, or the
+// size of a split dimension is not a multiple of one symbol.
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode);
 
@@ -62,9 +66,10 @@ class ChunkSizes {
   [[nodiscard]] std::optional<std::int64_t> hint(const Dim& dim);
 
   // The size with chunk symbols halved and other symbols renamed. Error (usage): it is not a linear
-  // sum of symbols.
+  // sum of symbols, or it already contains half a chunk symbol.
   Result<Dim> of_chunk(const Dim& dim, const Renamed& renamed);
-  // The size divided by two.
+  // Half of the size; half of a constant or of a single symbol is rounded down. Error (usage): any
+  // other size that is not a sum of even multiples of symbols.
   Result<Dim> half(const Dim& dim);
   Result<Dim> times(const Dim& dim, std::int64_t factor);
   // The factor by which torch multiplies strides; for a symbolic size, it is Max(1, size).

@@ -69,27 +69,10 @@ class Concretizer {
   }
 
  private:
-  Result<void> add_hint(const std::string& symbol, std::int64_t hint, NodeId node) {
-    const auto [at, is_new] = hints_.try_emplace(symbol, hint);
-    if (!is_new && at->second != hint)
-      return fail(Error::Kind::usage,
-                  "{} gives the chunk symbol {} the value {}, but another node gives it {}",
-                  graph_.name(node), symbol, hint, at->second);
-    return {};
-  }
-
   Result<void> find_hints() {
     Annotations marks(graph_);
-    for (const NodeId id : graph_.order()) {
-      const OrderedJson* said = marks.find(id, kChunkHints);
-      if (said == nullptr || !said->is_object()) continue;
-      for (const auto& [symbol, hint] : said->items()) {
-        if (!hint.is_number_integer())
-          return fail(Error::Kind::usage, "{}: the chunk symbol {} has no value", graph_.name(id),
-                      symbol);
-        JOINTER_CHECK(add_hint(symbol, hint.get<std::int64_t>(), id));
-      }
-    }
+    for (const NodeId id : graph_.order())
+      JOINTER_CHECK(add_marked_hints(graph_, id, marks, hints_));
     if (hints_.empty()) return {};
     Assumptions assumed = graph_.assumptions();
     for (const auto& [symbol, hint] : hints_) assumed.named[symbol] = hint;
@@ -114,7 +97,8 @@ class Concretizer {
     for (const SymbolValue& each : graph_.symbols()) {
       if (each.name != symbol) continue;
       if (each.source == SymbolSource::fallback || each.source == SymbolSource::balanced) break;
-      return add_hint(symbol, each.value, node);
+      hints_.emplace(symbol, each.value);
+      return {};
     }
     return fail(
         Error::Kind::usage,

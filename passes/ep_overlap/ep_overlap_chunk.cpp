@@ -1,11 +1,12 @@
-// Splits modules that exchange tokens in two, along the batch or the sequence, so that
-// ep_overlap_schedule can overlap one half's compute with the other half's exchange.
+// Splits each module that exchanges tokens into two halves, along the batch or the sequence, so
+// that ep_overlap_schedule can overlap one half's compute with the other half's exchange.
 //
-// Steps. Find the modules that match the pattern and contain an all-to-all. Split their forward,
-// then their backward: choose the nodes to duplicate (chunk_plan.h) and write both halves
-// (chunk_lowering.h). Values that leave the forward as halves enter the backward as halves. Copies
-// get the same marks in `custom` as from eager chunking: chunked_region_fqn, _role, _is_backward,
-// _producer, and chunk_id. Cost: modules times nodes.
+// Steps. Find the modules that match the pattern and contain an all-to-all; if there are none, those
+// annotated as expert-parallel, unless require_all_to_all is set. Split their forward, then their
+// backward: choose the nodes to duplicate (chunk_plan.h) and write both halves (chunk_lowering.h).
+// Values that leave the forward as halves enter the backward as halves. Copies get the same marks
+// in `custom` as from eager chunking: chunked_region_fqn, _role, _is_backward, _producer, and
+// chunk_id. Cost: modules times nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: a size that a
 // view of a whole gradient reads is placed directly before the view (upstream places it after the
@@ -59,7 +60,7 @@ Result<void> run_ep_overlap_chunk(Graph& graph, const Arguments& arguments, Pass
   std::vector<Made> made;
   const ChunkLoweringOptions options{
       .mode = mode,
-      .early_sums = arguments.boolean("optimize_grad_live_out"),
+      .early_joins = arguments.boolean("optimize_grad_live_out"),
       .decide = [&](NodeId id, std::string_view action, std::string reason) {
         made.push_back({id, std::string(action), std::move(reason)});
       }};
@@ -109,8 +110,8 @@ Pass ep_overlap_chunk_pass() {
                     "module_pattern", std::string(kMoeModules),
                     "Modules to split: layers.*.moe or layers.*; * stands for one path component."),
                 flag("optimize_grad_live_out", true,
-                     "Add the gradients of both halves before the views and collectives that "
-                     "follow, so that these run only once."),
+                     "In the backward, join both halves of a result before the views and "
+                     "collectives that follow, so that these run only once."),
                 flag("require_all_to_all", false,
                      "Fail if no such module contains an all-to-all; if false, split modules "
                      "annotated as expert-parallel instead.")},

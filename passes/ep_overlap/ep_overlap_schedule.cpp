@@ -1,8 +1,8 @@
 // Orders the two chunks of every chunked MoE module so that one chunk's compute runs while the
 // other chunk's tokens are exchanged. For each module and direction, a schedule (region_schedule.h)
 // determines the order of the nodes. Other nodes stay, or move directly after the nodes that they
-// depend on. Copies of token counts to the host become non-blocking, except for the last one. Waits
-// for exchanges are marked as such (EP_token_exchange_wait).
+// depend on. Copies of token counts to the host become non-blocking, except for the last copy of
+// each group. Waits for exchanges are marked as such (EP_token_exchange_wait).
 //
 // ep_overlap_validate computes the same schedules, but only reports whether they exist; it changes
 // nothing.
@@ -12,8 +12,8 @@
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations: regions are
 // read directly from `custom`, where eager chunking writes them, without an import pass; writes and
 // effects stay in order, too (core/graph/dependencies.h), and the pass refuses a graph if that is
-// impossible; ep_overlap_validate with require_all_to_all refuses graphs without regions, whereas
-// upstream refuses every graph; ep_overlap_validate does not mark waits.
+// impossible; ep_overlap_validate with require_all_to_all refuses graphs without token exchanges in
+// chunked modules, whereas upstream refuses every graph; ep_overlap_validate does not mark waits.
 
 #include "passes/ep_overlap/ep_overlap_schedule.h"
 
@@ -118,8 +118,8 @@ void set_non_blocking(Graph& graph, NodeId id, bool value) {
   graph.refresh(id);
 }
 
-// Marks the wait for an exchange as a wait, so that a later search finds only the calls that start
-// exchanges.
+// Renames the annotation that the wait inherits from its exchange, so that only calls that start
+// exchanges have EP_token_exchange.
 Result<void> mark_wait(Graph& graph, NodeId id) {
   Node& node = graph.node(id);
   if (!node.custom) return {};
@@ -199,10 +199,10 @@ Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext&
   return context.report(1);
 }
 
-std::vector<Parameter> parameters(bool require) {
+std::vector<Parameter> parameters() {
   return {text("module_pattern", std::string(kMoeModules),
                "Pattern (fnmatch) for the names of chunked modules: layers.*.moe or layers.*."),
-          flag("require_all_to_all", require, "Fail if no chunked module exchanges tokens."),
+          flag("require_all_to_all", false, "Fail if no chunked module exchanges tokens."),
           flag("pair_first_token_exchange", true,
                "Prepare both chunks before either starts its first exchange; upstream does so for "
                "layers.*.moe.")};
@@ -216,7 +216,7 @@ Pass ep_overlap_schedule_pass() {
                               "tokens are exchanged.",
                    .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
                    .stage = PassStage::reordering,
-                   .parameters = parameters(false),
+                   .parameters = parameters(),
                    .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run_schedule};
@@ -227,7 +227,7 @@ Pass ep_overlap_validate_pass() {
                    .summary = "Reports whether the chunks of MoE modules can overlap.",
                    .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
                    .stage = PassStage::check,
-                   .parameters = parameters(false),
+                   .parameters = parameters(),
                    .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run_validate};

@@ -1,6 +1,6 @@
 // Moves all-to-alls of expert parallelism to a twin of their process group, with the same ranks, if
 // other collectives use the group, too. The collectives of a group run one after another on its
-// stream; with the twin, both kinds run concurrently.
+// stream; with the twin, both kinds can run concurrently.
 //
 // Steps. Find the groups that are used by both an all_to_all_single and another functional
 // collective (all-gather, reduce-scatter, all-reduce). Every all_to_all_single in such a group then
@@ -28,14 +28,13 @@
 namespace jointer {
 namespace {
 
-// Counts the collectives that use a group: those of expert parallelism, and all others.
+// The numbers of all-to-alls and of other collectives that use a group.
 struct Uses {
   std::size_t expert = 0, other = 0;
 };
 
 bool is_all_to_all(const Graph& graph, const Node& n) {
-  return n.kind == NodeKind::call &&
-         graph.target(n) == "_c10d_functional.all_to_all_single.default";
+  return n.kind == NodeKind::call && graph.target(n) == kAllToAllTarget;
 }
 
 bool counts(const Graph& graph, const Node& n) {

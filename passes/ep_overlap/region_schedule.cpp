@@ -15,9 +15,9 @@
 //
 // Cost: number of dependency levels times number of nodes in the region.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: a wait keeps
-// the annotation that it inherits from its exchange (upstream renames the annotation); waits are
-// recognized by the exchange that they wait for.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: waits are
+// recognized by the exchange that they wait for, and their annotations are not changed here
+// (ep_overlap_schedule.cpp renames them).
 
 #include "passes/ep_overlap/region_schedule.h"
 
@@ -32,8 +32,6 @@ namespace jointer {
 namespace {
 
 using Why = RegionSchedule::Place::Why;
-
-constexpr std::string_view kAllToAll = "_c10d_functional.all_to_all_single.default";
 
 // The nodes of a region that something depends on, in program order.
 using Closure = std::vector<NodeId>;
@@ -86,7 +84,7 @@ class Planner {
 
   // "dispatch" or "combine", or an empty string if the node is not a token exchange.
   std::string label(NodeId id) {
-    if (!is_call_of(id, kAllToAll)) return {};
+    if (!is_call_of(id, kAllToAllTarget)) return {};
     std::string phase = marks_.text(id, "EP_token_exchange");
     return phase == "dispatch" || phase == "combine" ? phase : std::string();
   }

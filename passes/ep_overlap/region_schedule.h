@@ -24,11 +24,11 @@ struct RegionSchedule {
       filler,    // overlaps with an exchange that it does not depend on
       tail,      // after the last exchange
     } why = Why::setup;
-    std::size_t exchange = 0;  // the exchange that it belongs to or overlaps with
+    std::size_t exchange = 0;  // the exchange that the node belongs to, overlaps with or follows
   };
 
   std::vector<Place> places;        // all nodes of both bodies; empty if there are no exchanges
-  std::vector<NodeId> copies;       // sync copies
+  std::vector<NodeId> copies;       // of token counts to the host
   std::vector<bool> is_blocking;    // by copy: true for the last in a group
   std::vector<NodeId> waits;        // the waits for exchanges
   std::size_t exchanges = 0;        // number of exchanges per chunk

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/units.h"
+#include "core/base/counted.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/torch_registry.h"
@@ -97,7 +97,7 @@ std::string_view Calls::stream_name(const Graph& graph, Call call) const {
 }
 
 std::string calls_text(std::int64_t count) {
-  return fmt::format("{} {}", format_count(count), count == 1 ? "call" : "calls");
+  return counted(static_cast<std::size_t>(count), "call");
 }
 
 void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call> order,

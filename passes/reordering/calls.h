@@ -50,15 +50,15 @@ class Calls {
   // True for a matrix product, attention or convolution: an operator for which Inductor calls a
   // library kernel.
   [[nodiscard]] bool is_gemm_like(Call call) const { return (flags_[call] & kGemm) != 0; }
-  // The start that a wait waits for, or the first wait of a start; kNoCall if the partner is not in
-  // this graph.
+  // The start that a wait waits for, or the first wait of a start; kNoCall if it is not in this
+  // graph, and for other calls.
   [[nodiscard]] Call partner(Call call) const { return partners_[call]; }
   // The number of a start's stream. Starts on the same stream run one after another. Each process
   // group has its own stream, unless the simulation is configured to share one stream among all
   // groups. Copies to and from the host have streams, too.
   [[nodiscard]] std::uint32_t stream(Call call) const { return streams_[call]; }
   [[nodiscard]] std::string_view stream_name(const Graph& graph, Call call) const;
-  // Time on the device.
+  // Estimated time on the device, in nanoseconds.
   [[nodiscard]] std::int64_t ns(Call call) const { return ns_[call]; }
 
  private:

@@ -31,7 +31,7 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
                   .columns = {{"number", Unit::count},
                               {"process group", Unit::text},
                               {"follows", Unit::text},
-                              {"reads it", Unit::text}},
+                              {"depends on it", Unit::text}},
                   .rows = {}};
   std::int64_t number = 0;
   for (const Stretch stretch : calls.stretches()) {
@@ -41,7 +41,7 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
       if (!calls.is_start(call) || calls.is_transfer(call)) continue;
       ++number;
       const auto before = calls.before(call);
-      const bool reads = std::find(before.begin(), before.end(), previous) != before.end();
+      const bool depends = std::find(before.begin(), before.end(), previous) != before.end();
       const std::string behind(previous == kNoCall ? std::string_view()
                                                    : graph.name(calls.node(previous)));
       context.decide(graph, calls.node(call), "kept",
@@ -50,7 +50,7 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
                          : fmt::format("Number {}: after {}.", format_count(number), behind));
       table.rows.push_back({context.decisions().back().node,
                             {number, std::string(calls.stream_name(graph, call)), behind,
-                             std::string(reads ? "yes" : "no")}});
+                             std::string(depends ? "yes" : "no")}});
       previous = call;
     }
   }

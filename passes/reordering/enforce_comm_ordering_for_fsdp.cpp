@@ -18,9 +18,9 @@
 //
 // Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2. Later versions
 // lack it. Deviations:
-//   - If there are no such blocks, or a wait is missing, upstream fails; here the graph stays
-//     unchanged, and a decision says so. The graph also stays unchanged if the calls of a block
-//     cannot be adjacent.
+//   - If there are no such blocks, upstream fails; here the graph stays unchanged, and a decision
+//     says so. If the wait for a collective is missing, upstream fails; here that collective stays.
+//     The graph also stays unchanged if the calls of a block cannot be adjacent.
 //   - Upstream groups scheduler nodes, which do not include views. Here, views and getitems belong
 //     to blocks, and an all-gather may be in-place or functional.
 //   - The run's memory limit applies.
@@ -160,7 +160,7 @@ class BlockOrder {
     if (earlier != kNoCall && later != kNoCall) turns_.emplace_back(earlier, later);
   }
 
-  // Returns an empty order if the constraints form a cycle.
+  // Returns an empty order if the constraints form a cycle or a call would leave its stretch.
   std::vector<Call> run() {
     for (std::size_t i = 0; i < calls_.size(); ++i)
       if (unit_of_[i] == kNoCall) add({static_cast<Call>(i)});

@@ -22,7 +22,8 @@ namespace jointer {
 struct MoveOptions {
   bool use_runtimes = false;        // consider estimated times
   bool unsafe = false;              // collectives on one stream may overtake each other
-  double extra_overlap = 0;         // surplus compute to be hidden, as a fraction of its time
+  double extra_overlap = 0;         // a collective is hidden if compute exceeds its time by this
+                                    // fraction
   double budget = 0;                // allowed growth of the peak, as a fraction of it
   std::optional<std::int64_t> max;  // maximum number of calls to move; nullopt: all
   OverlapEstimate::Multipliers multipliers;
@@ -43,9 +44,9 @@ class GroupMover {
   GroupMover(const GroupMover&) = delete;
   GroupMover& operator=(const GroupMover&) = delete;
 
-  // Moves every call for which `is_moved` returns true, stretch by stretch: from first to last if
-  // calls move earlier, from last to first if they move later. Sets the graph's order and reports
-  // the moves under `title`. Error: the run was cancelled.
+  // Moves every call for which `is_moved` returns true, up to the maximum in the options, stretch by
+  // stretch: from first to last if calls move earlier, from last to first if they move later. Sets
+  // the graph's order and reports the moves under `title`. Error (cancelled): the run was cancelled.
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
 
  protected:

@@ -19,8 +19,8 @@ class OrderedCalls {
  public:
   explicit OrderedCalls(const Calls& calls);
 
-  // The previous and next starts in the same row; kNoCall if there is no such start, or if one of
-  // the two starts depends on the other anyway.
+  // The previous and next starts in the same row; kNoCall if there is no such start, if one of the
+  // two starts directly depends on the other anyway, and for calls that are not starts.
   [[nodiscard]] Call previous(Call call) const { return previous_[call]; }
   [[nodiscard]] Call next(Call call) const { return next_[call]; }
 
@@ -44,11 +44,12 @@ class OrderedCalls {
   std::vector<Call> previous_, next_;  // by call
 };
 
+// The kinds of calls to explain.
 struct Explained {
   bool starts = false, waits = false;
 };
-// For every start or wait, adds a decision that says how far it moved and which call keeps it from
-// moving further.
+// For every call of these kinds, adds a decision that says how far it moved and which call keeps it
+// from moving further.
 void explain_places(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     Explained explained, PassContext& context);
 

@@ -25,11 +25,10 @@ class LiveOrder {
   // The maximum of bytes() over a stretch. Cost: linear in the length of the stretch.
   [[nodiscard]] std::int64_t peak(Stretch stretch) const;
 
-  // Swaps the `count` calls from `first` with the call directly before them (raise) or directly
-  // after them (sink). The calls and that call must not depend on each other. Returns the resulting
-  // peak of live bytes at these positions; the live bytes at other positions do not change. Each
-  // function undoes the other.
-  // Cost: linear in the size of the group and in the number of items that the single call uses.
+  // Swaps the `count` calls from position `first` with the call directly before them (raise) or
+  // directly after them (sink). The calls and that call must not depend on each other. Returns the
+  // resulting peak of live bytes at these positions; the live bytes at other positions do not
+  // change. Each function undoes the other.
   std::int64_t raise(std::size_t first, std::size_t count);
   std::int64_t sink(std::size_t first, std::size_t count);
 

@@ -11,8 +11,8 @@
 //   calls that fit into the gap. Cost: n log n; upstream scans all ready calls each time.
 // bfs. The ready call with the predecessors that ran earliest runs next; the times of predecessors
 //   are compared as sorted lists.
-// dfs. Calls are visited in the order of the number of bytes that they allocate and read. Each call
-//   runs after its dependencies, which are visited in the same order.
+// dfs. Calls are visited in ascending order of the bytes that they allocate and use. Each call runs
+//   after its dependencies, which are visited in the same order.
 //
 // Source: torch 2.11, torch/_inductor/memory.py (lpmf: DAC 2006, "Buffer memory optimization for
 // video codec application modeled in Simulink"). Deviations: items are real storages, and a
@@ -87,23 +87,23 @@ class ReadyBySize {
   [[nodiscard]] Call next(std::int64_t gap) const {
     const Key fits = least(0, behind(gap));
     if (fits != kNone) return fits.second;
-    std::size_t at = 1;
-    while (at < leaves_) at = tree_[2 * at] != kNone ? 2 * at : 2 * at + 1;
-    const std::size_t first = at - leaves_;
+    const std::size_t first = first_leaf();
     return least(first, behind(sizes_[first])).second;
   }
   // The smallest number of bytes that a ready call allocates.
-  [[nodiscard]] std::int64_t min_size() const {
-    std::size_t at = 1;
-    while (at < leaves_) at = tree_[2 * at] != kNone ? 2 * at : 2 * at + 1;
-    return sizes_[at - leaves_];
-  }
+  [[nodiscard]] std::int64_t min_size() const { return sizes_[first_leaf()]; }
 
  private:
   static constexpr Key kNone{std::numeric_limits<std::int64_t>::max(), kNoCall};
 
   [[nodiscard]] std::size_t leaf(Call call) const {
     return leaves_ + leaf_of_[call - stretch_.first];
+  }
+  // The first leaf with a ready call.
+  [[nodiscard]] std::size_t first_leaf() const {
+    std::size_t at = 1;
+    while (at < leaves_) at = tree_[2 * at] != kNone ? 2 * at : 2 * at + 1;
+    return at - leaves_;
   }
   // The first leaf with a call that allocates more than `size`.
   [[nodiscard]] std::size_t behind(std::int64_t size) const {
@@ -195,7 +195,7 @@ class LeastPeakFirst {
     return std::get<2>(*by_successor_.begin());
   }
 
-  // Only one user is left, which will free the item.
+  // Counts the item among those that its last remaining user frees.
   void give_to_users(std::uint32_t item) {
     if (!use_.is_freed(item)) return;
     for (const NodeId user : use_.users(item)) {

@@ -12,15 +12,15 @@
 
 namespace jointer {
 
-// The bytes that calls allocate, and the items that they use. Items that no call allocates, such as
-// parameters, do not count.
+// The bytes that calls allocate, and the items that they use. Items that are live throughout, such
+// as parameters, do not count.
 class ItemUse {
  public:
   ItemUse(const Graph& graph, const MemoryOptions& options, const Calls& calls);
 
   [[nodiscard]] std::int64_t allocated(Call call) const { return allocated_[call]; }
   [[nodiscard]] std::span<const std::uint32_t> used(Call call) const { return used_.of(call); }
-  // The number of bytes that the call allocates and that nothing uses.
+  // The bytes that the call allocates and that nothing uses.
   [[nodiscard]] std::int64_t unused(Call call) const { return unused_[call]; }
 
   [[nodiscard]] std::size_t items() const { return found_.items.size(); }
@@ -43,9 +43,9 @@ class ItemUse {
   std::vector<std::int64_t> high_, low_;          // by position in the graph's order
 };
 
-// Each function appends the calls of a stretch to `order`. If every ready call allocates more than
-// `size_threshold`, the ready call with the earliest dependent call runs next; 0 disables this
-// rule.
+// Each function appends the calls of a stretch to `order`. With order_lpmf, if every ready call
+// allocates more than `size_threshold`, the ready call with the earliest dependent call runs next; 0
+// disables this rule.
 void order_lpmf(const Calls& calls, const OrderedCalls& rows, const ItemUse& use,
                 std::int64_t size_threshold, Stretch stretch, std::vector<Call>& order);
 void order_bfs(const OrderedCalls& rows, Stretch stretch, std::vector<Call>& order);

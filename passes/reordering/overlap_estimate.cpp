@@ -9,7 +9,7 @@ namespace jointer {
 std::int64_t OverlapEstimate::ns(Call call) const {
   const double multiplier =
       calls_.is_start(call) ? multipliers_.communication : multipliers_.compute;
-  // Multipliers are unlimited, so cap the time at ten years, which is longer than any call.
+  // Multipliers are unlimited, so cap the time at about ten years, which is longer than any call.
   constexpr double kMax = 3e17;
   return saturating_round(std::min(static_cast<double>(calls_.ns(call)) * multiplier, kMax));
 }

@@ -6,7 +6,8 @@
 //   - a collective whose call returns only when the collective has finished;
 //   - the wait of a later collective on the same stream: collectives on a stream run one after
 //     another, so the first collective has finished, too.
-// The time of waits does not count. The multipliers, which correct the estimates, are upstream's.
+// Collectives and waits do not count as compute. The multipliers, which correct the estimates, are
+// upstream's.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,13 +19,13 @@ namespace jointer {
 
 struct Overlap {
   std::int64_t communication = 0, compute = 0;  // nanoseconds
-  // The sum ended before the collective's wait, so compute between that point and the wait does not
-  // count.
+  // True if the sum ended before the collective's wait, so that compute between that point and the
+  // wait does not count.
   bool is_cut = false;
 
   // Communication time that compute does not cover; if negative, the surplus of compute.
   [[nodiscard]] std::int64_t exposed() const { return communication - compute; }
-  // The change in exposed time if `more_compute` more nanoseconds of compute overlap.
+  // The change in exposed time if `more_compute` additional nanoseconds of compute overlap.
   [[nodiscard]] std::int64_t change(std::int64_t more_compute) const {
     return std::max<std::int64_t>(exposed() - more_compute, 0) -
            std::max<std::int64_t>(exposed(), 0);

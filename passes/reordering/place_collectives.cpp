@@ -181,7 +181,8 @@ class Placing {
            }));
   }
 
-  // An upper bound on the time that a move can save: the total time of the calls that it can pass.
+  // The total time of the calls that the block can pass, which limits what a move can save. The sum
+  // ends when it reaches min_gain().
   [[nodiscard]] std::int64_t max_gain(std::span<const NodeId> block, Gaps gaps) const {
     const std::span<const NodeId> order = ordered_.order();
     std::int64_t sum = 0;

@@ -9,7 +9,8 @@
 // Steps. Visit the collectives in program order, separately in each stretch between placeholders
 // and outputs (and so in each half of a pair):
 //   1. If the group depends on a candidate, the candidate joins the group, unless it is another
-//      collective or, if estimates are not used, a matrix product.
+//      collective (which may join if reorder_iterative_group_with_collectives is set) or, if
+//      estimates are not used, a long-running call such as a matrix product.
 //   2. Any other candidate swaps with the group, unless
 //      - estimates are used, and the collective is hidden with enough surplus compute;
 //      - the candidate is a collective on the same stream;
@@ -17,8 +18,8 @@
 //        candidate's compute would no longer hide waits in the group, or the group's compute would
 //        no longer hide a candidate that is a collective;
 //      - the peak would exceed the budget.
-//   3. The collective stops at the first candidate that neither joins nor swaps: the limiting
-//      factor.
+//   3. The collective stops at the first candidate that neither joins nor swaps, which is the
+//      limiting factor, or once it has passed reorder_prefetch_limit calls.
 //
 // Cost: linear in the size of the group for each swap, regardless of the graph's size
 // (live_order.cpp), and for each collective, linear in the number of calls between it and its wait.

@@ -104,7 +104,7 @@ class Chooser {
     set_call_order(graph_, calls_, order);
   }
 
-  // Leaves the graph in the given order; run() sets the final order.
+  // The peak within the stretch. Leaves the graph in the given order; run() sets the final order.
   std::int64_t peak_of(std::span<const Call> order, Stretch stretch) {
     set_order(order);
     const MemoryTimeline timeline(graph_, context_.analysis().memory);
@@ -124,9 +124,13 @@ class Chooser {
                              {first, candidate.method, candidate.peak,
                               std::string(&candidate == &best ? "yes" : "no")}});
     }
-    context_.decide(best.method == "baseline" ? "kept" : "moved",
-                    fmt::format("From {} on, the calls are in the order computed by {}. Peaks: {}.",
-                                first, best.method, peaks));
+    const bool is_kept = best.method == "baseline";
+    context_.decide(
+        is_kept ? "kept" : "moved",
+        fmt::format("From {} on, the calls {}. Peaks: {}.", first,
+                    is_kept ? "keep their order"
+                            : fmt::format("are in the order computed by {}", best.method),
+                    peaks));
   }
 
   Graph& graph_;
@@ -170,7 +174,7 @@ Pass reorder_for_peak_memory_pass() {
                                .min = 0,
                                .doc =
                                    "lpmf: if every ready call allocates more than this, the call "
-                                   "that makes the most others ready runs next; 0: never."}}},
+                                   "with the earliest dependent call runs next; 0: never."}}},
       .run = or_kept("The graph has no calls.", run_reorder_for_peak_memory)};
 }
 

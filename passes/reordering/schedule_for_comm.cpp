@@ -176,7 +176,7 @@ Pass raise_comms_pass() {
 
 Pass reorder_compute_for_overlap_pass() {
   return make_pass("reorder_compute_for_overlap",
-                   "Runs enough compute during each collective to hide it.",
+                   "Runs ready compute during each collective until the collective is hidden.",
                    {.raise = true, .sink = true, .overlap = true});
 }
 

@@ -7,8 +7,8 @@
 //                  gathers parameters or reduces gradients lacks it, both are inferred from the
 //                  readers of the wait.
 //   slot           0 to N-1: the blocks `layers.I`; N: norm and lm_head. Embeddings have no slot.
-//   dense region   the matrix products, attention and norms of a slot in one direction; in a block
-//                  with experts, only those in the attention module.
+//   dense region   the matrix products, attention, RMS norms and ReLUs of a slot in one direction;
+//                  in a block with experts, only those in attention and attention_norm.
 //   launch chain   a start with the packing and slicing calls before it.
 //
 // Steps
@@ -111,7 +111,7 @@ struct Move {
   std::string what;
 };
 
-// The nodes of a slot, by direction.
+// The dense nodes of a slot: forward, backward.
 using Region = std::array<std::vector<NodeId>, 2>;
 
 class DenseRegionScheduler {
@@ -268,7 +268,7 @@ class DenseRegionScheduler {
       if (is_backward(id)) first_backward_ = id;
     for (NodeId id = program_.first(); id; id = program_.next(id)) {
       const std::string_view name = target(id);
-      const bool gathers = name == kLaunch[2] || name == kLaunch[3];
+      const bool gathers = name == kAllGatherTarget || name == kAllGatherOutTarget;
       if (!gathers && name != kReduceScatterTarget) continue;
       const auto& users = program_.users(id);
       const auto wait = std::find_if(users.begin(), users.end(),
@@ -425,7 +425,7 @@ class DenseRegionScheduler {
               [&](NodeId a, NodeId b) { return places_[a.index()] < places_[b.index()]; });
     for (const NodeId id : nodes) program_.move_before(id, output);
     context_.decide(graph_, comm.wait, "sunk",
-                    "Only the output depends on it, so the wait moves to the end.");
+                    "Only the output needs its result, so the wait moves to the end.");
     return {};
   }
 

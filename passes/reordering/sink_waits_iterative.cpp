@@ -10,7 +10,7 @@
 //   1. A candidate that is a collective stops the wait, so that buckets stay in place, unless
 //      sink_waits_iterative_swap_with_collectives is set.
 //   2. If a candidate depends on the group, it joins the group, unless it is a wait, a collective,
-//      or, without run-time estimates, a matrix product.
+//      or, without run-time estimates, a long-running call such as a matrix product.
 //   3. Any other candidate swaps with the group, unless
 //      - the wait's collective is hidden and there is surplus compute (with estimates);
 //      - the candidate is a wait whose collective would be more exposed, since the group's compute

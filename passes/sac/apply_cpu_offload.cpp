@@ -22,8 +22,9 @@ std::string why_kept(const Graph& graph) {
     return "1 result is tagged for offload, but it cannot be offloaded, the backward does not read "
            "it, or the backward already reads the reloaded copy.";
   return fmt::format(
-      "{} tagged for offload, but none of them can be offloaded, or the backward does not read "
-      "them or already reads the reloaded copies.",
+      "{} tagged for offload, but each of them cannot be offloaded, is not read by the backward, "
+      "or "
+      "is already read as a reloaded copy.",
       counted(tagged, "result is", "results are"));
 }
 

@@ -18,7 +18,7 @@ Result<void> run_join(Graph& graph, const Arguments&, PassContext& context) {
                    "The copies to the host and back are removed.");
   for (const NodeId id : joined.plan.redrawn)
     context.decide(joined.joint, id, "one call",
-                   "The backward drew the same random numbers again.");
+                   "In the pair, the backward drew the same random numbers again.");
   graph = std::move(joined.joint);
   return context.report(1);
 }
