@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads and writes the description of a plugin on disk, which is a folder with a shared object and
-// a `plugin.json`. Reading the description does not run code of the plugin.
+// Reads and writes the description of a plugin. On disk, a plugin is a folder with a shared object
+// and a `plugin.json`. Reading the description does not run code of the plugin.
 
 #include <cstdint>
 #include <string>

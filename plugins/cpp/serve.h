@@ -11,7 +11,7 @@ namespace jointer {
 // Returns the exit code.
 int serve_plugin();
 
-// Writes the declarations in a plugin's library to `plugin.json` in the folder of the library.
+// Writes `plugin.json`, which declares the passes in a plugin's library, to the library's folder.
 // Error (usage): the library cannot be loaded. Error (run): the file cannot be written.
 Result<void> describe_plugin(const std::string& library, const std::string& summary);
 

@@ -13,9 +13,6 @@ const char* read_json(const OrderedJson& json, PassValue& value);
 
 namespace {
 
-constexpr std::array kStages{PassStage::joint, PassStage::partition, PassStage::clean_up,
-                             PassStage::fsdp,  PassStage::bucketing, PassStage::reordering,
-                             PassStage::check, PassStage::compile,   PassStage::search};
 constexpr std::array kTypes{Parameter::Type::boolean, Parameter::Type::integer,
                             Parameter::Type::number,  Parameter::Type::bytes,
                             Parameter::Type::text,    Parameter::Type::list};
@@ -30,7 +27,7 @@ constexpr auto kParameter = std::tuple(
     json_field("choices", &Parameter::choices).if_set());
 constexpr auto kInfo = std::tuple(json_field("name", &PassInfo::name).required(),
                                   json_field("summary", &PassInfo::summary),
-                                  json_choice("stage", &PassInfo::stage, kStages, &to_string),
+                                  json_choice("stage", &PassInfo::stage, kPassStages, &to_string),
                                   json_field("keeps_numerics", &PassInfo::keeps_numerics),
                                   json_field("is_idempotent", &PassInfo::is_idempotent));
 

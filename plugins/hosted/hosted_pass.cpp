@@ -1,7 +1,8 @@
 // Sends a graph to a host, which runs a pass on the graph, and reads the result. The request
 // (docs/plugins.md):
-// {"request":"run","pass",...,"arguments":{name: value},"graph": path,"result": path,
-// "peak_limit": bytes or null,"analysis":{...},"costs":{"NODE": nanoseconds}}.
+// {"request":"run","pass": name,"arguments":{name: value},"graph": path,"result": path,
+// "peak_limit": bytes,"analysis":{...},"costs":{"NODE": nanoseconds}}, and the members of
+// HostedPass::request. `peak_limit` is omitted if there is no limit.
 
 #include "plugins/hosted/hosted_pass.h"
 
