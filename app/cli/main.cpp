@@ -34,8 +34,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// `jointer FILE` opens the file in the desktop, if that is installed next to this program or on the
-// path.
+// `jointer FILE` opens the file in the desktop, if that is installed next to this program or on
+// PATH.
 int open_in_desktop(const char* program, char** arguments) {
   std::string desktop = jointer::sibling_program("jointer-desktop");
   if (!std::filesystem::exists(desktop)) desktop = "jointer-desktop";

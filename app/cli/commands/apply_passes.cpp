@@ -250,8 +250,8 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   return bytes;
 }
 
-// Returns the path by which the Python file `file` refers to the recipe: relative if both files can
-// be moved together, as in a checkout of the training code.
+// Returns the path by which the Python file `file` refers to the recipe. If the recipe is in the
+// file's folder or below it, the path is relative, so that both files can be moved together.
 std::string recipe_path(const std::string& recipe, const std::string& file) {
   const auto path = std::filesystem::absolute(recipe).lexically_normal();
   if (file == "-") return path.string();

@@ -12,7 +12,7 @@ struct ApplyPasses {
   EstimatorOptions estimator;
   PipelineOptions pipeline;
   std::string output, recipe;  // files to write; empty if not requested
-  // Folder for the graphs after each pipeline step; empty if not requested.
+  // Folder for the graph before the passes and after each pipeline step; empty if not requested.
   std::string snapshots;
   std::string saved_pipeline;  // file for the pipeline; empty if not requested
   std::string graph_trainer;   // Python file that registers the recipe; empty if not requested
