@@ -1,7 +1,6 @@
 #include "app/launch/benchmark.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "app/launch/baseline.h"
 #include "app/launch/captures.h"
@@ -17,13 +16,6 @@
 
 namespace jointer {
 namespace {
-
-std::vector<int> rank_numbers(const BenchmarkRequest& request) {
-  if (request.solo) return {*request.solo};
-  std::vector<int> ranks(static_cast<std::size_t>(std::max(1, request.ranks)));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
 
 bool verifies_itself(const BenchmarkRequest& request) {
   return request.baseline.graph == request.program.graph &&

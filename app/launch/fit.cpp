@@ -1,6 +1,7 @@
 #include "app/launch/fit.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/counted.h"
 
@@ -52,6 +53,13 @@ int world_size(const Graph& graph) {
     for (const std::int32_t rank : graph.group(GroupId(i)).ranks)
       world = std::max<std::int64_t>(world, std::int64_t{rank} + 1);
   return static_cast<int>(std::min<std::int64_t>(world, 1 << 30));
+}
+
+std::vector<int> rank_numbers(const BenchmarkRequest& request) {
+  if (request.solo) return {*request.solo};
+  std::vector<int> ranks(static_cast<std::size_t>(std::max(1, request.ranks)));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
 }
 
 int threads_per_rank(const BenchmarkRequest& request, const Machine& machine) {

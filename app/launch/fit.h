@@ -16,6 +16,9 @@ inline constexpr int kMaxRanks = 64;
 // The number of ranks that the graph's collectives require; 1 if there are no collectives.
 int world_size(const Graph& graph);
 
+// The ranks that the request runs: one that runs alone, or all.
+std::vector<int> rank_numbers(const BenchmarkRequest& request);
+
 // The number of threads for a rank's operators: the requested number, or the rank's share of the
 // cores.
 int threads_per_rank(const BenchmarkRequest& request, const Machine& machine);

@@ -26,8 +26,8 @@ class PlaceNames {
  public:
   explicit PlaceNames(BenchmarkRequest request) : request_(std::move(request)) {}
 
-  // Returns an empty name for a negative position, and "node 17" if the capture can no longer be
-  // read.
+  // Returns an empty name for a negative position, and "node 17" if the capture cannot be read any
+  // more or has no such position.
   NodePlace find(int rank, std::int64_t position);
 
  private:

@@ -304,12 +304,12 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
   JOINTER_TRY(const std::optional<std::int64_t> limit, limit_of(options.budget));
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
-  PassRunOptions run_options{
-      .analysis = {.memory = {}, .estimator = options.estimator.request(), .simulation = {}},
-      .peak_limit = limit,
-      .reproducer = options.reproducer,
-      .plugins = options.pipeline.plugins};
-  if (options.optimizer == "adamw") run_options.analysis.memory.optimizer = OptimizerState::adamw;
+  const PassRunOptions run_options{.analysis = {.memory = memory_options(options.optimizer),
+                                                .estimator = options.estimator.request(),
+                                                .simulation = {}},
+                                   .peak_limit = limit,
+                                   .reproducer = options.reproducer,
+                                   .plugins = options.pipeline.plugins};
   JOINTER_TRY(PipelineRun run, run_passes(graph, pipeline, passes, run_options));
   JOINTER_CHECK(write_files(options, graph, pipeline, run));
   const Graph& after = end_of(run, graph);

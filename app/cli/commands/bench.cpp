@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "app/cli/commands/bench_passes.h"
 #include "app/cli/commands/bench_report.h"
@@ -107,13 +106,6 @@ Result<BenchmarkRequest> request_of(const BenchCommand& options) {
     JOINTER_CHECK(set_unedited(request));
   }
   return request;
-}
-
-std::vector<int> rank_numbers(const BenchmarkRequest& request) {
-  if (request.solo) return {*request.solo};
-  std::vector<int> ranks(static_cast<std::size_t>(std::max(1, request.ranks)));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
 }
 
 Result<void> check_files(const std::string& pattern, const BenchmarkRequest& request) {
@@ -274,8 +266,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
   JOINTER_CHECK(check_files(fitted.request.expected, fitted.request));
   // Report estimation errors before anything runs.
-  JOINTER_TRY(const auto estimator, make_estimator(options.estimator.request(),
-                                                   device_of_run(fitted.request, this_machine())));
+  JOINTER_CHECK(
+      make_estimator(options.estimator.request(), device_of_run(fitted.request, this_machine())));
   JOINTER_CHECK(passes.run(options.graph, options.estimator.request(), graph, fitted));
   if (!options.any_size) JOINTER_CHECK(check_memory(graph, fitted.request));
 

@@ -23,7 +23,7 @@ using enum Table::Align;
 constexpr std::size_t kOperators = 10;
 
 // "+1.3%", "-0.2%" or "equal"; "41.3 times" if the measurement is at least ten times the
-// prediction.
+// prediction; empty if only the prediction is 0.
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
   if (predicted == 0) return "";
@@ -37,7 +37,7 @@ std::string signed_bytes(std::int64_t bytes) {
   return (bytes < 0 ? "-" : "+") + format_bytes(std::abs(bytes));
 }
 
-// Adds the share of the step time during which kernels ran, from a profiled run on a GPU.
+// Adds how long kernels ran during a step, from a profiled run on a GPU.
 void add_busy(Table& table, const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks) {
     if (!rank.measured || rank.measured->kernels.empty()) continue;
@@ -83,9 +83,8 @@ void add_pinned_memory(Table& table, const BenchmarkResult& r) {
 
 Table facts(const BenchmarkResult& r) {
   Table table({{"", left}, {"", left}});
-  const std::string ranks =
-      r.request.solo ? fmt::format("rank {} alone", *r.request.solo)
-                     : fmt::format("{} rank{}", r.ranks.size(), r.ranks.size() == 1 ? "" : "s");
+  const std::string ranks = r.request.solo ? fmt::format("rank {} alone", *r.request.solo)
+                                           : counted(r.ranks.size(), "rank");
   table.add({"run", fmt::format("{}, {}{}", to_string(r.request.backend), ranks,
                                 r.device().empty() ? "" : ", on " + r.device())});
   table.add({"estimate", r.predicted.estimator});
@@ -143,7 +142,7 @@ Table ranks_table(const BenchmarkResult& r) {
   return table;
 }
 
-// The rank with the highest peak.
+// The rank with the highest peak; null if no rank was measured.
 const RankResult* highest(const BenchmarkResult& r) {
   const RankResult* most = nullptr;
   for (const RankResult& rank : r.ranks)
@@ -265,7 +264,7 @@ std::string progress_line(const std::vector<RankResult>& ranks) {
         (!last || std::pair(stage_index(rank), rank.progress ? rank.progress->done : 0) <
                       std::pair(stage_index(*last), last->progress ? last->progress->done : 0)))
       last = &rank;
-  std::string line = fmt::format("{} rank{}", ranks.size(), ranks.size() == 1 ? "" : "s");
+  std::string line = counted(ranks.size(), "rank");
   if (last == nullptr) return line;
   if (!last->progress) return line + ", starting";
   line += ", " + last->progress->stage;

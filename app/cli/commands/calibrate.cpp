@@ -124,8 +124,8 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
       {"matched", fmt::format("{} of {} nodes in {} {}", count(match.matched), count(match.nodes),
                               count(match.passes), match.passes == 1 ? "run" : "runs")});
   facts.add({"step", format_ns(m.step_ns)});
-  facts.add({"kept", fmt::format("{} and {}", counted(stored.nodes.size(), "distinct operator"),
-                                 counted(stored.collectives.size(), "distinct collective"))});
+  facts.add({"stored", fmt::format("{} and {}", counted(stored.nodes.size(), "distinct operator"),
+                                   counted(stored.collectives.size(), "distinct collective"))});
   facts.add({"database", CostDatabase::default_path()});
   fmt::print("{}\n", facts.text());
   Table table({{"operator", left}, {"nodes", right}, {"time", right}});

@@ -24,14 +24,14 @@ CLI::Validator check(std::string expected, std::string shown_in_help, Fits fits)
 
 }  // namespace
 
-CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
-  const bool is_open = most == kNoMost;
-  return check(is_open ? fmt::format("an integer of at least {}", least)
-                       : fmt::format("an integer from {} to {}", least, most),
-               is_open ? std::string() : fmt::format("{} to {}", least, most),
+CLI::Validator whole_number(std::int64_t min, std::int64_t max) {
+  const bool is_open = max == kNoMax;
+  return check(is_open ? fmt::format("an integer of at least {}", min)
+                       : fmt::format("an integer from {} to {}", min, max),
+               is_open ? std::string() : fmt::format("{} to {}", min, max),
                [=](std::string_view text) {
                  const auto number = number_of<std::int64_t>(text);
-                 return number && *number >= least && *number <= most;
+                 return number && *number >= min && *number <= max;
                });
 }
 

@@ -11,10 +11,10 @@
 
 namespace jointer::cli {
 
-inline constexpr std::int64_t kNoMost = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kNoMax = std::numeric_limits<std::int64_t>::max();
 
-// An integer from `least` to `most`, inclusive.
-CLI::Validator whole_number(std::int64_t least, std::int64_t most = kNoMost);
+// An integer from `min` to `max`, inclusive.
+CLI::Validator whole_number(std::int64_t min, std::int64_t max = kNoMax);
 
 // A number >= 0, and a number > 0.
 CLI::Validator non_negative_number();

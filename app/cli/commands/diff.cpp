@@ -58,7 +58,8 @@ std::vector<NodeId> renamed(const DiffAnswer& answer) {
   return found;
 }
 
-// True if the two calls and their results have the same text and thus differ only in details.
+// True if the texts of the two calls and their results are the same except for names, so that the
+// nodes differ only in details.
 bool differs_in_details(const DiffAnswer& answer, NodeId id) {
   const NodeId was = in_a(answer, id);
   const std::string before = canonical_call(answer.a, was), after = canonical_call(answer.b, id);
@@ -260,7 +261,8 @@ std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& option
   return compared;
 }
 
-// If B is not given, compares graph N of A with the input of the pass that made it.
+// If B is not given, makes graph N of A the second graph, and the input of the pass that made it the
+// first.
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)

@@ -7,6 +7,7 @@
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
+#include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/unused_options.h"
@@ -48,11 +49,8 @@ Result<int> run(const ExportCommand& options, const CLI::App& command) {
   JOINTER_CHECK(check_options(command, options.format));
   JOINTER_CHECK(check_outputs({{"--output", options.output}}, options.graph.inputs()));
   JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));
-  AnalysisOptions analysis_options{.estimator = {.name = options.estimator.estimator,
-                                                 .device = options.estimator.device,
-                                                 .gpus_per_node = options.estimator.gpus_per_node}};
-  if (options.optimizer == "adamw") analysis_options.memory.optimizer = OptimizerState::adamw;
-  JOINTER_TRY(const Analysis analysis, analyze(graph, analysis_options));
+  JOINTER_TRY(const Analysis analysis, analyze(graph, {.memory = memory_options(options.optimizer),
+                                                       .estimator = options.estimator.request()}));
   for (const Format& format : kFormats) {
     if (options.format != format.name) continue;
     JOINTER_CHECK(write_bytes(options.output, format.write(graph, analysis)));

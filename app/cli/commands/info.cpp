@@ -109,7 +109,7 @@ Json to_json(const Graph& graph) {
                    {"total", flops.total},
                    {"torch_registry", flops.torch_registry}};
   json["modules"] = ModuleTree(graph).size() - 1;
-  // Appended as to a vector: operator[] of an ordered object searches linearly.
+  // Use emplace_back, because operator[] of an ordered object searches linearly.
   auto& symbols = (json["symbols"] = Json::object()).get_ref<Json::object_t&>();
   for (const SymbolValue& symbol : graph.symbols()) symbols.emplace_back(symbol.name, symbol.value);
   Json& derived = json["derived"] = Json::array();

@@ -7,6 +7,7 @@
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
+#include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/training_loop.h"
@@ -164,9 +165,8 @@ Result<int> run(const MemoryCommand& options) {
     return fail(Error::Kind::usage,
                 "option --torch-compatible: torch's build_memory_profile does not cover a training "
                 "loop; leave out --loop");
-  MemoryOptions memory;
+  MemoryOptions memory = memory_options(options.optimizer);
   if (options.torch_compatible) memory.rules = MemoryRules::torch;
-  if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;
   MemoryTimeline timeline(graph, memory);
   ReservedProfile reserved = simulate_reserved(timeline, graph.main_device());
   MemoryAnswer answer{graph,        std::move(timeline), std::move(reserved), ModuleTree(graph),

@@ -33,7 +33,7 @@ struct GroupTimes {
 };
 
 // Times per stream, indexed like the simulation's streams.
-std::vector<GroupTimes> times_by_stream(const Graph& /*graph*/, const Simulation& simulation) {
+std::vector<GroupTimes> times_by_stream(const Simulation& simulation) {
   std::vector<GroupTimes> times(simulation.streams().size());
   for (const CollectiveTiming& c : simulation.collectives()) {
     GroupTimes& t = times[static_cast<std::size_t>(simulation.timing(c.start).stream)];
@@ -72,7 +72,7 @@ Json to_json(const OverlapAnswer& a) {
   json["hidden_count"] = s.hidden_count();
   json["collective_count"] = s.collective_count();
   Json& groups = json["by_group"] = Json::object();
-  const auto times = times_by_stream(a.graph, s);
+  const auto times = times_by_stream(s);
   for (std::size_t i = 1; i < times.size(); ++i)
     groups[s.streams()[i].name] = {{"communication_ms", to_ms(times[i].communication)},
                                    {"exposed_ms", to_ms(times[i].exposed)}};
@@ -125,7 +125,7 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
                 {"hidden", right},
                 {"communication", right},
                 {"exposed", right}});
-  const auto times = times_by_stream(a.graph, s);
+  const auto times = times_by_stream(s);
   for (std::size_t i = 1; i < times.size(); ++i)
     groups.add({s.streams()[i].name, format_count(static_cast<std::int64_t>(times[i].count)),
                 format_count(static_cast<std::int64_t>(times[i].hidden)),

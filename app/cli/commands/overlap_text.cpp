@@ -36,15 +36,16 @@ std::string schedule_text(const Graph& graph, const Simulation& simulation) {
   std::string text = fmt::format("{}\n", graph.title());
   for (std::size_t i = 1; i < streams.size(); ++i)
     text += fmt::format("lane {}: {}\n", i, streams[i].name);
-  text += fmt::format("{:>7}  {:>10}  {:>10}\n", "step", "at", "takes");
+  text += fmt::format("{:>7}  {:>10}  {:>10}\n", "index", "start", "time");
   std::vector<int> under_way(streams.size(), 0);
   std::int64_t left_out = 0;
   const auto order = graph.order();
-  for (std::size_t step = 0; step < order.size(); ++step) {
-    const Node& node = graph.node(order[step]);
+  for (std::size_t index = 0; index < order.size(); ++index) {
+    const NodeId id = order[index];
+    const Node& node = graph.node(id);
     if (node.kind != NodeKind::call) continue;
-    const NodeTiming& timing = simulation.timing(order[step]);
-    const std::int32_t number = simulation.collective_of(order[step]);
+    const NodeTiming& timing = simulation.timing(id);
+    const std::int32_t number = simulation.collective_of(id);
     if (number < 0 && timing.end == timing.start) {
       ++left_out;
       continue;
@@ -54,15 +55,15 @@ std::string schedule_text(const Graph& graph, const Simulation& simulation) {
     if (number >= 0) {
       const CollectiveTiming& c = simulation.collectives()[static_cast<std::size_t>(number)];
       lane = static_cast<std::size_t>(simulation.timing(c.start).stream);
-      is_start = c.start == order[step];
+      is_start = c.start == id;
       if (is_start && c.wait) ++under_way[lane];
-      if (c.wait == order[step]) --under_way[lane];
+      if (c.wait == id) --under_way[lane];
     }
     std::string lanes;
     for (std::size_t i = 1; i < streams.size(); ++i)
       lanes += i == lane ? (is_start ? 'o' : 'x') : lane_of(under_way[i]);
-    text += fmt::format("{:>6}:  {:>10}  {:>10}  {}  {} {}\n", step, format_ns(timing.start),
-                        format_ns(timing.end - timing.start), lanes, graph.name(order[step]),
+    text += fmt::format("{:>6}:  {:>10}  {:>10}  {}  {} {}\n", index, format_ns(timing.start),
+                        format_ns(timing.end - timing.start), lanes, graph.name(id),
                         graph.target(node));
   }
   if (left_out > 0)

@@ -14,20 +14,21 @@ struct PassRunOptions {
   AnalysisOptions analysis;
   std::optional<std::int64_t> peak_limit;  // bytes
   // The path of the reproducer, which is written after a failure. If empty, an unused name in the
-  // current folder is chosen, and usage and input errors get no reproducer.
+  // current folder (or, if that fails, in the folder for temporary files) is chosen, and usage and
+  // input errors get no reproducer.
   std::string reproducer;
   PluginOptions plugins;  // for the reproducer's command
 };
 
-// Runs all pipeline steps. Error: a step fails; the message contains the failure and the command
-// that reproduces it.
+// Runs all pipeline steps. Error: a step fails; the message contains the failure and, if a
+// reproducer was written, the command that runs it.
 Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
                                const PassRegistry& registry, const PassRunOptions& options);
 
 // Returns the command that runs a reproducer's pipeline step with the settings of the original run.
 std::string again_command(const std::string& path, const Reproduced& reproduced);
 
-// One sentence for each pipeline step that may have changed outputs.
+// One note for each pipeline step that may have changed outputs.
 std::vector<std::string> numerics_notes(const PipelineRun& run, const PassRegistry& registry);
 
 // The graph after the last pipeline step, or `graph` if there were no steps.

@@ -34,7 +34,7 @@ struct PlanComparison {
 Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions& estimator,
                            const MemoryOptions& memory);
 
-// Error (usage): no value of one plan has the name of a node of the other graph.
+// Error (usage): both plans have values, but none has the name of a node in the other graph.
 Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 
 // Returns the estimates of a graph to which its plan has already been applied. `kept`: the graph's

@@ -51,7 +51,7 @@ Result<void> PluginOptions::refuse(const CLI::App& command, std::string_view why
 Result<PassSources> PluginOptions::sources() const {
   PassSources sources{
       .plugins = plugins, .python_passes = python_passes, .allows_found = allows_found, .host = {}};
-  constexpr double kLongest = 1e9;  // 30 years
+  constexpr double kLongest = 1e9;  // about 30 years
   sources.host.limits.deadline =
       std::chrono::milliseconds(std::llround(std::min(deadline_s, kLongest) * 1000));
   if (!memory.empty()) {

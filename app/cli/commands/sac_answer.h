@@ -38,7 +38,7 @@ struct OperatorRow {
 };
 
 struct LimitAnswer {
-  std::string kind;    // activation (a ratio), peak (bytes), step (nanoseconds)
+  std::string kind;    // peak (bytes) or step (nanoseconds)
   std::string memory;  // the memory that counts: allocated or reserved
   double asked = 0;
   double reached = 0;
@@ -80,8 +80,9 @@ struct SacAnswer {
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if);
 
-// Describes the values that a pair's forward saves for backward, or that a flat training step's
-// backward reads from its forward. `kept`: the graph's kept_values.
+// Describes the values that a pair's forward saves for backward, that a flat training step's
+// backward reads from its forward, or that a single half saves or reads. `kept`: the graph's
+// kept_values.
 SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
                             std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 

@@ -9,6 +9,7 @@
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
+#include "core/base/counted.h"
 #include "core/policy/import.h"
 #include "passes/built_in.h"
 #include "passes/support/communicates.h"
@@ -165,8 +166,9 @@ void add_refusals(const PlanChange& change, std::vector<std::string>& notes) {
   for (std::size_t i = 0; i < change.refused.size() && i < kMax; ++i)
     notes.push_back(change.refused[i].text + ".");
   if (change.refused.size() > kMax)
-    notes.push_back(fmt::format("{} more values of the checkpointed modules are unchanged.",
-                                change.refused.size() - kMax));
+    notes.push_back(counted(change.refused.size() - kMax,
+                            "more value of the checkpointed modules is unchanged.",
+                            "more values of the checkpointed modules are unchanged."));
 }
 
 Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,

@@ -40,7 +40,7 @@ Result<void> adopt_plan(Solved& solved, const TradeOff& trade_off, const Fit& fi
   return {};
 }
 
-// Replaces the plan found with the pair's own plan if the latter meets the limit better. A search
+// Replaces the plan found with the pair's own plan if that plan meets the limit better. A search
 // chooses plans before it orders them, so it may miss a pair that is already in a good order.
 void keep_own_if_better(const SacCommand& options, const Solved& solved, const PlanLimit& limit,
                         Fit& fit) {

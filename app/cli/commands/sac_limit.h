@@ -36,8 +36,8 @@ struct Solved {
   [[nodiscard]] bool is_as_opened() const { return is_own && order.empty(); }
 };
 
-// Changes the plan to meet a limit on the peak (bytes) or on the slowdown. Error (usage):
-// TradeOff::fastest_within fails.
+// Changes the plan to meet the limit in the options: `budget`, the peak in bytes, or the slowdown.
+// Error (usage): the search fails.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved);
 // Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.

@@ -21,8 +21,8 @@
 namespace jointer::cli {
 namespace {
 
-// True if min_cut's preparation does not change the graph, so that plans have the same meaning
-// before and after it.
+// True if min_cut's preparation keeps all nodes, so that plans have the same meaning before and
+// after it.
 bool is_prepared(const Graph& joint) {
   Graph prepared = joint;
   prepare_for_cut(prepared);

@@ -50,9 +50,8 @@ Json points(const std::vector<ParetoPoint>& pareto) {
 
 // A value of the limited quantity, with its unit.
 std::string limit_text(const LimitAnswer& limit, double value) {
-  if (limit.kind == "peak") return format_bytes(saturating_whole(value));
-  if (limit.kind == "step") return format_ns(saturating_whole(value));
-  return format_percent(value);
+  const std::int64_t whole = saturating_whole(value);
+  return limit.kind == "peak" ? format_bytes(whole) : format_ns(whole);
 }
 
 void print_facts(const SacAnswer& a, const Graph& graph) {

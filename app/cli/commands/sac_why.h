@@ -56,8 +56,7 @@ struct StepReasons {
   [[nodiscard]] std::string text(const StepValue& value) const;
   [[nodiscard]] Decider decider(const StepValue& value) const;
 };
-// `plan` is a plan of the step before the plan's tags were set. Error (usage): no node has that
-// name.
+// `plan.graph` is the step before the plan's tags were set. Error (usage): no node has that name.
 Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
                                             const std::vector<std::string>& names);
 

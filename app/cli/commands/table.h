@@ -5,7 +5,7 @@
 
 namespace jointer::cli {
 
-// A table as text. Columns are as wide as their content, and numbers are right-aligned.
+// A table as text. Columns are as wide as their content.
 class Table {
  public:
   enum class Align : unsigned char { left, right };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Options for simulating a training loop around a pair: the peaks, and the bytes that the allocator
-// reserves over several training steps.
+// Options for simulating a training loop around a pair or a flat training step: the peaks, and the
+// bytes that the allocator reserves over several training steps.
 
 #include "app/cli/commands/options.h"
 #include "core/schedule/training_run.h"

@@ -11,7 +11,7 @@ namespace jointer::cli {
 // The name of the pass that the pipeline step ran.
 std::string pass_of(const StepResult& step);
 
-// True if no node was moved, added, removed or changed, and no new graph was made.
+// True if no node was moved, added, removed, changed or retagged, and no new graph was made.
 bool is_unchanged(const StepResult& step);
 
 // Returns one line on why a pipeline step changed nothing. In order of preference: the pass's last
