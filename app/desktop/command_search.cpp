@@ -1,7 +1,5 @@
 #include "app/desktop/command_search.h"
 
-#include "views/palette/command_palette.h"
-
 namespace jointer::desktop {
 
 using namespace views;

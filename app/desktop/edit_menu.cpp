@@ -286,7 +286,8 @@ void EditMenu::show_find_bar() {
   bar->open();
 }
 
-// Escape first drops a held node, then closes overlays, then clears the selection.
+// Cancels a held node; if there is none, closes the find bar; if that is not open, clears the
+// selection.
 void EditMenu::escape() {
   const DocumentTab* tab = context_.documents.tab();
   if (tab == nullptr || tab->document() == nullptr) return;

@@ -11,7 +11,7 @@
 namespace jointer::desktop {
 
 // Shows new users three questions above the first graph that they open, and answers them in the
-// panes. Once dismissed, they return only on request.
+// panes. Once dismissed, the questions return only on request.
 class FirstMinutes : public QObject {
   Q_OBJECT
  public:

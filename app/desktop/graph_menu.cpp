@@ -72,7 +72,7 @@ void GraphMenu::choose_measurement() {
   for (const QString& path : paths) import_measurement(path);
 }
 
-// Reads the trace on a worker thread, since that takes a while.
+// Reads the file on a worker thread, since that takes a while.
 void GraphMenu::import_measurement(const QString& path) {
   Document* document = context_.documents.document();
   if (document == nullptr) return;

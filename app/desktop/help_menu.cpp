@@ -3,7 +3,6 @@
 #include <QApplication>
 #include <QMessageBox>
 
-#include "app/desktop/command_search.h"
 #include "views/exposed/exposed_pane.h"
 #include "views/graph/graph_view.h"
 #include "views/palette/keys_help.h"

@@ -12,8 +12,8 @@
 namespace jointer::desktop {
 
 // The passes available on this machine: built-in passes, plugins that were found or added, and
-// Python passes that were added. The settings record which code the user allowed, by file and
-// content, and what its Python passes declare, so that the program runs none of that code at
+// Python passes that were added. The settings record the code that the user allowed, by file and
+// content, and the declarations of the Python passes, so that the program runs none of that code at
 // startup.
 class LocalPasses : public views::PassService {
   Q_OBJECT

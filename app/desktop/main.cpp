@@ -103,8 +103,8 @@ void take_picture(MainWindow& window, const QString& path) {
                                 : "no such folder")}));
 }
 
-// Exits once every document has loaded or one has failed, after saving a picture if
-// requested.
+// Exits after the first frame or, to take a picture, once every document has loaded. Also exits once
+// a document cannot be opened.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
   const auto give_up = [](views::DocumentTab* /*tab*/, const Error& error) {
     QCoreApplication::exit(complain(error));
@@ -136,8 +136,8 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
                    });
 }
 
-// A picture can be taken without a display. Anything else requires one; without it, Qt would abort
-// with a core dump.
+// A picture, the help and the version need no display. Anything else needs one; without it, Qt would
+// abort with a core dump.
 Result<void> find_display(int argc, char** argv) {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     if (const char* value = std::getenv(name); value != nullptr && *value != 0) return {};
@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
                      : std::make_unique<QSettings>();
   if (ends_by_itself) FirstMinutes::set_dismissed(*settings, true);
   const auto kept = views::parse_theme_choice(settings->value(QStringLiteral("theme")).toString());
-  views::is_system_dark();
+  views::is_system_dark();  // remembers the desktop's palette before it is replaced
   views::apply_theme(application,
                      options->theme.value_or(kept.value_or(views::ThemeChoice::system)));
 

@@ -292,7 +292,7 @@ PaneDock* MainWindow::dock(const QString& name) const {
   return panes_->dock(name);
 }
 
-// When a node is activated in a table, the timeline shows it.
+// Connects a pane's tables with the timeline, and the SAC and Tune panes with each other.
 void MainWindow::take_pane(QWidget* pane) {
   QList<TablePane*> tables = pane->findChildren<TablePane*>();
   if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;

@@ -59,8 +59,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] views::DocumentTab* current_tab() const;
   // Sets the folder for journals of edits. If it is empty, the default, no journals are written.
   void set_journal_folder(const QString& folder);
-  // Reopens documents that were still open when the program last ended, except those in `asked`,
-  // which the caller opens next; opening them restores their edits.
+  // Reopens documents with unsaved changes that a program left behind when it was killed, except
+  // those in `asked`: the caller opens these next, which restores their edits.
   void restore_left(const std::vector<OpenRequest>& asked = {});
   // Object names of the docks: "modules", "sac", ...
   static QStringList pane_names();

@@ -4,7 +4,6 @@
 #include <QRegularExpression>
 
 #include "app/desktop/main_window.h"
-#include "core/open/open.h"
 #include "views/session/open/open_requests.h"
 
 namespace jointer::desktop {

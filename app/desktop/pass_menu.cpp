@@ -4,8 +4,6 @@
 #include <QTimer>
 #include <map>
 
-#include "app/desktop/recipes.h"
-#include "app/desktop/workspaces.h"
 #include "passes/presets/presets.h"
 #include "views/compare/compare_pane.h"
 #include "views/session/pipeline/pipeline_session.h"
