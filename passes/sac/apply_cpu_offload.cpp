@@ -22,9 +22,8 @@ std::string why_kept(const Graph& graph) {
     return "1 result is tagged for offload, but it cannot be offloaded, the backward does not read "
            "it, or the backward already reads the reloaded copy.";
   return fmt::format(
-      "{} tagged for offload, but each of them cannot be offloaded, is not read by the backward, "
-      "or "
-      "is already read as a reloaded copy.",
+      "{} tagged for offload, but each is impossible to offload, not read by the backward, or "
+      "already read as a reloaded copy.",
       counted(tagged, "result is", "results are"));
 }
 
