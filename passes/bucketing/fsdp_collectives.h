@@ -8,6 +8,7 @@
 
 namespace jointer {
 
+// True if the node depends, directly or through other nodes, on exactly one placeholder.
 bool depends_on_one_placeholder(const Graph& graph, NodeId id);
 
 // True for an all-gather that depends on exactly one placeholder, a parameter's shard.
@@ -17,9 +18,9 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 // else.
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
 
-// `start` must be an all-gather or a reduce-scatter, respectively. Like the two functions above, but
-// also true for buckets, which contain several parameters or gradients, and for gradients that are
-// summed over the chunks of a batch. The gathered value must be computed from placeholders, and the
+// `start` must be an all-gather or a reduce-scatter, respectively. Like is_fsdp_all_gather and
+// is_fsdp_reduce_scatter, but also true for buckets, which contain several parameters or gradients,
+// and for gradients that are summed over the chunks of a batch. The gathered value must be computed from placeholders, and the
 // reduced value must reach the output, without compute, all-gathers or reduce-scatters in between.
 // The collectives of tensor parallelism move activations, which compute nodes produce and read.
 bool gathers_parameters(const Graph& graph, NodeId start);

@@ -12,9 +12,9 @@
 namespace jointer {
 
 // Calls with their dependencies and additional dependencies that keep collectives in their current
-// order: each start depends on the previous start in its stretch, regardless of process groups, as
-// in torch 2.11's decide_global_ordering_of_comms. Collectives form one row of starts, and copies
-// to and from the host form another.
+// order. In each stretch, collectives form one row of starts, regardless of process groups, and
+// copies to and from the host form another; each start depends on the previous start in its row, as
+// in torch 2.11's decide_global_ordering_of_comms.
 class OrderedCalls {
  public:
   explicit OrderedCalls(const Calls& calls);
