@@ -25,7 +25,7 @@ constexpr std::int64_t kKeptDays = 90, kSecondsOfDay = 86400;
 
 const QString kSuffix = QStringLiteral(".jointer");
 
-// A journal is newer than its workspace.
+// Replaces the parts of the workspace that the journal contains, since the journal is newer.
 void take_journal(const LeftJournal& left, SavedWork& found) {
   found.journal = QString::fromStdString(left.path);
   found.changed_at = left.state.changed_at;

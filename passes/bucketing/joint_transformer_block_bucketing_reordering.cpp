@@ -144,7 +144,8 @@ class BlockBucketing {
     }
     if (!wrong) return true;
     const Dependencies now(graph_);
-    // True if the new dependency reverses an original one.
+    // True if the new dependency reverses an original one that is not between a result and its
+    // reader.
     const auto is_turned = [&](const Dependency& d, NodeId of) {
       if (d.node.index() >= given_.node_count()) return false;
       const auto before = dependencies_.before(d.node);
