@@ -1,4 +1,4 @@
-// Computes a longest common subsequence in linear memory.
+// Computes a longest common subsequence.
 //
 // Steps
 //   0. Drop the elements that occur in only one of the sequences.

@@ -22,7 +22,7 @@ namespace {
 // Real captures compress by a factor of 10 to 60.
 constexpr std::size_t kMaxRatio = 400;
 constexpr std::size_t kAlwaysAllowed = std::size_t{64} << 20;
-constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - (1 << 20);  // the JSON parser's limit
+constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - (1 << 20);  // below simdjson's limit
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 

@@ -12,7 +12,8 @@
 
 namespace jointer {
 
-// Owns `size` bytes, followed by `kPadding` zero bytes that are safe to read.
+// Owns `size` bytes, followed by `kPadding` zero bytes that are safe to read. A default-constructed
+// object owns no memory.
 class PaddedBytes {
  public:
   static constexpr std::size_t kPadding = 64;
@@ -34,16 +35,15 @@ class PaddedBytes {
 };
 
 // Reads a file, or standard input if `path` is `-`. Decompresses zstd and gzip, regardless of the
-// file name. Error (input): the file cannot be read, is damaged or truncated, or would decompress
-// to more than any capture needs (a small file that expands to gigabytes is refused before memory
-// is allocated).
+// file name. Error (input): the file cannot be read, is empty, damaged or truncated, or is larger
+// than any capture: more than 4 GiB, or expanding to several hundred times its compressed size.
 Result<PaddedBytes> read_bytes(const std::string& path);
 
 // Decompresses zstd or gzip data; copies anything else. `name` is used in messages.
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
-// Writes to a temporary file next to `path` and renames it, so that a reader sees either the old
-// file or the complete new one. Writes to pipes and devices directly. Compresses with zstd if
+// Writes to a temporary file in the same folder and renames it, so that a reader sees either the
+// old file or the complete new one. Writes to pipes and devices directly. Compresses with zstd if
 // `path` ends in `.zst`; writes to standard output if `path` is `-`. Error (run): the file cannot
 // be written.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);

@@ -34,7 +34,8 @@ constexpr bool is_identifier(std::string_view text) {
   return !text.empty() && is_name_start(text.front()) &&
          std::all_of(text.begin(), text.end(), is_name_character);
 }
-// True for a text of letters, digits, `_`, `.` and `-`, which a pipeline writes without quotes.
+// True for one or more letters, digits, `_`, `.` and `-`; a pipeline's text contains such a word
+// without quotes.
 constexpr bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return is_dotted_name_character(c) || c == '-';

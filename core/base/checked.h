@@ -39,7 +39,7 @@ inline std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
                                                        : std::numeric_limits<std::int64_t>::max());
 }
 
-// The integer part of a number that the user entered, clamped to the 64-bit range; 0 for NaN.
+// The integer part of a number, clamped to the 64-bit range; 0 for NaN.
 inline std::int64_t saturating_whole(double number) {
   using Limits = std::numeric_limits<std::int64_t>;
   constexpr double kBeyond = 9223372036854775808.0;  // 2^63, one more than the largest value

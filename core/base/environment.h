@@ -11,11 +11,11 @@ namespace jointer {
 std::string environment_variable(const char* name);
 
 // Folder for user data: $XDG_DATA_HOME/jointer, or ~/.local/share/jointer if the variable is not
-// set. A relative path in the variable is ignored, as the XDG specification requires.
+// set. A relative path counts as not set, as the XDG specification requires.
 std::string data_folder();
 
 // Folder for state that is kept between runs: $XDG_STATE_HOME/jointer, or ~/.local/state/jointer if
-// the variable is not set.
+// the variable is not set to an absolute path.
 std::string state_folder();
 
 // Path of the running program; empty if the system does not report it.

@@ -5,8 +5,8 @@
 namespace jointer {
 namespace {
 
-// The length of the element at the start of the pattern (a character, `?` or a set), and whether
-// the element matches the character. A `[` without a `]` matches itself, as in Python.
+// The first element of a pattern (a character, `?` or a set): its length, and whether it matches a
+// given character. A `[` without a `]` matches itself, as in Python.
 struct Element {
   std::size_t size = 1;
   bool holds = false;
@@ -18,7 +18,7 @@ Element match_element(std::string_view pattern, char c) {
   std::size_t first = 1;
   const bool is_negated = pattern.size() > 1 && pattern[1] == '!';
   if (is_negated) ++first;
-  const std::size_t end = pattern.find(']', first + 1);  // a bracket right after [ is in the set
+  const std::size_t end = pattern.find(']', first + 1);  // a `]` at the start is in the set
   if (end == std::string_view::npos) return {1, c == '['};
   bool found = false;
   for (std::size_t i = first; i < end; ++i) {
@@ -36,8 +36,8 @@ Element match_element(std::string_view pattern, char c) {
 
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0;
-  // The position in the pattern to resume from if the text after the last `*` does not match: the
-  // star then matches one more character.
+  // The position in the pattern after the last `*`, and the position in the text after the
+  // characters that this star matches. On a mismatch, the star matches one more character.
   std::size_t star = std::string_view::npos, taken = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

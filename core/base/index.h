@@ -5,7 +5,7 @@
 
 namespace jointer {
 
-// Converts an integer that is not negative to the index of an element.
+// Converts a non-negative integer to an index.
 constexpr std::size_t as_index(std::int64_t integer) {
   return static_cast<std::size_t>(integer);
 }

@@ -36,11 +36,11 @@ concept HasJsonFields = requires {
 // The members of an object whose values are all strings: keys and values, in file order.
 using JsonTexts = std::vector<std::pair<std::string, std::string>>;
 
-// Adds a member; the object must not have one with this key yet.
+// Adds a member. `object` must not have a member with this key; null becomes an object.
 void add_member(OrderedJson& object, std::string_view key, OrderedJson value);
 
 // Reads the members of one object. Only the first problem is recorded. Reading then continues, and
-// a field with a problem keeps its value.
+// the fields with problems may be incomplete.
 class JsonMembers {
  public:
   // `place` is the prefix of messages ("edit 3, change 0"); empty for a whole document. `json` must
@@ -54,7 +54,7 @@ class JsonMembers {
   // Like `find`, but also returns null for a JSON null.
   const OrderedJson* find_set(std::string_view key);
 
-  // Leaves the value unchanged if the member is missing or null.
+  // Leaves the value unchanged if the member is missing or null; a list of objects is cleared.
   template <class T>
   void read(std::string_view key, T& value);
   void read(std::string_view key, std::map<std::string, std::string>& value);
@@ -62,7 +62,8 @@ class JsonMembers {
   template <class Take>
   void read_list(std::string_view key, Take take);
 
-  // `expect` records "PLACE: `KEY`: expected ..."; `check` records the problem of a nested object.
+  // Record a problem: `expect` "PLACE: `KEY`: expected ..." (or "... is missing" if `expected` is
+  // empty), `refuse` any text, and `check` the problem of a nested object, if it has one.
   void expect(std::string_view key, std::string_view expected);
   void refuse(std::string problem);
   void check(const JsonMembers& inner) { refuse(inner.problem_); }
@@ -71,7 +72,7 @@ class JsonMembers {
   [[nodiscard]] std::string place_of(std::string_view key) const;
   // Empty if there was no problem.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  // The unread members, as `"key":value,...`.
+  // The members that `find` was not called for, as `"key":value,...`.
   [[nodiscard]] std::string rest() const;
 
  private:
@@ -132,8 +133,8 @@ requires HasJsonFields<T> OrderedJson json_of(const std::vector<T>& objects) {
 
 // --- Fields ---
 
-// `if_set`: omitted if it has its default value. `required`: an error if it is missing. `lenient`:
-// a value of the wrong type counts as missing.
+// `if_set`: omitted if the value is unset, empty or zero. `required`: an error if it is missing or
+// null. `lenient`: a value of the wrong type counts as missing.
 template <class Struct, class Value>
 struct JsonField {
   std::string_view key;
@@ -189,8 +190,8 @@ constexpr JsonField<Struct, Value> json_field(std::string_view key, Value Struct
   return {.key = key, .member = member};
 }
 
-// A field that has a different form in JSON: `write` converts the value to that form, and `read`
-// converts it back.
+// A field that has a different form in JSON: `write_form` converts the value to that form, and
+// `read_form` converts it back.
 template <class Struct, class Value, class Form>
 struct JsonConverted {
   std::string_view key;
@@ -218,7 +219,7 @@ constexpr JsonConverted<Struct, Value, Form> json_converted(std::string_view key
 // A field that holds JSON text: a value of any type, or of the given form.
 enum class JsonForm : std::uint8_t { any, list, object, object_or_null };
 const char* read_raw(const OrderedJson& json, JsonForm form, std::string& text);
-template <class Struct, class Text>  // a text, or an optional one
+template <class Struct, class Text>  // std::string or an optional one
 struct JsonRaw {
   std::string_view key;
   Text Struct::*member;
@@ -287,8 +288,9 @@ constexpr JsonChoice<Struct, Value, N> json_choice(
   return {key, member, &known, name};
 }
 
-// Many rows, stored as an object of columns ({"position":[...],"own_ns":[...]}), which has a tenth
-// of the size of a list of objects. All columns have the same length. Omitted if there are no rows.
+// Many rows, stored as an object of columns ({"position":[...],"own_ns":[...]}), which takes about
+// a tenth of the space of a list of objects. All columns have the same length. The field is omitted
+// if there are no rows.
 template <class Struct, class Row, class... Fields>
 struct JsonColumns {
   std::string_view key;

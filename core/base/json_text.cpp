@@ -24,14 +24,13 @@ OrderedJson tree_of(const dom::array& array) {
 }
 
 OrderedJson tree_of(const dom::object& object) {
-  // Objects with more members than this get an index of names.
+  // Objects with more members than this get an index of names; in smaller ones, a search is fast.
   constexpr std::size_t kFew = 24;
   const bool is_large = object.size() > kFew;
   std::unordered_map<std::string_view, std::size_t> index;
   OrderedJson::object_t members;
   members.reserve(object.size());
-  // The position of the name, or the number of members if the name is new. Avoids members.find,
-  // which compares the name with every member.
+  // The position of the member with this name, or the number of members if the name is new.
   const auto place_of = [&](std::string_view key) {
     if (is_large) return index.emplace(key, members.size()).first->second;
     std::size_t i = 0;

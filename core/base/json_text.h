@@ -8,7 +8,7 @@
 //     any size: captures and profiler traces.
 //
 // This header only declares the tree. Include <nlohmann/json.hpp> or json_fields.h where the tree
-// is used, but not in a header.
+// is used.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -23,7 +23,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 // The reason why a text could not be parsed into a tree.
 struct JsonDamage {
-  std::size_t byte = 0;      // position of the error; 0 if a number is too large
+  std::size_t byte = 0;      // position of the error, from 1; 0 if it is not known
   bool is_too_deep = false;  // nested more deeply than kMaxJsonDepth
 };
 // Trees are written and destroyed recursively, so their depth is limited.
@@ -32,7 +32,7 @@ inline constexpr std::size_t kMaxJsonDepth = 200;
 tl::expected<OrderedJson, JsonDamage> parse_tree(std::string_view text);
 
 // Error (input): the text is not valid JSON, or is nested more deeply than any file that Jointer
-// writes. The message starts with `name` and gives the position.
+// writes. The message starts with `name` and gives the position if it is known.
 Result<OrderedJson> parse_json(std::string_view text, std::string_view name);
 
 // Writes a single line. Replaces invalid UTF-8.
@@ -41,7 +41,8 @@ std::string write_json(const OrderedJson& json);
 std::string quoted_json(std::string_view text);
 
 // Members that this version does not know are kept as text of the form `"key":value,...`.
-// `keep_member` appends one to such a text; `add_members` adds them all to an object.
+// `keep_member` appends one to such a text; `add_members` adds to an object those that it does not
+// have yet.
 void keep_member(std::string& members, const std::string& key, const OrderedJson& value);
 void add_members(OrderedJson& object, const std::string& members);
 

@@ -65,7 +65,7 @@ void JsonWriter::string(std::string_view text) {
 
 void JsonWriter::integer(std::int64_t number) {
   separate();
-  std::array<char, 20> digits{};  // of the minimum
+  std::array<char, 20> digits{};  // enough for the minimum
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
   text_.append(digits.data(), end);
 }

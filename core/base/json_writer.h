@@ -19,13 +19,12 @@ class JsonWriter {
   void string(std::string_view text);
   void integer(std::int64_t number);
   // Writes the shortest digits that Python reads as the same float, with a decimal point or an
-  // exponent.
+  // exponent. The number must be finite.
   void real(double number);
   void boolean(bool value) { raw(value ? "true" : "false"); }
   void null() { raw("null"); }
-  // Appends JSON text unchanged.
+  // Appends a value that is already JSON text.
   void raw(std::string_view json);
-  // A key and its value.
   void string_member(std::string_view name, std::string_view text) {
     key(name);
     string(text);

@@ -17,7 +17,7 @@ struct Lists {
   [[nodiscard]] std::span<const T> of(std::size_t key) const {
     return std::span(all).subspan(first[key], first[key + 1] - first[key]);
   }
-  // Keeps the order of the pairs.
+  // The values of a key are in the order of the pairs. All keys must be less than `keys`.
   static Lists of_pairs(std::span<const std::pair<std::uint32_t, T>> pairs, std::size_t keys) {
     Lists lists;
     lists.first.assign(keys + 1, 0);

@@ -11,9 +11,9 @@ struct RangeText {
   std::string begin, end;
 };
 
-// Both ends in the unit of the larger one, with three significant digits, or more if the ends would
-// otherwise look the same: "334.12 ms" and "334.15 ms". `begin` and `end` are in nanoseconds; equal
-// ends have equal texts.
+// Both ends, given in nanoseconds, in the unit of the larger one and with the same number of
+// decimals. The larger one has three significant digits (three decimals in seconds), or more if the
+// ends would otherwise look the same: "334.12 ms" and "334.15 ms".
 RangeText format_ns_range(std::int64_t begin, std::int64_t end);
 
 }  // namespace jointer

@@ -8,8 +8,8 @@
 
 namespace jointer {
 
-// Parses the whole of `text` as a number, like std::from_chars. std::nullopt if characters remain
-// or the number does not fit in its type.
+// Parses `text` like std::from_chars. Returns std::nullopt unless the whole text is a number that
+// fits in `Number`.
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number number{};
@@ -18,7 +18,7 @@ std::optional<Number> number_of(std::string_view text) {
   return number;
 }
 
-// True for a number with a fraction or an exponent.
+// True if a number, such as "1.5" or "1e3", has a decimal point or an exponent.
 constexpr bool is_real(std::string_view text) {
   return !text.empty() && (text.front() == '-' || is_digit(text.front())) &&
          text.find_first_of(".eE") != std::string_view::npos;

@@ -17,8 +17,8 @@ struct Error {
   enum class Kind : std::uint8_t {
     usage,      // the request names something that does not exist or does not fit
     input,      // a file or stream is unreadable or invalid
-    run,        // a child process failed
-    cancelled,  // the user cancelled it
+    run,        // a child process, a write or another operation at run time failed
+    cancelled,  // the user cancelled the work
   };
   Kind kind;
   std::string message;

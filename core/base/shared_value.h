@@ -16,7 +16,7 @@ class Shared {
     value_ = none;
   }
   Shared(T value) : value_(std::make_shared<const T>(std::move(value))) {}
-  // Takes ownership of a value that was built in place, to avoid moving it. Must not be null.
+  // For a value that was built in place, to avoid moving it. Must not be null.
   Shared(std::shared_ptr<const T> value) : value_(std::move(value)) {}
 
   const T& operator*() const { return *value_; }

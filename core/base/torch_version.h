@@ -15,8 +15,8 @@ struct TorchVersion {
 
 inline constexpr TorchVersion kNewestTorch{2, 15};
 
-// Parses "2.13.0+cu130" or "2.11". Returns std::nullopt if the text does not start with two
-// numbers.
+// Parses "2.13.0+cu130" or "2.11". Returns std::nullopt unless the text starts with two numbers
+// that are separated by a dot.
 std::optional<TorchVersion> parse_torch_version(std::string_view text);
 
 }  // namespace jointer

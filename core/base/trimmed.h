@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// The text without white space and control characters at its ends.
+// The text without spaces and control characters (up to U+0020) at its ends.
 constexpr std::string_view trimmed(std::string_view text) {
   constexpr auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

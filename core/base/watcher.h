@@ -13,7 +13,8 @@ struct Watcher {
   std::function<void(double done)> report;  // 0 .. 1
   std::function<bool()> is_cancelled;
 
-  // Error (cancelled): the user has cancelled. The computation must stop and return this error.
+  // Reports the progress `done`. Error (cancelled): the user has cancelled; the computation must
+  // stop and return this error.
   [[nodiscard]] Result<void> at(double done) const {
     if (is_cancelled && is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
     if (report) report(std::clamp(done, 0.0, 1.0));
