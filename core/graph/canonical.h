@@ -17,7 +17,7 @@ std::string canonical_text(const Graph& graph, PartId part);
 // The node's line of the canonical text, without the name: `TARGET(ARGS) -> VALUE`.
 std::string canonical_call(const Graph& graph, NodeId id);
 
-// Like canonical_call, with `%` in place of the name of each node that it reads.
+// Like canonical_call, but writes each node that the call reads as `%` instead of `%NAME`.
 std::string unnamed_call(const Graph& graph, NodeId id);
 
 // Maps the names of this rank's process groups and devices to their names on another rank of the
@@ -29,8 +29,9 @@ struct NamesElsewhere {
 std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names);
 std::string canonical_call(const Graph& graph, NodeId id, const NamesElsewhere& names);
 
-// Returns the canonical text without integers and device indices in arguments, which may differ
-// between the ranks of a program. Process groups are numbered in order of appearance.
+// Returns the canonical text without device indices and with `#` for integers in arguments, since
+// both may differ between the ranks of a program. Process groups are numbered in order of
+// appearance.
 std::string rank_text(const Graph& graph, PartId part);
 
 // The SHA-256 of the canonical text, in lower-case hexadecimal.

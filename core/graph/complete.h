@@ -7,7 +7,8 @@ namespace jointer {
 
 // The last step of every reader: corrects storages that contradict the operators, derives phases
 // and roles, links the halves of a pair, evaluates symbolic sizes, joins storages that share
-// memory, and calls `validate`. Error: the graph is invalid; the message does not name the file.
+// memory, calls `validate`, and adds warnings to Graph::facts. Error (input): the graph is invalid;
+// the message does not name the file.
 Result<void> complete(Graph& graph);
 
 }  // namespace jointer

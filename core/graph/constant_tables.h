@@ -32,7 +32,8 @@ const T& of_table(const PerTable<T>& each, ConstantTable table) {
 // part has none. Cost: linear in the entries of earlier parts.
 PerTable<std::size_t> first_entries(const Graph& graph, PartId part);
 
-// Calls `visit` with each such number; `visit` may change it. Cost: linear in the JSON.
+// Calls `visit` with each number in `constants` that refers to a table; `visit` may change it.
+// Cost: linear in the JSON.
 void visit_table_numbers(OrderedJson& constants,
                          const std::function<void(ConstantTable, OrderedJson& number)>& visit);
 

@@ -14,7 +14,8 @@
 //            - A check of symbols (_assert_scalar, sym_constrain_range) runs before every later
 //              node whose sizes contain them. It may move earlier, not later. A check of anything
 //              else counts as an act.
-//            - Nothing moves across a stream operator.
+//            - Nothing moves across a stream operator, a change of the grad mode, or a write to
+//              memory that no value describes.
 //   walls    Placeholders, get_attrs and outputs do not move. Nothing moves across a placeholder or
 //            an output, so the halves of a pair stay apart. Nodes may move across a get_attr, which
 //            costs nothing in any position.
@@ -41,9 +42,8 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Graph& graph, std::vector<std::uint32_t>& first, std::vector<Dependency>& before)
+  Finder(const Graph& graph, Lists<Dependency>& before)
       : graph_(graph),
-        first_(first),
         before_(before),
         lists_(graph.node_count()),
         marks_(graph.node_count(), NodeId{}),
@@ -53,14 +53,13 @@ class Finder {
     index_symbols();
     found_.reserve(graph_.node_count() * 2);
     for (const NodeId id : graph_.order()) visit(id);
-    first_.assign(graph_.node_count() + 1, 0);
-    before_.reserve(found_.size());
-    for (std::size_t i = 0; i < graph_.node_count(); ++i) {
-      first_[i] = static_cast<std::uint32_t>(before_.size());
-      const auto [begin, end] = lists_[i];
-      before_.insert(before_.end(), found_.begin() + begin, found_.begin() + end);
+    before_.first.reserve(graph_.node_count() + 1);
+    before_.all.reserve(found_.size());
+    for (const auto& [begin, end] : lists_) {
+      before_.first.push_back(static_cast<std::uint32_t>(before_.all.size()));
+      before_.all.insert(before_.all.end(), found_.begin() + begin, found_.begin() + end);
     }
-    first_.back() = static_cast<std::uint32_t>(before_.size());
+    before_.first.push_back(static_cast<std::uint32_t>(before_.all.size()));
   }
 
  private:
@@ -159,7 +158,7 @@ class Finder {
   }
 
   // Returns the last of the inputs that use the same expression, if any. That input already runs
-  // after everything that the expression would require to run before this node.
+  // after the definitions of the expression's symbols and after the earlier checks of them.
   NodeId carrier_of(const Node& n, ExpressionId e) const {
     NodeId carrier;
     for (const NodeId input : graph_.inputs(n)) {
@@ -191,8 +190,7 @@ class Finder {
   }
 
   const Graph& graph_;
-  std::vector<std::uint32_t>& first_;
-  std::vector<Dependency>& before_;
+  Lists<Dependency>& before_;
   std::vector<Dependency> found_;                                 // in program order
   std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> lists_;  // by node: its part of found_
   std::vector<NodeId> marks_;  // by node: the last node found to depend on it
@@ -213,21 +211,19 @@ class Finder {
 }  // namespace
 
 Dependencies::Dependencies(const Graph& graph) {
-  Finder(graph, first_before_, before_).run();
+  Finder(graph, before_).run();
   invert();
   find_walls(graph);
 }
 
 void Dependencies::invert() {
-  const std::size_t nodes = first_before_.size() - 1;
-  first_after_.assign(nodes + 1, 0);
-  for (const Dependency& d : before_) ++first_after_[d.node.index() + 1];
-  for (std::size_t i = 0; i < nodes; ++i) first_after_[i + 1] += first_after_[i];
-  after_.resize(before_.size());
-  std::vector<std::uint32_t> next(first_after_.begin(), first_after_.end() - 1);
+  const std::size_t nodes = before_.first.size() - 1;
+  std::vector<std::pair<std::uint32_t, Dependency>> pairs;
+  pairs.reserve(before_.all.size());
   for (std::size_t i = 0; i < nodes; ++i)
     for (const Dependency& d : before(NodeId(i)))
-      after_[next[d.node.index()]++] = {NodeId(i), d.kind};
+      pairs.push_back({d.node.value(), {NodeId(i), d.kind}});
+  after_ = Lists<Dependency>::of_pairs(pairs, nodes);
 }
 
 void Dependencies::find_walls(const Graph& graph) {

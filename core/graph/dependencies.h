@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/lists.h"
 #include "core/graph/graph.h"
 
 namespace jointer {
@@ -29,16 +30,16 @@ inline bool is_wall(const Node& node) {
 
 class Dependencies {
  public:
-  // Write and control dependencies connect successive nodes in the graph's current order.
+  // The graph's current order decides the direction of write and control dependencies.
   explicit Dependencies(const Graph& graph);
 
   // The nodes of the same part that must run before or after `node`, each once. A dependency that
   // follows from two others through a third node may be missing.
   [[nodiscard]] std::span<const Dependency> before(NodeId node) const {
-    return slice(first_before_, before_, node);
+    return before_.of(node.index());
   }
   [[nodiscard]] std::span<const Dependency> after(NodeId node) const {
-    return slice(first_after_, after_, node);
+    return after_.of(node.index());
   }
 
   // The last placeholder or output before `node` and the first one after it, or none. They do not
@@ -48,16 +49,10 @@ class Dependencies {
   [[nodiscard]] NodeId wall_after(NodeId node) const { return walls_after_[node.index()]; }
 
  private:
-  static std::span<const Dependency> slice(const std::vector<std::uint32_t>& first,
-                                           const std::vector<Dependency>& all, NodeId node) {
-    return std::span(all).subspan(first[node.index()],
-                                  first[node.index() + 1] - first[node.index()]);
-  }
   void find_walls(const Graph& graph);
   void invert();
 
-  std::vector<std::uint32_t> first_before_, first_after_;  // by node; one more than nodes
-  std::vector<Dependency> before_, after_;
+  Lists<Dependency> before_, after_;                // by node
   std::vector<NodeId> walls_before_, walls_after_;  // by node
 };
 

@@ -21,8 +21,8 @@ std::string text_member(const Json& object, const char* key) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-// Returns the innermost descriptor. The descriptor of a tensor subclass wraps those of its
-// components.
+// Returns the innermost descriptor; null if there is none. The descriptor of a component of a
+// tensor subclass wraps that of the whole tensor.
 const Json* base_descriptor(const Json& descriptor) {
   const Json* at = &descriptor;
   for (int depth = 0; at->is_object() && depth < 16; ++depth) {
@@ -263,11 +263,11 @@ void derive_roles(Graph& graph) {
     }
   }
   if (derived > 0)
-    graph.add_fact(
-        Fact::Kind::derived,
-        fmt::format(
-            "{}: the graph returns a gradient of each, and the file records no roles",
-            counted(derived, "primal counts as a parameter", "primals count as parameters")));
+    graph.add_fact(Fact::Kind::derived,
+                   fmt::format("{}: the graph returns their gradients, and the file does not say "
+                               "which primals are parameters",
+                               counted(derived, "primal counts as a parameter",
+                                       "primals count as parameters")));
 }
 
 namespace {

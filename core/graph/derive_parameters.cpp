@@ -11,7 +11,8 @@
 //      and dtype. If a gradient has no match, derive nothing.
 //   3. Name each parameter as `named_parameters` would: `path.weight`, with the path of the
 //      parameter's module (core/graph/parameter_modules.h). If several parameters have the same
-//      path, they are named `path.parameter_0`, `path.parameter_1`, ...
+//      path, they are named `path.parameter_0`, `path.parameter_1`, ... A parameter without a path
+//      keeps the name of its node.
 //
 // Cost: linear in inputs, outputs and uses.
 
@@ -42,7 +43,8 @@ struct Pairing {
   std::size_t output;  // index in Part::outputs
 };
 
-// Matches each gradient with an input; empty if they do not match.
+// Matches each gradient with an input. Empty if a gradient has no match, or if the capture names a
+// parameter or a buffer.
 std::vector<Pairing> pair_up(const Graph& graph, PartId part) {
   std::vector<NodeId> inputs;
   for (const NodeId id : graph.order()) {

@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// Higher-order operators that have no effects besides those of their subgraphs.
+// Higher-order operators whose subgraphs have no effects.
 constexpr std::array<std::string_view, 6> kPure{
     "triton_kernel_wrapper_functional", "auto_functionalized",
     "auto_functionalized_v2",           "flex_attention",
@@ -92,8 +92,7 @@ Effects effects_of(const Graph& graph, const Node& node) {
   const OperatorInfo& op = graph.op(node);
   const std::string_view packet = op.packet();
   if (is_one_of(packet, kChecks)) return {Effects::checks};
-  // These calls exist only to order other calls: they separate the work launched before them from
-  // the work launched after them.
+  // These calls affect the calls that come after them in the program.
   if (op.space() == "streams" || packet == "aten.set_grad_enabled") return {Effects::separates};
   if (writes_to_unknown(graph, node, op)) return {Effects::separates};
 

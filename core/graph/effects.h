@@ -15,7 +15,7 @@ struct Effects {
     draws = 1 << 0,     // draws from a random generator, or sets its state
     acts = 1 << 1,      // changes something outside the graph
     checks = 1 << 2,    // checks a value, and may raise an error
-    separates = 1 << 3  // nothing may move across it: stream operators, writes to unknown memory
+    separates = 1 << 3  // nothing may move across it, such as a stream operator
   };
   std::uint8_t flags = 0;
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }
@@ -36,10 +36,10 @@ Effects effects_of(const Graph& graph, const Node& node);
 // True if a call may write to an argument. If false, written_arguments appends nothing.
 bool may_write(const OperatorInfo& op);
 
-// Appends the nodes whose tensors a call writes to. The schema marks these arguments as
-// `Tensor(a!)`. Without a schema, these are the arguments that the capture's schema_alias marks as
-// written, the first argument of an operator with an in-place name (`add_`), and every argument of
-// a mutating Triton kernel.
+// Appends the nodes whose tensors a call writes to: the arguments that the schema marks as
+// `Tensor(a!)`. If it marks none: every argument of a mutating Triton kernel, the first argument of
+// an operator with an in-place name (`add_`), or, without a schema, the arguments that the
+// capture's schema_alias marks as written.
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written);
 
 }  // namespace jointer

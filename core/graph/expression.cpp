@@ -20,7 +20,7 @@ constexpr int kMaxDepth = 200;
 struct Function {
   std::string_view name;
   Expression::Op op;
-  std::uint16_t least, most;
+  std::uint16_t min_arity, max_arity;
 };
 // The functions that sympy and torch print in expressions.
 constexpr std::uint16_t kAny = 1024;
@@ -265,7 +265,7 @@ class ExpressionParser {
     }
     if (error_) return;
     if (!take(")")) return report("missing `)`");
-    if (arguments < function->least || arguments > function->most)
+    if (arguments < function->min_arity || arguments > function->max_arity)
       return report("wrong number of arguments");
     emit(function->op, arguments);
   }

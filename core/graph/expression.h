@@ -18,12 +18,13 @@ namespace jointer {
 // safe for any input.
 class Expression {
  public:
-  // Error: the text does not follow the grammar; the message gives the column.
+  // Error (input): the text is too long, or does not follow the grammar; the message then gives the
+  // column.
   static Result<Expression> parse(std::string_view text);
 
   using Lookup = std::function<std::optional<std::int64_t>(std::string_view symbol)>;
-  // Evaluates to an integer; conditions evaluate to 0 or 1. Error: the result is not an integer,
-  // arithmetic overflows, a divisor is zero, or `lookup` does not know a symbol.
+  // Evaluates to an integer; conditions evaluate to 0 or 1. Error (input): the result is not an
+  // integer, arithmetic overflows, a divisor is zero, or `lookup` does not know a symbol.
   [[nodiscard]] Result<std::int64_t> evaluate(const Lookup& lookup) const;
 
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -37,8 +38,8 @@ class Expression {
   };
   [[nodiscard]] std::optional<SymbolSum> as_sum_of_symbols() const;
 
-  // An operation of the postfix program: operands are pushed, and an operation pops the last
-  // `arity` values.
+  // The operations of the postfix program. The first three push an operand; the others replace the
+  // last `arity` values with their result.
   enum class Op : std::uint8_t {
     integer,
     real,

@@ -23,7 +23,8 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kPieces = 4;
-constexpr std::size_t kCompared = 4;  // consecutive equal nodes that confirm an insertion
+constexpr std::size_t kCompared =
+    4;  // consecutive equal nodes that confirm an insertion or removal
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -61,7 +62,7 @@ std::string fingerprint_of(const std::vector<std::string_view>& lines) {
 }
 
 // True if the nodes starting at `a` equal the nodes starting at `b`, for up to kCompared nodes or
-// until either text ends.
+// until either fingerprint ends. False if there is nothing to compare.
 bool agree(std::string_view here, std::size_t a, std::string_view there, std::size_t b) {
   const auto from = [](std::string_view text, std::size_t node) {
     return text.substr(std::min(node * kPieces, text.size()), kCompared * kPieces);

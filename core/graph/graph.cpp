@@ -435,7 +435,8 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     for (const auto& [name, expression] : part.symbols.replacements) known.insert(name);
     for (const auto& [name, value] : part.symbols.assumed) known.insert(name);
   }
-  // Text captures have no symbol table: symbols that occur only in expressions are unbacked.
+  // Text captures have no symbol table: symbols that occur only in expressions, without a hint,
+  // count as unbacked.
   SymbolTable loose;
   for (const SymbolicSize& e : expressions_) {
     const std::string_view hint = text(e.hint);

@@ -200,8 +200,8 @@ class Graph {
 
   // --- Assumptions ---
 
-  // Assigns numbers to symbols and reevaluates every size. Error: a symbol is unknown, or a size
-  // overflows; the graph is then unchanged.
+  // Assigns numbers to symbols and reevaluates every size. Error: an assumption does not fit the
+  // graph, or a size becomes invalid; the graph is then unchanged.
   Result<void> assume(const Assumptions& assumptions);
 
   // --- Building ---
@@ -251,7 +251,8 @@ class Graph {
   void add_fact(Fact::Kind kind, std::string text) { facts_.push_back({kind, std::move(text)}); }
   void reserve(std::size_t nodes, std::size_t text_bytes);
 
-  // The sizes of the tables when `finish` was first called. Entries added by edits follow.
+  // The sizes of the tables when `finish` was first called (before that, the current sizes).
+  // Entries added by edits follow.
   struct Captured {
     std::size_t tensors = 0, storages = 0, module_stacks = 0, stacks = 0;
   };
@@ -260,8 +261,9 @@ class Graph {
     return {tensors_.size(), storages_.size(), module_stacks_.size(), stacks_.size()};
   }
 
-  // Evaluates symbolic sizes, finds the group of each collective, and joins storages that are the
-  // same memory (through waits, aten.view, and the partners of a pair). Errors: same as `assume`.
+  // Evaluates symbolic sizes, finds the group of each collective and the main device, and joins
+  // storages that are the same memory (through waits, aten.view, and the partners of a pair).
+  // Error: a size cannot be evaluated.
   Result<void> finish();
 
   // --- Editing ---
@@ -322,7 +324,7 @@ class Graph {
   std::vector<NodeId> order_;
   std::vector<std::uint32_t> positions_;
   std::vector<std::vector<NodeId>> by_name_;  // by part, then by the name's StringId
-  std::vector<std::uint32_t> marks_;          // by node: the last `refresh` that saw it as an input
+  std::vector<std::uint32_t> marks_;          // by node: mark_ when the node was last marked
   std::uint32_t mark_ = 0;
   std::vector<Argument> arguments_;
   std::vector<Value> values_;

@@ -19,9 +19,9 @@ bool names_group(std::string_view argument);
 // Returns the argument of a call that is the group's name; null if no string names a group.
 const Argument* group_argument(const Graph& graph, const Node& call);
 
-// Returns the group of a part from whose name `name` is derived, if that group has `size` ranks;
-// null if there is none. Passes that copy a group append to its name, so `0_fsdp_extra` is a twin
-// of `0`. If there are several such groups, returns the group with the longest name.
+// Returns the group of a part that has `size` ranks and from whose name `name` is derived; null if
+// there is none. Passes that copy a group append to its name, so `0_fsdp_extra` is a twin of `0`.
+// If there are several such groups, returns the group with the longest name.
 const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_view name,
                             std::int64_t size);
 
@@ -33,9 +33,9 @@ const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
 // a group of which it is a twin.
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);
 
-// The distance between the ranks of such a group is an assumption, `stride:fsdp=8`. These functions
-// return the name of the assumption for a group; the distance (1 by default; that of the original
-// for a twin); the assumptions without the distances, and the distances alone.
+// The distance between the ranks of a group with guessed ranks is an assumption, `stride:fsdp=8`.
+// These functions return the name of the assumption for a group; the distance (1 by default; that
+// of the original for a twin); the assumptions without the distances, and the distances alone.
 std::string stride_name(std::string_view group);
 std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group);
 Assumptions without_strides(Assumptions assumptions);

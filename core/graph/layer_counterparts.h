@@ -3,9 +3,9 @@
 // Finds the calls that correspond to each other in identical layers.
 //
 // Calls of two layers are counterparts if the same operator returns values of the same types and
-// shapes in the same module of its layer (`layers.*.attention.wq`) and in the same phase, and both
-// have the same index among such calls of their layers. If two layers have different numbers of
-// such calls, they differ there, and none of these calls is a counterpart of another.
+// shapes in the same module of its layer (`layers.*.attention.wq`), process group and phase, if
+// both or neither are recomputed, and if both have the same index among such calls of their layers.
+// If two layers have different numbers of such calls, their calls are not counterparts.
 
 #include <cstdint>
 #include <span>
@@ -24,7 +24,8 @@ class LayerCounterparts {
 
   // The layer of a call; Layers::kNone for other nodes, and for calls outside of layers.
   [[nodiscard]] std::int64_t layer_of(NodeId node) const;
-  // The call and its counterparts, by layer. Empty if `node` is not a call in a layer.
+  // The call and its counterparts, in ascending order of their layers. Empty if `node` is not a
+  // call in a layer.
   [[nodiscard]] std::span<const NodeId> of(NodeId node) const;
   // The element of `of(node)` in that layer, if any.
   [[nodiscard]] NodeId in_layer(NodeId node, std::int64_t layer) const;

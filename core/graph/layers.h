@@ -15,7 +15,7 @@ namespace jointer {
 // model that was wrapped before the capture.
 class Layers {
  public:
-  static constexpr std::int64_t kNone = -1;  // embeddings, norms, the head, the loss
+  static constexpr std::int64_t kNone = -1;  // outside of layers: embeddings, the head, the loss
 
   Layers(const Graph& graph, const ModuleTree& modules);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Limits that readers set, so that a damaged file cannot exhaust the stack or the memory.
+// Limits that readers enforce, so that a damaged file cannot exhaust the stack or the memory.
 
 #include <cstddef>
 

@@ -176,7 +176,8 @@ class LiteralParser {
     return graph_.add_tensor(tensor, type.shape, stride, {});
   }
 
-  // A tensor with a symbolic shape gets a storage of symbolic size: the product of its sizes.
+  // A tensor with a symbolic shape gets a storage of symbolic size: the product of its sizes and
+  // its element size.
   Dim storage_bytes(const TensorText& type, std::int64_t bytes) {
     std::string product = std::to_string(item_size(type.dtype));
     bool symbolic = false;

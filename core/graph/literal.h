@@ -25,8 +25,9 @@ namespace jointer {
 //
 // In braces: `backward`, `recomputed`, a recompute tag, or a module path. Arguments: node names,
 // numbers, True, False, None, 'strings', [lists], (tuples), dtypes (bf16), key=value. A size may be
-// a symbol: f32[u0,8]. Operator schemas determine storages; tensors are dense. Error: the text has
-// a mistake; the message describes the first mistake and gives its line.
+// a symbol: f32[u0,8]. Operator schemas determine storages; tensors without strides are dense.
+// Error (input): the text has a mistake, whose line the message gives, or describes an invalid
+// graph.
 Result<Graph> parse_literal(std::string_view text);
 
 }  // namespace jointer

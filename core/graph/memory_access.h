@@ -41,14 +41,15 @@ bool must_keep_order(MemoryUse a, MemoryUse b);
 
 // Appends the accesses of a node: to its inputs, its results, and the arguments it writes to
 // (core/graph/effects.h). A wait also accesses what its collective accesses. A node that only takes
-// views has a single access, a `view` of its results. An argument without a value counts as all the
-// memory that it may share (core/graph/memory_sources.h).
+// views has only accesses of kind `view`, one per result. An argument without a value counts as all
+// the memory that it may share (core/graph/memory_sources.h).
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses);
 
-// True if, in the current graph, `writer` writes to bytes that `other` reads or writes.
+// True if, in the current graph, `writer` writes to bytes that `other` reads or writes, or may
+// resize a storage that `other` uses.
 bool writes_to_used(const Graph& graph, NodeId writer, NodeId other);
 
-// True if, in the current graph, either node writes to memory that the other reads or writes.
+// True if writes_to_used is true of the nodes in either order.
 bool write_conflict(const Graph& graph, NodeId a, NodeId b);
 
 }  // namespace jointer

@@ -16,8 +16,9 @@ class MemoryOrder {
   // The graph must outlive this object.
   explicit MemoryOrder(const Graph& graph);
 
-  // Calls `must_come_before(other)` for each node that must stay before `id`, possibly several
-  // times for the same node, and possibly for `id` itself. Nodes must be visited in program order.
+  // Calls `must_come_before(other)` for nodes that must stay before `id`, possibly several times
+  // for the same node, and possibly for `id` itself. Omits nodes that must stay before one of the
+  // others. Nodes must be visited in program order.
   template <class Visit>
   void visit(NodeId id, Visit must_come_before) {
     if (storages_.empty() || !uses_any(id)) return;
@@ -31,8 +32,8 @@ class MemoryOrder {
     MemoryRegion region;
     NodeId last_writer;
     std::vector<NodeId> readers;  // since last_writer, in program order
-    // The position of the last node that wrote to the whole part, or 0. That writer orders all
-    // nodes before it; nodes from this position on may conflict with the part.
+    // The position of the last node that wrote to the whole part, or 0. That node already follows
+    // the earlier nodes that use the part, so only nodes from this position on matter.
     std::size_t open_from = 0;
     std::vector<std::uint32_t> overlaps;  // parts, including this one
     std::vector<std::uint32_t> covers;    // parts, including this one
@@ -59,7 +60,8 @@ class MemoryOrder {
   void note_writer(const Part& other, const Part& part);
 
   const Graph& graph_;
-  std::vector<std::int32_t> storage_of_;  // by storage, -1 if no node writes to it
+  std::vector<std::int32_t>
+      storage_of_;  // by storage: index in storages_, or -1 if no node writes to it
   std::vector<Storage> storages_;
   std::vector<MemoryAccess> accesses_;  // of the current node
   std::vector<NodeId> before_;

@@ -10,7 +10,7 @@
 // counts as overlapping, unless it consists of runs with a step that divides the period: such a
 // region is folded by that step, and repeats throughout the period.
 //
-// Cost: linear in the tensors' rank.
+// Cost: quadratic in the tensors' rank.
 
 #include "core/graph/memory_region.h"
 

@@ -13,9 +13,9 @@ class MemoryRegion {
  public:
   // The whole storage, whatever its size.
   MemoryRegion() = default;
-  // The bytes of a tensor, or the whole storage if the bytes are not known exactly: sizes are
-  // symbolic, the offset is unknown, there are no elements, or the storage is not the captured
-  // storage.
+  // The bytes of a tensor, or the whole storage if the bytes are not known exactly: for example,
+  // sizes are symbolic, the offset is unknown, there are no elements, or the storage is not the
+  // captured storage.
   MemoryRegion(const Graph& graph, const Tensor& tensor);
 
   // True if the regions may have a byte in common. Both must belong to the same storage.

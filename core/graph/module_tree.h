@@ -21,7 +21,7 @@ struct Module {
   std::string path;                // "layers.0.attention"; empty for the root
   std::string segment;             // last part of the path: "attention"
   std::string type;                // class, without its Python package
-  ModuleId parent;                 // null for the root
+  ModuleId parent;                 // none for the root
   std::vector<ModuleId> children;  // in order of first appearance
   int depth = 0;                   // up to kMaxModuleDepth
 };
@@ -53,8 +53,8 @@ class ModuleTree {
   std::vector<ModuleId> by_node_;
 };
 
-// Returns "layers.0.attention" for "L['self'].layers.0.attention"; empty if the frame is not a
-// module path.
+// Returns "layers.0.attention" for "L['self'].layers.0.attention"; empty for the root, and if the
+// frame is not a module path.
 std::string module_path(std::string_view frame);
 
 // "Attention" for "torchtitan.models.llama3.Attention".

@@ -85,7 +85,7 @@ struct Node {
     autograd_backward = 1 << 8,
     has_gradient_acc = 1 << 9,
     gradient_acc = 1 << 10,
-    recomputed = 1 << 11,  // a forward operator that the backward recomputes
+    recomputed = 1 << 11,  // a call that recomputes a value of the forward
   };
 
   StringId name;

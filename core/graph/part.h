@@ -25,7 +25,7 @@ struct ProcessGroup {
 
 // One element of a graph's output.
 struct OutputEntry {
-  NodeId node;  // none for None
+  NodeId node;  // none for a constant such as None
   Role role = Role::result;
   std::string target;  // for a gradient: the parameter's name
 };

@@ -185,7 +185,8 @@ void PythonText::skip_to_delimiter() {
     while (closes && open.ends_with('<')) open.pop_back();
     if (open.empty() && (closes || c == ',')) return;
     if (closes) open.pop_back();
-    // The `<` of `<=` opens no bracket, and the `>` of `->`, `>=` and `(a > b)` closes none.
+    // The `<` of `<=` does not open a bracket, and the `>` of `->`, `>=` and `(a > b)` does not
+    // close one.
     const bool compares = text_.substr(at_ + 1, 1) == "=";
     if (c == '(' || c == '[' || c == '{' || (c == '<' && !compares)) open += c;
     if (c == '>' && !compares && open.ends_with('<') && text_[at_ - 1] != '-') open.pop_back();

@@ -8,8 +8,8 @@
 // Terms
 //   captured storage   the storage number that the file gives a tensor
 //   shares             true of a call whose operator may return an argument's memory: its schema
-//                      has an alias set; it is a wait, a getitem or an Inductor view; or it is
-//                      unknown or higher-order
+//                      has an alias set; it is a wait, a getitem, or an operator whose schema omits
+//                      the alias (aten._unsafe_view); or it has no schema
 //
 // Rules. For each call in program order and each tensor that it returns, the first of these
 // applies:
@@ -18,9 +18,9 @@
 //   2. The call is a view that cannot copy, and no argument has the same captured storage: use the
 //      storage that its schema implies. This happens after passes that replace a call but leave the
 //      values of its views unchanged.
-//   3. No earlier call has the captured storage: keep it.
-//   4. Otherwise, another call allocated the captured storage, and this call cannot return it: use
-//      a new storage.
+//   3. No earlier node has the captured storage: keep it.
+//   4. Otherwise, another node provided the captured storage, and this call cannot return it: use a
+//      new storage.
 //
 // An edit that replaces a call leaves the call's value unchanged. The same rules then apply to the
 // replaced calls and to calls that read a value whose storage changed; the storage before the edit
@@ -350,7 +350,7 @@ class Corrector {
   const Replaced* edit_;  // null if the graph comes from a file
   std::size_t captured_count_;
   std::vector<bool> met_;     // by captured storage: true if an earlier node has it
-  std::vector<Renamed> own_;  // storages added for the current node
+  std::vector<Renamed> own_;  // storages of the current node
   std::unordered_map<NodeId, std::vector<StorageId>> captured_;    // for changed nodes
   std::unordered_map<NodeId, std::optional<std::int64_t>> shift_;  // of the node's offsets
   std::unordered_map<NodeId, Value> value_before_;                 // before the edit

@@ -15,10 +15,10 @@ namespace jointer {
 // this before Graph::finish, once nodes, values and storages are complete.
 void correct_storages(Graph& graph);
 
-// Does the same after an edit, for the calls that the edit replaced and for views of their results;
-// everything else is unchanged. `was` holds nodes as they were before the edit; a replaced view
-// that is not in `was` may lose its offset. Calls `before_change` with each node just before
-// replacing the node's value.
+// Does the same after an edit, for the calls that the edit replaced and for calls that read a value
+// changed here; everything else is unchanged. `was` holds nodes as they were before the edit; a
+// replaced view that is not in `was` may lose its offset. Calls `before_change` with each node just
+// before replacing the node's value.
 void correct_replaced(Graph& graph, const std::unordered_set<NodeId>& replaced,
                       const std::unordered_map<NodeId, Node>& was,
                       const std::function<void(NodeId)>& before_change);

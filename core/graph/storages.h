@@ -25,7 +25,7 @@ class StorageDeriver {
 
   // Adds a storage. Call `grow` if a later view needs more space.
   StorageId fresh(Dim bytes) { return graph_.add_storage(part_, bytes); }
-  // Grows the storage to at least `bytes`.
+  // Grows the storage to at least `bytes`, unless its size is symbolic.
   void grow(StorageId storage, std::int64_t bytes);
 
  private:
@@ -36,7 +36,7 @@ class StorageDeriver {
 };
 
 // The number of bytes from the start of the storage to the end of the tensor's last element: the
-// minimum size of the storage.
+// minimum size of the storage. 0 for a tensor without elements.
 std::int64_t storage_extent(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                             DType dtype);
 

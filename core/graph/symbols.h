@@ -55,8 +55,8 @@ enum class SymbolSource : std::uint8_t {
   capture,      // `assumed` in the capture
   hint,         // the value when the program was traced
   replacement,  // equal to another symbol
-  balanced,     // an equal share of a sum of symbols that the capture asserts
-  fallback,     // unknown: the graph's first balanced share, or 64 if there is none
+  balanced,  // an equal share of a sum of symbols that the capture asserts, within the symbol's range
+  fallback,  // unknown: the graph's first balanced share, or 64 if there is none, within the range
 };
 std::string_view to_string(SymbolSource source);
 
@@ -74,8 +74,9 @@ struct TextHash {
   }
 };
 
-// The values of all symbols. SymbolSource lists the sources in order of precedence. MoE models are
-// trained toward balanced routing, so token counts default to a balanced share.
+// The values of all symbols. SymbolSource lists the sources in order of precedence, except that
+// Assumptions::fallback comes after replacements. MoE models are trained toward balanced routing,
+// so token counts default to a balanced share.
 class SymbolValues {
  public:
   // Several tables are treated as one, since the halves of a pair come from one trace. Error: an
@@ -89,7 +90,7 @@ class SymbolValues {
   [[nodiscard]] const std::vector<std::string>& violated() const { return violated_; }
 
  private:
-  std::vector<SymbolValue> values_;  // in the order of the table
+  std::vector<SymbolValue> values_;  // in the order of the tables
   std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> index_;
   std::vector<std::string> violated_;
 };

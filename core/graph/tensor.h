@@ -1,7 +1,7 @@
 #pragma once
 
-// Tensors, and the storages that they are views of. Memory is always counted by storage: storages
-// are allocated; tensors are only views of them.
+// Tensors, and the storages that they are views of. Memory is counted by storage: storages are
+// allocated; tensors are only views of them.
 
 #include <cstdint>
 

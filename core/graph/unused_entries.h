@@ -13,7 +13,7 @@ struct UnusedEntries {
   std::vector<bool> storages, module_stacks, stacks;
 };
 UnusedEntries find_unused_entries(const Graph& graph);
-// Only the storages of these.
+// The same for storages alone.
 std::vector<bool> find_unused_storages(const Graph& graph);
 
 }  // namespace jointer

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
+#include "core/base/lists.h"
 #include "core/graph/graph.h"
 
 namespace jointer {
@@ -13,14 +13,10 @@ class Users {
  public:
   explicit Users(const Graph& graph);
 
-  [[nodiscard]] std::span<const NodeId> of(NodeId node) const {
-    return std::span(users_).subspan(first_[node.index()],
-                                     first_[node.index() + 1] - first_[node.index()]);
-  }
+  [[nodiscard]] std::span<const NodeId> of(NodeId node) const { return users_.of(node.index()); }
 
  private:
-  std::vector<std::uint32_t> first_;  // by node, plus one final entry
-  std::vector<NodeId> users_;
+  Lists<NodeId> users_;  // by node
 };
 
 }  // namespace jointer

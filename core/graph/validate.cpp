@@ -196,7 +196,7 @@ class Validator {
 };
 
 // The number of bytes from the start of the storage to the end of the tensor's last element.
-// nullopt if a stride is negative or the number overflows.
+// nullopt if the number overflows.
 std::optional<std::int64_t> extent(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);
   std::int64_t last = graph.offset(t).value;

@@ -24,7 +24,7 @@ struct Argument {
     dtype,
     device,
     layout,
-    memory_format,  // `text`
+    memory_format,  // `text`, as for the three above
     symbol,         // `expression`
     op,             // `text`: an operator's name
     opaque,         // `text`: type; `detail`: repr

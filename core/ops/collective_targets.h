@@ -1,6 +1,6 @@
 #pragma once
 
-// The operators by which captures communicate, as nodes name them.
+// The targets of the collectives that passes create or look for, and of their wait.
 
 #include <string_view>
 

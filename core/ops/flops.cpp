@@ -7,8 +7,8 @@
 //
 // The registry's history: 2.12 added attention with fewer key heads than query heads and attention
 // of variable length; 2.13 added flex attention; 2.14 corrected the layout of flash attention
-// without offsets, and the count for values whose last dimension differs from the query's; 2.15
-// added attention on the CPU.
+// without offsets; 2.15 added attention on the CPU, and the backward of variable-length attention
+// for values whose last dimension differs from the query's.
 //
 // Deviations: if the shapes do not fit, the result is 0, whereas the registry's function raises an
 // exception; sparsity hints are ignored.
@@ -63,7 +63,7 @@ class Formulas {
     return multiply_adds((*x)[0], (*x)[1], (*x)[2], (*y)[2]);
   }
 
-  // A matrix-vector or vector-vector product: one multiply-add per element of `a`.
+  // A matrix-vector or vector-vector product: one multiply-add per element of argument `a`.
   std::int64_t each_element(std::size_t a) const {
     const Sizes* x = tensor(a);
     return x == nullptr ? 0 : multiply_adds(product(*x));
@@ -77,8 +77,8 @@ class Formulas {
     return multiply_adds(product(*x), (*w)[0]);
   }
 
-  // The rows of one operand belong to groups. Each row is multiplied once, whatever the group
-  // sizes.
+  // Dimensions without a group dimension g are divided into groups. The count does not depend on
+  // the sizes of the groups.
   //   [m, k] x [g, k, n]: rows grouped       [g, m, k] x [k, n]: columns grouped
   //   [m, k] x [k, n]: k grouped, g results  [g, m, k] x [g, k, n]: batched
   std::int64_t grouped_mm() const {
@@ -213,7 +213,7 @@ class Formulas {
     return at.grad ? attention_backward(read(*at.grad), q, k, v) : attention(q, k, v);
   }
 
-  // The sizes of a tensor argument; null if the argument is not a tensor of that rank.
+  // The sizes of a tensor argument; null if the argument is not a tensor, or not of the given rank.
   [[nodiscard]] const Sizes* tensor(std::size_t position,
                                     std::optional<std::size_t> rank = {}) const {
     if (position >= call_.arguments.size()) return nullptr;

@@ -28,18 +28,19 @@ struct Flops {
   // FLOPs according to torch's flop_registry (torch/utils/flop_counter.py); 0 if the registry has
   // no entry.
   std::int64_t torch_registry = 0;
-  // Also counts what the registry lacks, such as grouped matmuls, matrix-vector products, and
-  // attention that older registries do not count (torch_registry.h).
+  // FLOPs by Jointer's own rules, which also count what the registry lacks, such as grouped
+  // matmuls, matrix-vector products, and attention that older registries do not count
+  // (torch_registry.h).
   std::int64_t total = 0;
 };
 
 // True if there is a formula for the packet. Check it first to avoid collecting shapes needlessly.
 bool has_flop_formula(std::string_view packet);
-// True if the newest torch has a registry entry for the packet, which is how torch defines a
-// compute node.
+// True if the registry of the newest torch has an entry for the packet. Torch calls such nodes
+// compute nodes.
 bool is_in_torch_registry(std::string_view packet);
 
-// Returns zero if the shapes do not fit the operator. Saturates at 64 bits.
+// Returns zero if there is no formula, or the shapes do not fit the operator. Saturates at 64 bits.
 Flops operator_flops(const OperatorCall& call);
 
 }  // namespace jointer

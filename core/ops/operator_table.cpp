@@ -53,8 +53,8 @@ std::optional<Line> line_at(std::string_view body, std::size_t offset) {
 }
 
 // The row of `name` for a torch version. A row `name@2.11` is valid up to that version; the first
-// such row that covers `version` is used, or else the row of the newest torch. For an operator that
-// torch no longer registers, returns its last row.
+// such row that covers `version` is used, or else the row of the newest torch. If the newest torch
+// does not register the operator, the last row is used.
 std::optional<Line> find_line(std::string_view name, std::string_view version) {
   const std::string_view body = table_body();
   const auto asked = parse_torch_version(version);
