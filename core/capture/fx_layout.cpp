@@ -130,7 +130,7 @@ std::optional<std::size_t> LayoutDeriver::axis(const Node& node, std::string_vie
 
 LayoutDeriver::Derived LayoutDeriver::view(const Node& node, const Base& base, std::size_t output,
                                            std::span<const Dim> shape, DType dtype) {
-  static constexpr std::array<std::string_view, 8> kSame{"alias",      "detach",     "view_of",
+  static constexpr std::array<std::string_view, 6> kSame{"alias",      "detach",     "view_of",
                                                          "lift_fresh", "contiguous", "to"};
   static constexpr std::array<std::string_view, 5> kReshape{"view", "_unsafe_view", "reshape",
                                                             "_reshape_alias", "flatten"};

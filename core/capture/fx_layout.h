@@ -29,7 +29,8 @@ class LayoutDeriver {
 
   // Row-major strides; symbolic if any size is symbolic.
   std::vector<Dim> dense(std::span<const Dim> shape);
-  // The size in bytes of the smallest storage that holds this tensor.
+  // The size in bytes of the smallest storage that holds this tensor; of a dense one if a number is
+  // symbolic.
   Dim storage_bytes(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                     DType dtype);
 

@@ -30,8 +30,8 @@ bool LineReader::next(Line& line) {
   }
 }
 
-// Returns the end of the statement that starts here: its line break, or the end of the text. Also
-// counts lines.
+// Returns the end of the statement that starts here: the position after its line break, or the end
+// of the text. Also counts lines.
 std::size_t LineReader::statement_end(std::size_t begin) {
   int depth = 0;
   char quote = 0;

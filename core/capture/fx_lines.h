@@ -23,7 +23,7 @@ class LineReader {
   explicit LineReader(std::string_view text, std::size_t first_number = 1)
       : text_(text), number_(first_number) {}
 
-  // Reads the next statement; returns false at the end of the text.
+  // Reads the next statement or comment; returns false at the end of the text.
   bool next(Line& line);
 
  private:

@@ -122,7 +122,7 @@ void NodeBuilder::output() {
   }
 }
 
-// Reads a list with one element per line, followed by a comment with its descriptor: `[add,  #
+// Reads a list with one element per line, each followed by a comment with its descriptor: `[add,  #
 // PlainAOTOutput(idx=0)`.
 Argument NodeBuilder::output_elements(PythonText& text, std::string& descriptors) {
   const char open = text.peek();

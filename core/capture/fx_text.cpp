@@ -1,4 +1,4 @@
-// Reads FX text in three steps: `outline` finds the classes and their lines, `take_apart` splits
+// Reads FX text in three steps: `outline` finds the graphs and their lines, `take_apart` splits
 // each statement into name, type and expression, and NodeBuilder interprets these. The steps are
 // separate because the type of a tuple follows from later statements. Cost: linear in the bytes;
 // 2.1 MB (11,000 nodes) takes about 0.05 s.

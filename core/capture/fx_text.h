@@ -32,7 +32,8 @@ struct FxTextEntry {
   std::size_t nodes = 0;
 };
 
-// Lists the graphs that are not nested in another. Error (input): the text contains no graph.
+// Lists the graphs that are not nested in another. Error (input): the text contains no graph, or a
+// graph that cannot be parsed.
 Result<std::vector<FxTextEntry>> list_fx_text(const FxText& source);
 
 struct FxTextOptions {
@@ -43,7 +44,8 @@ struct FxTextOptions {
 };
 
 // Adds one graph as a new part. Call `complete` afterwards. Error (input): the text is not a valid
-// graph; the message gives the file, the line, and what is wrong there.
+// graph; the message gives the file, the line, and what is wrong there. Error (usage): there is no
+// graph with this index. Error (cancelled): `progress` returned false.
 Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOptions& options);
 
 }  // namespace jointer

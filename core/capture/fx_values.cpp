@@ -14,7 +14,8 @@ namespace {
 constexpr int kMaxDepth = 8;                // of nested tuples
 constexpr std::size_t kMaxElements = 4096;  // of a tuple; real ones have a few hundred at most
 
-// The first device named in an argument, which is the best guess for tensors without a device.
+// The first device named in an argument, which is the best guess for tensors without a device;
+// cuda:0 if there is none.
 std::string named_device(const Body& body) {
   static constexpr std::string_view kType = "device(type='", kIndex = ", index=";
   for (const Statement& s : body.statements) {
@@ -184,8 +185,8 @@ const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
   return twin;
 }
 
-// Returns the device of a tensor whose type does not name one: the call's device argument, or else
-// the device of the call's first tensor.
+// Returns the device of a tensor whose type does not name one: the call's device argument, else the
+// device of the call's first tensor, else the default.
 std::string_view ValueBuilder::device_for(const Node& node) {
   ++counts_.without_device;
   if (node.kind != NodeKind::call) return default_device_;

@@ -11,7 +11,7 @@
 namespace jointer {
 
 // True if the file is one of these, judging only by its name and first bytes, since a trace can be
-// gigabytes long. False if the file cannot be read.
+// gigabytes long. Does not report read errors.
 bool is_measurement_file(const std::string& path);
 
 // Reads a measurement of the graph and labels it with the file name. Error (input): the file cannot

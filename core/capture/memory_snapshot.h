@@ -19,7 +19,7 @@ struct MemorySnapshot {
   Measurement measurement;
   std::vector<MeasuredBytes> reserved;  // bytes that the allocator has reserved
   std::int64_t peak_bytes = 0, reserved_peak_bytes = 0;
-  std::int64_t device = 0;     // index of the GPU that was traced
+  std::int64_t device = 0;     // index of the GPU whose trace was read
   std::size_t entries = 0;     // number of entries in that trace
   bool begins_before = false;  // memory was in use before the first entry
 };

@@ -168,10 +168,6 @@ Argument NodeReader::read_number(std::string_view token) {
   return Argument::of_real(number);
 }
 
-Argument NodeReader::raw_argument(std::string_view text) {
-  return Argument::of_text(Argument::Kind::raw, graph_.intern(text));
-}
-
 // Reads an object with one member, whose key is the kind. An `opaque` object also has a `repr`.
 Argument NodeReader::read_object_argument(json::value value, int depth) {
   using Kind = Argument::Kind;
@@ -228,7 +224,7 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
       if (!found) append_member(unknown, key, member);
     }
   }
-  if (!unknown.empty()) return raw_argument("{" + unknown + "}");
+  if (!unknown.empty()) return Argument::of_text(Kind::raw, graph_.intern("{" + unknown + "}"));
   if (opaque_type) return Argument::of_opaque(opaque_type, opaque_repr);
   if (!result) give_up("an empty object is not an argument");
   return *result;

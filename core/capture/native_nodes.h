@@ -41,7 +41,6 @@ class NodeReader {
   Argument read_children(Argument::Kind kind, json::array array, int depth);
   Argument read_dict(json::object object, int depth);
   Argument read_number(std::string_view token);
-  Argument raw_argument(std::string_view text);
   Value read_value(json::value value, int depth);
   Value read_list(json::array array, int depth);
   Value read_value_dict(json::object object, int depth);

@@ -1,6 +1,6 @@
-// Reads with simdjson's on-demand parser. One pass is enough if the tables precede the nodes, as in
-// files that Jointer writes. Nodes point into the tables, so a file that begins with the nodes
-// requires a second pass. Cost: linear in the bytes; 25 MB (55,000 nodes) takes about 0.1 s.
+// Reads with simdjson's on-demand parser. One pass is enough if all three tables precede the nodes.
+// Nodes point into the tables, so other files require a second pass. Cost: linear in the bytes; 25
+// MB (55,000 nodes) takes about 0.1 s.
 
 #include "core/capture/native_reader.h"
 
@@ -255,7 +255,7 @@ void PartReader::read_groups(json::object groups) {
       }
     }
     if (!extra.empty()) group.extra = graph_.intern(extra);
-    // The halves of a pair share process groups.
+    // The halves of a pair share equal process groups.
     GroupId id;
     for (std::size_t i = 0; i < graph_.group_count() && !id; ++i) {
       const ProcessGroup& other = graph_.group(GroupId(i));

@@ -20,8 +20,8 @@ struct StageText {
 };
 
 // Returns the graphs of a document of kind `stages`, in document order, or nullopt for any other
-// document. `bytes` must be followed by simdjson's padding. Error (input): a stage has no capture,
-// or its role is unknown.
+// document. `bytes` must be followed by simdjson's padding. Error (input): there are no stages, a
+// stage has no capture, or its role is unknown.
 Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
                                                           std::string_view bytes);
 

@@ -40,8 +40,7 @@ class PartWriter {
   void write() {
     out_.begin_object();
     out_.string_member("format", "jointer-capture");
-    out_.key("version");
-    out_.integer(1);
+    out_.integer_member("version", 1);
     out_.string_member("kind", to_string(part_.kind));
     if (part_.present.name || !part_.name.empty()) out_.string_member("name", part_.name);
     if (!part_.torch_version.empty()) out_.string_member("torch", part_.torch_version);
@@ -198,15 +197,10 @@ std::string write_native(const Graph& graph) {
   JsonWriter out;
   out.reserve(graph.node_count() * 480);
   out.begin_object();
-  for (const auto& [key, text] :
-       {std::pair<std::string_view, std::string_view>{"format", "jointer-capture"},
-        {"kind", "pair"},
-        {"name", graph.title()}}) {
-    out.key(key);
-    out.string(text);
-  }
-  out.key("version");
-  out.integer(1);
+  out.string_member("format", "jointer-capture");
+  out.string_member("kind", "pair");
+  out.string_member("name", graph.title());
+  out.integer_member("version", 1);
   out.raw_members(graph.pair_extra());
   out.key("forward");
   PartWriter(graph, kForwardPart, out).write();

@@ -11,7 +11,7 @@ namespace jointer {
 // `symbols.assumed`.
 std::string write_native(const Graph& graph);
 
-// Returns one half of a pair as a separate capture.
+// Returns one part, such as a half of a pair, as a separate capture.
 std::string write_native(const Graph& graph, PartId part);
 
 }  // namespace jointer

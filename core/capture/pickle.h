@@ -18,11 +18,11 @@ namespace jointer {
 struct PickleValue {
   enum class Kind : std::uint8_t { none, boolean, integer, real, text, bytes, list, tuple, dict };
   Kind kind = Kind::none;
-  std::uint32_t size = 0;  // length of a text in bytes
+  std::uint32_t size = 0;  // length of a text or bytes object
   union {
     std::int64_t integer = 0;  // also of a boolean
     double real;
-    std::uint64_t offset;     // of a text, in the input
+    std::uint64_t offset;     // of a text or bytes object, in the input
     std::uint64_t container;  // of a list, tuple or dict
   };
 };

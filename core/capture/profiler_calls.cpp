@@ -67,8 +67,7 @@ bool makes_a_call(const Graph& graph, const Node& node) {
   return !op.is_getitem && !op.has(OperatorTag::python) && !op.has(OperatorTag::higher_order);
 }
 
-// True for kernels of NCCL, such as "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)", and of RCCL,
-// which uses the same names.
+// True for kernels of NCCL, such as "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)", and of RCCL.
 bool communicates(std::string_view kernel) {
   return kernel.starts_with("nccl") || kernel.starts_with("rccl");
 }
@@ -149,7 +148,7 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
     std::uint32_t thread;
     std::int64_t end;
     std::uint32_t owner;
-    bool hides;  // on a process group's thread; calls inside belong to no node
+    bool hides;  // inside a Gloo annotation; calls in it do not belong to a node
   };
   std::vector<std::uint32_t> owners(events.size(), kNoCall);
   std::vector<Open> open;

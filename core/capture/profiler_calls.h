@@ -67,8 +67,8 @@ struct ProfilerPass {
   std::int64_t start_ns = 0;  // of its ProfilerStep, else of its first call
   std::int64_t step_ns = 0;   // of its ProfilerStep, else from first call to end of last call
 };
-// Returns one pass per ProfilerStep. If there are no steps, or the graph runs several times within
-// a step, splits the calls where they repeat.
+// Returns one pass per ProfilerStep that contains calls. If there are no steps, or the graph runs
+// several times within a step, splits the calls where they repeat.
 std::vector<ProfilerPass> find_passes(const ProfilerEvents& events, const ProfilerCalls& calls,
                                       const CallTokens& tokens);
 

@@ -90,8 +90,7 @@ struct Matcher {
   // that happen to resemble the graph.
   void drop_scraps() {
     std::vector<std::size_t> sizes;
-    for (const Found& f : found)
-      sizes.push_back(f.size() - static_cast<std::size_t>(std::count(f.begin(), f.end(), kNoCall)));
+    for (const Found& f : found) sizes.push_back(matches_in(f));
     const std::size_t most = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
     std::size_t kept = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -106,6 +105,13 @@ struct Matcher {
     passes.resize(kept);
   }
 
+  static std::size_t matches_in(const Found& f) {
+    return f.size() - static_cast<std::size_t>(std::ranges::count(f, kNoCall));
+  }
+  [[nodiscard]] bool is_matched(std::size_t node) const {
+    return std::ranges::any_of(found, [&](const Found& f) { return f[node] != kNoCall; });
+  }
+
   [[nodiscard]] const ProfilerCall* call(std::size_t pass, std::size_t node) const {
     if (node >= found[pass].size() || found[pass][node] == kNoCall) return nullptr;
     return &calls.calls[found[pass][node]];
@@ -115,8 +121,8 @@ struct Matcher {
     std::int64_t start = 0, end = 0, own = 0;
   };
 
-  // Returns the times of a node in a pass, relative to the trace's origin; nullopt if the node did
-  // not run on the device.
+  // Returns the times of a node in a pass, on the trace's clock; nullopt if the node has no call
+  // or, in a trace with kernels, no kernel. `own` is -1 if unknown.
   [[nodiscard]] std::optional<Times> times(std::size_t pass, std::size_t node) const {
     const ProfilerCall* c = call(pass, node);
     if (c == nullptr) return std::nullopt;
@@ -149,9 +155,7 @@ struct Matcher {
     std::vector<std::pair<std::int64_t, std::size_t>> candidates;
     std::size_t most = 0;
     for (std::size_t pass = 0; pass < passes.size(); ++pass) {
-      const auto& f = found[pass];
-      const auto count =
-          f.size() - static_cast<std::size_t>(std::count(f.begin(), f.end(), kNoCall));
+      const std::size_t count = matches_in(found[pass]);
       if (count > most) candidates.clear();
       most = std::max(most, count);
       if (count == most) candidates.emplace_back(passes[pass].step_ns, pass);
@@ -170,10 +174,7 @@ struct Matcher {
     }
     Measurement& m = match.measurement;
     for (std::size_t i = 0; i < tokens.nodes().size(); ++i) {
-      bool any = false;
-      for (std::size_t pass = 0; pass < passes.size(); ++pass)
-        any = any || call(pass, i) != nullptr;
-      match.matched += any ? 1 : 0;
+      match.matched += is_matched(i) ? 1 : 0;
       // A node without a call in the representative pass does not appear in the lanes.
       if (const auto t = times(lanes, i))
         m.nodes.push_back({.node = tokens.nodes()[i],
@@ -189,7 +190,8 @@ struct Matcher {
   }
 };
 
-// Formats the most frequent names: "aten::mm (12), aten::add (3) and 4 more".
+// Formats up to four of the most frequent names, and the number of remaining names: "aten::mm (12),
+// aten::t (9), aten::add (3), aten::cos (2) and 4 more".
 std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
   constexpr std::size_t kShown = 4;
   std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
@@ -209,12 +211,8 @@ std::int64_t count(std::size_t number) {
 void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match) {
   std::vector<std::string>& notes = match.measurement.notes;
   std::map<std::string, std::size_t> missing, foreign;
-  for (std::size_t i = 0; i < m.tokens.nodes().size(); ++i) {
-    bool any = false;
-    for (std::size_t pass = 0; pass < m.passes.size(); ++pass)
-      any = any || m.call(pass, i) != nullptr;
-    if (!any) ++missing[event_name(m.graph.op(m.graph.node(m.tokens.nodes()[i])))];
-  }
+  for (std::size_t i = 0; i < m.tokens.nodes().size(); ++i)
+    if (!m.is_matched(i)) ++missing[event_name(m.graph.op(m.graph.node(m.tokens.nodes()[i])))];
   std::vector<bool> taken(m.calls.calls.size());
   std::int64_t owned_ns = 0;
   for (const Found& found : m.found)
@@ -264,8 +262,7 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
   if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
     return input_error(
         "{}: the trace names the GPU {} but has no kernels; add ProfilerActivity.CUDA to the "
-        "profiler's "
-        "activities",
+        "profiler's activities",
         name, events.gpu);
   const CallTokens tokens(graph, events);
   const ProfilerCalls calls = collect_calls(events, tokens);

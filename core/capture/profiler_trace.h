@@ -13,7 +13,7 @@
 namespace jointer {
 
 struct TraceOptions {
-  std::string device;  // overrides the name of the GPU in the trace unless empty
+  std::string device;  // if not empty, replaces the name of the device in the trace
 };
 
 // The measurement, and counts of what matched in the trace and in the graph.
@@ -27,9 +27,9 @@ struct TraceMatch {
 };
 
 // Reads a trace (Chrome JSON as torch.profiler exports it) and matches its calls to nodes. A node's
-// own time is the total time of its kernels, or the time of its call if the trace has no GPU. It is
-// the median over the passes; for a collective, it is the minimum, because waiting for a late rank
-// only adds time. Lanes come from one pass. The notes count calls and nodes without a match.
+// own time is the total time of its kernels, or the time of its call if the trace has no kernels.
+// It is the median over the passes; for a collective, it is the minimum, because waiting for a late
+// rank only adds time. Lanes come from one pass. The notes count calls and nodes without a match.
 // profiler_trace.cpp describes the steps. Error (input): the file is not such a trace or is
 // damaged, or nothing in it matches the graph.
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,

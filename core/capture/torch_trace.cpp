@@ -70,8 +70,8 @@ constexpr std::array<Known, 5> kKnownEvents{{
     {"dynamo_output_graph", CaptureKind::forward},
 }};
 
-// Returns the name of an entry: the only key that is not common to all entries or, for an artifact,
-// its `name`.
+// Returns the name of an entry: the first key that is not common to all entries or, for an
+// artifact, its `name`.
 std::string name_of(const TraceJson& json) {
   static constexpr std::array<std::string_view, 9> kCommon{
       "rank",        "frame_id",   "frame_compile_id",     "attempt",
