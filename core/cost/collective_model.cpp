@@ -18,10 +18,10 @@
 //   all-gather, so it counts twice. The start-up time is a base plus n-1 steps around the ring, of
 //   which m-1 cross the network; an all-reduce has twice as many steps.
 //
-// Cost: constant. Source: the usual alpha-beta model of ring algorithms; NCCL's step latencies
-// (nccl/src/graph/tuning.cc). Deviation from torch 2.11 (torch_nccl.cpp): torch assumes LL, two
-// channels and all of the group's traffic through one card, which makes large collectives between
-// nodes several times too slow.
+// Cost: linear in the group's ranks. Source: the usual alpha-beta model of ring algorithms; NCCL's
+// step latencies (nccl/src/graph/tuning.cc). Deviation from torch 2.11 (torch_nccl.cpp): torch
+// assumes LL, two channels and all of the group's traffic through one card, which makes large
+// collectives between nodes several times too slow.
 
 #include "core/cost/collective_model.h"
 

@@ -16,7 +16,7 @@ struct GroupPlacement {
 };
 GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node);
 
-// The bytes of a collective: what one rank sends or what it receives, whichever is larger.
+// The total bytes of a collective's inputs or of its results on one rank, whichever is larger.
 std::int64_t collective_bytes(const Graph& graph, const Node& collective);
 
 // Milliseconds of one collective, by the model in collective_model.cpp.

@@ -17,6 +17,7 @@
 
 #include "core/base/result.h"
 #include "core/cost/work_key.h"
+#include "core/graph/symbols.h"
 
 struct sqlite3;
 
@@ -39,17 +40,10 @@ struct MeasuredDevice {
   std::int64_t first_measured = 0, last_measured = 0;  // seconds since 1970, UTC
 };
 
-struct HashText {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>{}(text);
-  }
-};
-
 // All costs of one device, in memory: for each key, the median of its samples in nanoseconds.
 struct DeviceCosts {
   MeasuredDevice device;
-  std::unordered_map<std::string, std::int64_t, HashText, std::equal_to<>> nodes;
+  std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>> nodes;
   std::map<CollectiveWork, std::int64_t> collectives;
 };
 
@@ -75,7 +69,7 @@ class CostDatabase {
   [[nodiscard]] Result<std::vector<MeasuredDevice>> devices() const;
   // Error (usage): nothing has been measured on `device`; the message lists the measured devices.
   [[nodiscard]] Result<DeviceCosts> load(std::string_view device) const;
-  // Error (usage): same as `load`.
+  // Deletes the device and its costs. Error (usage): same as `load`.
   Result<void> forget(std::string_view device);
 
  private:

@@ -49,7 +49,7 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
 // The minimum of fields that are divisors. Values near zero would make times infinite.
 constexpr double kAboveZero = 1e-9;
 
-// A field of a device. All fields are required, and numbers have limits.
+// A number in a device description. Numbers are required and have limits.
 template <class Struct, class Value>
 struct Figure {
   std::string_view key;

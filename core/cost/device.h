@@ -48,8 +48,8 @@ struct DeviceDescription {
   std::vector<std::string> sources;
 
   // Peak FLOP/s of matrix products with elements of a type. fp32 products do not use TF32 (torch's
-  // default). A type without a peak uses that of its family, or else that of bfloat16, float16 or
-  // float32.
+  // default). A type without a peak uses that of a related type (float8 for float8_e4m3fn), else
+  // that of bfloat16, float16 or float32, else the first.
   [[nodiscard]] double peak_flops(DType type) const;
 };
 

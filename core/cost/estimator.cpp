@@ -56,7 +56,7 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
 }
 
 // Returns the value of the only constant, as in `measured{device="NVIDIA H200"}`; empty for
-// `measured` and `measured{}`.
+// `measured` and `measured{}`, and if the text is malformed.
 std::string text_constant(std::string_view text, std::string_view name) {
   const std::string start = fmt::format("{{{}=", name);
   if (!text.starts_with(start) || !text.ends_with('}')) return {};

@@ -81,15 +81,17 @@ struct EstimatorRequest {
   // One of: roofline, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured,
   // measured{device=""}
   std::string name = "roofline";
-  std::string device = "h100";  // empty: fits the graph, or the device measured last
+  std::string device = "h100";  // empty: see make_estimator
   std::int64_t gpus_per_node = 8;
   std::string costs;  // file of measured costs; empty: CostDatabase::default_path()
 };
 
-// If `request.device` is empty, the default is the device that fits `runs_on` or, for `measured`,
-// the most recently measured device of that type. Without `runs_on`, it is an H100 or the most
-// recently measured device of any type. Error (usage): the estimator, the device or a constant does
-// not exist, or nothing was measured. Error (input): the cost database is damaged.
+// `request.device` chooses the device description. If it is empty, the default device of `runs_on`
+// is used; without `runs_on`, an H100. `measured` uses the times of the device in its name or, if
+// there is none, of the most recently measured device of type `runs_on` (of any type without
+// `runs_on`); if `request.device` is empty, it uses the description that matches this device. Error
+// (usage): the estimator, the device or a constant does not exist, or nothing was measured. Error
+// (input): the cost database, the trace or the device description is damaged.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request);
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   DeviceType runs_on);
@@ -97,9 +99,10 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
 // Returns the costs of all nodes, indexed by node id.
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator);
 
-// The device that a graph most likely runs on, judging by the device it was captured on.
+// The id of the device that a graph most likely runs on, judging by the type of device that it was
+// captured on.
 std::string_view default_device(const Graph& graph);
-// The default device of a type.
+// The id of the default device of a type.
 std::string_view default_device(DeviceType type);
 
 }  // namespace jointer

@@ -22,7 +22,7 @@ class MeasuredEstimator final : public Estimator {
   // node".
   [[nodiscard]] std::string description() const override;
   // Includes the measured share: "measured on NVIDIA H200, 9,812 of 10,432 nodes, 97.3% of the
-  // time; the rest ...". Nodes that take no time are not counted.
+  // time; the rest ...". Nodes that take no time on the device are not counted.
   [[nodiscard]] std::string description_of(std::span<const NodeCost> costs) const override;
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }
   [[nodiscard]] TransferCosts transfer_costs() const override { return rest_->transfer_costs(); }

@@ -6,7 +6,8 @@
 namespace jointer {
 
 // Returns the FLOPs of a node for the current values of symbolic sizes. A higher-order operator
-// that runs another operator (such as attention with a saved random state) counts as that operator.
+// that runs another operator (such as attention with a saved random state) counts as that operator
+// in `total`.
 Flops node_flops(const Graph& graph, const Node& node);
 
 struct GraphFlops {

@@ -73,7 +73,7 @@ constexpr std::array<TypeName, 12> kNcclNames{{
     {"Float8_e5m2", DType::float8_e5m2},
 }};
 
-// Bytes per element; 1 if torch has no type with this name.
+// Bytes per element; 1 for an unknown name.
 std::int64_t element_bytes(std::string_view nccl_type) {
   std::string lower(nccl_type);
   std::transform(lower.begin(), lower.end(), lower.begin(),

@@ -5,11 +5,13 @@
 namespace jointer {
 
 // A deliberately simple model, for comparing results with torch's scheduler under the same costs.
-// Times in milliseconds; 1 GB/s = 1e9 B/s:
+// 1 GB/s is 1e9 B/s:
 //   collective              coll_us + B / coll_gbs, B the larger of input and output bytes; 0 in a
 //                           group of one
 //   operator with an entry in torch's FLOP registry      FLOPs / tflops
 //   wait, getitem, no tensor output, a view               0
+//   copy to or from the host                              Estimator::transfer_costs
+//   matmul fused with a collective                        both, overlapped (fused_matmul.h)
 //   anything else           (input + output bytes) / mem_gbs, each distinct input node once
 // There are no launch costs. To judge an order, simulate it with one communication stream.
 struct SimpleCosts {

@@ -28,7 +28,8 @@ class SqliteStatement {
 
   // Advances to the next row; returns false at the end.
   Result<bool> step();
-  // Runs a statement that returns no rows, then resets it so that it can be bound and run again.
+  // Runs a statement whose further rows are not needed, then resets it so that it can be bound and
+  // run again.
   Result<void> run();
 
   // Columns of the current row, numbered from 0. A returned text is valid until the next step.

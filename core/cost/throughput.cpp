@@ -132,7 +132,7 @@ std::optional<double> local_attention_width(const Graph& graph) {
   return std::nullopt;
 }
 
-// Batch size times sequence length: the number of elements of the first two-dimensional integer
+// Batch size times sequence length: the number of elements of the first two-dimensional int64
 // input.
 std::optional<double> token_ids(const Graph& graph) {
   for (const NodeId id : graph.order()) {

@@ -20,8 +20,8 @@ struct ModelFacts {
   std::optional<double> layers, attention_width;  // number of heads times head size
   std::optional<double> sequence;
   std::optional<double> local_tokens;  // per training step; empty for a part of a step
-  // The product of the tensor, context and pipeline parallel degrees. Empty if the capture does not
-  // describe the purposes of its process groups, as in text captures.
+  // The product of the tensor, context and pipeline parallel degrees. Empty if neither `info` nor
+  // the process groups give it, because the ranks of a group are guessed, as in text captures.
   std::optional<double> non_data_parallel_degree;
   std::vector<std::string> derived;  // facts that are not in `info`, with their source
 

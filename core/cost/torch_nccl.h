@@ -2,7 +2,7 @@
 
 // torch 2.11's analytical estimate of a collective's time, for comparison with Jointer's own model
 // and with the decisions of torch's passes. Source: torch/_inductor/comm_analysis.py (based on
-// nccl/src/graph/tuning.cc): ring, LL protocol, two channels, eight GPUs per node. It treats an
+// nccl/src/graph/tuning.cc): ring, LL protocol, two channels, eight GPUs per node. torch treats an
 // H200 as an Ampere GPU; resources/devices states the real architecture.
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace jointer {
 
 enum class NcclGpu : std::uint8_t { volta, ampere, hopper, blackwell };
 
-// Milliseconds for `bytes` (torch counts input plus output). Returns nullopt for a kind that
-// torch's formula does not support, such as broadcast.
+// Milliseconds for `bytes` (torch counts input plus output); 0 for a group of one. Returns nullopt
+// for a kind that torch's formula does not support, such as broadcast.
 std::optional<double> torch_nccl_ms(std::int64_t bytes, std::int64_t group_size,
                                     CollectiveKind kind, NcclGpu gpu);
 

@@ -159,7 +159,7 @@ std::optional<double> time_us(const Group& group, std::int64_t bytes, NcclCall c
 // minimum number of bytes.
 struct Profile {
   double gbps, step_us, start_us;
-  std::int64_t least = 0;
+  std::int64_t min_bytes = 0;
 };
 constexpr std::array<Profile, 4> kNvlinkProfiles{
     {{14, 50, 10}, {22, 45, 10}, {36, 40, 10}, {60, 30, 10}}};
@@ -218,7 +218,7 @@ std::optional<std::int64_t> torch_saturation_bytes(std::int64_t group_size, Nccl
   const double steps = static_cast<double>(steps_of(call, group_size));
   const double seconds = (profile.start_us + steps * profile.step_us) * 1e-6;
   const double bytes = kEfficiency / (1.0 - kEfficiency) * seconds * (profile.gbps * 1e9);
-  return std::max(static_cast<std::int64_t>(bytes), profile.least);
+  return std::max(static_cast<std::int64_t>(bytes), profile.min_bytes);
 }
 
 }  // namespace jointer

@@ -13,7 +13,8 @@ namespace jointer {
 // Returns the kind of a graph that is only a part of a training step (forward, backward or
 // subgraph); nullopt for a whole step.
 std::optional<CaptureKind> part_of_step(const Graph& graph);
-// Returns true if only some parameters are active for a token.
+// Returns true if the graph contains grouped matmuls, so that only some parameters are active for a
+// token.
 bool is_mixture_of_experts(const Graph& graph);
 
 // The reason in a few words, and in a sentence. Both are empty if the rate is known.

@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// Appends `aten.mm.default(bf16[8,64], bf16[64,64]^1.0)`: the operator, then its arguments as
-// written in the graph.
+// Appends the key of a node, such as `aten.mm.default(bf16[8,64], bf16[64,64]^1.0)`: the operator,
+// then its arguments as written in the graph.
 //   Tensors: element type, shape, layout, and the device if it is not the graph's own (`@cpu`). The
 //   layout is omitted if it is row-major: `^1.0` is dense with the dimensions in that order,
 //   slowest first (a transposed matrix); `~0.1` has gaps; `*` is expanded (a stride of 0). Layout
@@ -32,7 +32,7 @@ struct CollectiveWork {
   std::int64_t ranks = 1;      // in the group
   std::int64_t machines = 1;   // number of machines that the group spans
   std::int64_t bytes = 0;      // collective_bytes
-  DType dtype = DType::uint8;  // of the data it sends
+  DType dtype = DType::uint8;  // of the first input
 
   friend auto operator<=>(const CollectiveWork&, const CollectiveWork&) = default;
 };
