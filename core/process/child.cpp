@@ -46,7 +46,7 @@ std::string new_mark() {
   return fmt::format("{}.{}.{}", ::getpid(), Clock::now().time_since_epoch().count(), ++count);
 }
 
-// Returns a file descriptor that becomes readable when the process ends, or a closed one if the
+// Returns a file descriptor that becomes readable when the process ends, or an empty one if the
 // kernel has no pidfd.
 FileDescriptor open_process(pid_t pid) {
 #ifdef SYS_pidfd_open

@@ -32,7 +32,7 @@ struct ChildOptions {
   // `close_input` is called. If false, it is empty.
   bool has_input = false;
   // Called with each line of standard output, without its line break, including an unterminated
-  // last line. Runs on the thread that calls `pump`, `wait` or the destructor.
+  // last line. Runs on the thread that calls `pump` or `wait`.
   std::function<void(std::string_view line)> on_line;
   // The same for standard error, whose last bytes are also available from `errors`.
   std::function<void(std::string_view line)> on_error_line;
@@ -83,7 +83,8 @@ class Child {
   // Sends SIGTERM. If the child is still running after `grace`, `pump` kills it. If this is called
   // several times, the earliest deadline applies.
   void terminate(std::chrono::milliseconds grace);
-  // Immediately kills the child and everything that it started.
+  // Immediately kills the child and its process group. `pump` then kills everything else that it
+  // started.
   void kill();
 
   // Waits up to `timeout` until one of `children` produces output, ends or reaches its deadline,

@@ -9,7 +9,7 @@ namespace jointer {
 
 // The number of NVIDIA GPUs that a CUDA program started from this process would see, according to
 // the driver's files in `root`/dev and CUDA_VISIBLE_DEVICES. Under WSL, where all GPUs share one
-// file, returns 1 unless the variable names more.
+// file, returns 1 if the variable is not set.
 int visible_gpus(const std::string& root = "/");
 
 // The number of devices that a value of CUDA_VISIBLE_DEVICES names. As in CUDA, the list ends

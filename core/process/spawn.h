@@ -23,7 +23,7 @@ struct SpawnRequest {
 
 struct Spawned {
   pid_t pid = -1;
-  FileDescriptor input;           // write end; closed if !has_input
+  FileDescriptor input;           // write end; empty if !has_input
   FileDescriptor output, errors;  // read ends; all three are non-blocking
 };
 
