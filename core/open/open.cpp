@@ -67,7 +67,7 @@ struct Listing {
   std::size_t ignored = 0;    // number of files in a folder that contain no graph
 };
 
-// Classifies a file in a folder by its first bytes.
+// Classifies a file in a folder by its suffix and first bytes.
 NativeStart look_at_start(const std::string& path) {
   const auto start = read_start(path, kNativeStart);
   if (!start || start->empty()) return NativeStart::other;
@@ -188,7 +188,7 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
 Result<void> not_a_half(const CaptureFile& file, const GraphReader& reader, CaptureKind kind) {
   if (kind == CaptureKind::forward)
     return fail(Error::Kind::usage,
-                "{} is a {}, which names its own backward graph; open it without a second file",
+                "{} is a {}, which refers to a complete graph; open it without a second file",
                 file.name, reader.name);
   return input_error("{}: a {} was given as the {} half", file.name, reader.name, to_string(kind));
 }
@@ -255,8 +255,7 @@ Result<OpenRequest> request_before(const OpenRequest& request) {
   if (!entry.before)
     return fail(Error::Kind::usage,
                 "{}: the log does not contain the graph that a pass turned into {}; choose one "
-                "with --graph N "
-                "(`jointer info` lists them)",
+                "with --graph N (`jointer info` lists them)",
                 name, entry.name);
   OpenRequest before = request;
   before.index = entry.before;

@@ -24,9 +24,8 @@ struct RankProgram {
   Graph graph;
 };
 
-// The programs in the order of the files. Error (usage): a capture does not state its rank, or
-// states a rank that differs from the one in its file name. Error (input): same as open_graph, or
-// no file matches the name.
+// The programs in the order of the files. Error (usage): neither a capture nor its file name gives
+// the rank, or the two differ. Error (input): same as open_graph, or no file matches the name.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 
 // The graphs in the form that check_spmd expects.

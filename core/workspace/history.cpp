@@ -37,10 +37,6 @@ void read_count(JsonMembers& members, std::string_view key, std::size_t most, st
     members.expect(key, fmt::format("an integer from 0 to {}", most));
 }
 
-std::size_t edits_after(const HistoryStep& step) {
-  return step.keep + step.edits.size();
-}
-
 }  // namespace
 
 std::vector<Edit> History::edits_at(std::size_t after) const {
@@ -53,9 +49,8 @@ std::vector<Edit> History::edits_at(std::size_t after) const {
 }
 
 void History::add(Edit edit) {
-  const std::size_t before = place == 0 ? 0 : edits_after(steps[place - 1]);
   std::string title = edit.title;
-  add(HistoryStep{.title = std::move(title), .keep = before, .edits = {std::move(edit)}});
+  add(HistoryStep{.title = std::move(title), .keep = edit_count(), .edits = {std::move(edit)}});
 }
 
 void History::add(HistoryStep step) {
@@ -125,7 +120,7 @@ void history_to_json(OrderedJson& object, const History& history) {
   std::size_t before = 0;
   for (const HistoryStep& step : history.steps) {
     steps.push_back(step_to_json(step, before));
-    before = edits_after(step);
+    before = step.edits_after();
   }
   add_member(object, "edits", std::move(steps));
   add_member(object, "place", history.place);
@@ -142,7 +137,7 @@ Result<History> history_from_json(const OrderedJson& object) {
   for (std::size_t i = 0; i < steps->size(); ++i) {
     auto step = step_from_json((*steps)[i], before);
     if (!step) return input_error("edit {}: {}", i, step.error().message);
-    before = edits_after(*step);
+    before = step->edits_after();
     history.steps.push_back(*std::move(step));
   }
   read_count(members, "place", history.steps.size(), history.place);

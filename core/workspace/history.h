@@ -17,9 +17,12 @@ namespace jointer {
 // a named state removes some edits and appends others.
 struct HistoryStep {
   std::string title;        // of the edit, if the entry is a single edit
-  std::size_t keep = 0;     // number of the previous state's edits that remain
+  std::size_t keep = 0;     // number of edits of the previous state that remain
   std::vector<Edit> edits;  // edits appended to those
   std::string extra = {};
+
+  // The number of edits in the state after the entry.
+  [[nodiscard]] std::size_t edits_after() const { return keep + edits.size(); }
   friend bool operator==(const HistoryStep&, const HistoryStep&) = default;
 };
 
@@ -39,6 +42,10 @@ struct History {
   // The edits from the baseline to the state after the first `after` entries.
   [[nodiscard]] std::vector<Edit> edits_at(std::size_t after) const;
   [[nodiscard]] std::vector<Edit> edits() const { return edits_at(place); }
+  // The number of these edits.
+  [[nodiscard]] std::size_t edit_count() const {
+    return place == 0 ? 0 : steps[place - 1].edits_after();
+  }
   // Appends an entry with this edit, and drops the undone entries.
   void add(Edit edit);
   void add(HistoryStep step);
@@ -47,13 +54,13 @@ struct History {
 };
 
 // An entry as JSON: just the edit if the entry is a single edit, otherwise an object with `keep`
-// and `edits`.
+// and `edits`. `edits_before` is the number of edits in the state before the entry.
 OrderedJson step_to_json(const HistoryStep& step, std::size_t edits_before);
 Result<HistoryStep> step_from_json(const OrderedJson& json, std::size_t edits_before);
 OrderedJson states_to_json(const std::vector<KeptState>& states);
 Result<std::vector<KeptState>> states_from_json(const OrderedJson& json);
 
-// The members `edits`, `place` and `states` of an object.
+// Write and read the members `edits`, `place` and `states` of an object.
 void history_to_json(OrderedJson& object, const History& history);
 Result<History> history_from_json(const OrderedJson& object);
 

@@ -78,12 +78,6 @@ Result<JournalState> read_start(const OrderedJson& json) {
   return state;
 }
 
-std::size_t edits_done(const History& history) {
-  return history.place == 0 ? 0
-                            : history.steps[history.place - 1].keep +
-                                  history.steps[history.place - 1].edits.size();
-}
-
 // Returns false if the record is unknown to this version or invalid. All later records are then
 // unreliable.
 bool apply_record(const OrderedJson& record, JournalState& state) {
@@ -91,7 +85,7 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
   History& history = state.workspace.history;
   state.is_closed = false;
   if (record.contains("step")) {
-    auto step = step_from_json(record["step"], edits_done(history));
+    auto step = step_from_json(record["step"], history.edit_count());
     if (step) history.add(*std::move(step));
     return step.has_value();
   }
@@ -170,7 +164,7 @@ Result<std::pair<std::string, FileDescriptor>> make_file(const std::string& fold
 
 std::vector<std::size_t> edits_after_steps(const History& history) {
   std::vector<std::size_t> after;
-  for (const HistoryStep& step : history.steps) after.push_back(step.keep + step.edits.size());
+  for (const HistoryStep& step : history.steps) after.push_back(step.edits_after());
   return after;
 }
 
@@ -252,7 +246,7 @@ Journal::~Journal() {
 void Journal::add(const HistoryStep& step) {
   const std::size_t before = place_ == 0 ? 0 : edits_after_[place_ - 1];
   edits_after_.resize(place_++);
-  edits_after_.push_back(step.keep + step.edits.size());
+  edits_after_.push_back(step.edits_after());
   append({{"step", step_to_json(step, before)}});
 }
 
@@ -311,10 +305,10 @@ void Journal::work(const std::stop_token& stop) {
     is_writing_ = true;
     lock.unlock();
     const bool written = write_all(file_.get(), lines) && ::fdatasync(file_.get()) == 0;
+    const std::string why = written ? std::string() : std::strerror(errno);
     // Errors are ignored: the lines are in the file even if the folder cannot be synced.
     if (!std::exchange(is_folder_synced_, true))
       (void)sync_folder(fs::path(path_).parent_path().string());
-    const std::string why = written ? std::string() : std::strerror(errno);
     lock.lock();
     is_writing_ = false;
     has_failed_ = !written;

@@ -53,7 +53,7 @@ class Journal {
   static Result<std::unique_ptr<Journal>> create(const std::string& folder,
                                                  const JournalState& start, OnError on_error = {});
   // Continues the journal of a program that has ended. Error (run): another process has locked the
-  // journal.
+  // journal. Error (input): same as read_journal.
   static Result<std::unique_ptr<Journal>> take_over(const std::string& path, OnError on_error = {});
   // Writes everything to disk.
   ~Journal();

@@ -51,7 +51,7 @@ constexpr std::string_view kWorkspaceFormat = "jointer-workspace";
 // in the desktop's benchmark history.
 constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
-// Reads an object with no required members in its table. Any other JSON counts as an empty object.
+// Reads a struct without required members. JSON that is not an object counts as an empty one.
 template <HasJsonFields T>
 T lenient(const OrderedJson& json) {
   JsonMembers members(json);

@@ -69,8 +69,9 @@ struct Workspace {
   std::string extra;                // members unknown to this version: `"key":value,...`
 };
 
-// True if `bytes` begins like a workspace.
+// The number of bytes at the start of a file that is_workspace examines.
 inline constexpr std::size_t kWorkspaceHead = 4096;
+// True if `bytes` begins like a workspace.
 bool is_workspace(std::string_view bytes);
 
 // Does not open or run anything that the workspace refers to. Error (input): the text is not a

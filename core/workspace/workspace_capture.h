@@ -14,8 +14,8 @@ namespace jointer {
 // True if the file at `path` is a workspace, judging by its name or its first bytes.
 bool is_workspace_file(const std::string& path);
 
-// The current location of a workspace's capture: the saved path relative to the workspace or, if
-// there is no capture there, the saved absolute path. Error (input): there is no capture at either
+// The request to open a workspace's capture: at the saved path relative to the workspace or, if
+// there is no file there, at the saved absolute path. Error (input): there is no file at either
 // path; the message names both.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
 

@@ -72,7 +72,7 @@ TEST_F(Open, AWorkspaceIsFoundByItsNameOrItsContent) {
 
 TEST_F(Open, AWorkspaceIsNotAHalf) {
   EXPECT_THAT(error_of({.path = path("work.jointer"), .backward = path("graph.json")}),
-              HasSubstr("is a workspace, which names its own backward graph"));
+              HasSubstr("is a workspace, which refers to a complete graph"));
   const auto forward = parse_literal("kind forward\n" + std::string(kGraph));
   ASSERT_TRUE(forward.has_value()) << forward.error().message;
   write("forward.json", write_native(*forward));
