@@ -2,8 +2,8 @@
 //
 // If the graph has descriptors, each argument is on its own line, as in torch's logs. The last node
 // that reads a value is followed by `; x = None`, as FX's code generator writes it. Deviations:
-// classes are named after captures; phases are printed as additional metadata, so that reading the
-// text restores them.
+// classes are named after the kind of graph; phases are printed as additional metadata, so that
+// reading the text restores them.
 
 #include <fmt/format.h>
 
@@ -104,9 +104,8 @@ class FxTextWriter {
 
   void head() {
     bool expanded = false;
-    std::vector<std::string> parameters;
+    std::vector<std::string> parameters, renamed;
     std::vector<const Node*> nodes;
-    std::string renamed;
     for (const NodeId id : nodes_) {
       const Node& n = graph_.node(id);
       if (n.kind != NodeKind::placeholder) continue;
@@ -115,7 +114,8 @@ class FxTextWriter {
       const std::string type = repr_.type(n.value);
       parameters.push_back(type.empty() ? target : fmt::format("{}: \"{}\"", target, type));
       nodes.push_back(&n);
-      if (target != graph_.name(id)) renamed += fmt::format("{} = {}\n", graph_.name(id), target);
+      if (target != graph_.name(id))
+        renamed.push_back(fmt::format("{} = {}", graph_.name(id), target));
     }
     if (expanded) {
       line(4, "def forward(");
@@ -129,11 +129,7 @@ class FxTextWriter {
       parameters.insert(parameters.begin(), "self");
       line(4, fmt::format("def forward({}):", fmt::join(parameters, ", ")));
     }
-    for (std::string_view rest = renamed; !rest.empty();) {
-      const auto end = rest.find('\n');
-      line(8, rest.substr(0, end));
-      rest.remove_prefix(end + 1);
-    }
+    for (const std::string& each : renamed) line(8, each);
   }
 
   void comment(const Node& n) {
@@ -156,7 +152,7 @@ class FxTextWriter {
     last_comment_ = std::move(text);
   }
 
-  // Truncate long values, as torch does.
+  // Truncates long values, as torch does.
   [[nodiscard]] std::string annotation_of(const Node& n) const {
     constexpr std::size_t kMax = 40;
     const std::string_view custom = graph_.text(n.custom);

@@ -1,5 +1,6 @@
 // Writes events in Chrome's trace format, which Perfetto reads: complete events (X) on threads,
-// metadata (M) with the names of threads, flows (s, f) and counters (C). Times are in microseconds.
+// metadata (M) with the names of the process and its threads, flows (s, f) and counters (C). Times
+// are in microseconds.
 
 #include "core/base/json_writer.h"
 #include "core/report/export.h"
@@ -17,8 +18,7 @@ class TraceWriter {
 
   std::string run() {
     out_.begin_object();
-    out_.key("displayTimeUnit");
-    out_.string("ms");
+    out_.string_member("displayTimeUnit", "ms");
     out_.key("traceEvents");
     out_.begin_array();
     name_threads();
@@ -32,32 +32,24 @@ class TraceWriter {
     out_.end_array();
     out_.key("otherData");
     out_.begin_object();
-    out_.key("name");
-    out_.string(graph_.title());
-    out_.key("estimator");
-    out_.string(analysis_.estimator);
+    out_.string_member("name", graph_.title());
+    out_.string_member("estimator", analysis_.estimator);
     out_.end_object();
     out_.end_object();
     return out_.take();
   }
 
  private:
-  void text(std::string_view key, std::string_view value) {
-    out_.key(key);
-    out_.string(value);
-  }
   void time(std::string_view key, std::int64_t ns) {
     out_.key(key);
     out_.real(static_cast<double>(ns) / 1e3);
   }
   void begin(std::string_view phase, std::string_view name, std::int64_t thread) {
     out_.begin_object();
-    text("ph", phase);
-    text("name", name);
-    out_.key("pid");
-    out_.integer(kProcess);
-    out_.key("tid");
-    out_.integer(thread);
+    out_.string_member("ph", phase);
+    out_.string_member("name", name);
+    out_.integer_member("pid", kProcess);
+    out_.integer_member("tid", thread);
   }
   static std::int64_t thread_of(std::int32_t stream) { return stream + 1; }
 
@@ -65,7 +57,7 @@ class TraceWriter {
     begin("M", "thread_name", thread);
     out_.key("args");
     out_.begin_object();
-    text("name", name);
+    out_.string_member("name", name);
     out_.end_object();
     out_.end_object();
   }
@@ -74,7 +66,7 @@ class TraceWriter {
     begin("M", "process_name", 0);
     out_.key("args");
     out_.begin_object();
-    text("name", graph_.title());
+    out_.string_member("name", graph_.title());
     out_.end_object();
     out_.end_object();
     name_thread(kHostThread, "cpu");
@@ -96,24 +88,24 @@ class TraceWriter {
     const Node& n = graph_.node(id);
     if (t.stream < 0 || t.end <= t.start) return;
     begin("X", graph_.name(id), thread_of(t.stream));
-    text("cat", graph_.is_wait(n) ? "exposed" : t.stream > 0 ? "communication" : "compute");
+    out_.string_member("cat", graph_.is_wait(n) ? "exposed"
+                              : t.stream > 0    ? "communication"
+                                                : "compute");
     time("ts", t.start);
     time("dur", t.end - t.start);
     out_.key("args");
     out_.begin_object();
-    text("target", graph_.target(n));
-    text("phase", n.phase == Phase::forward ? "forward" : "backward");
-    text("module", analysis_.modules.module(analysis_.modules.of(id)).path);
-    out_.key("output_bytes");
-    out_.integer(graph_.output_bytes(n));
-    if (const std::int64_t flops = analysis_.flops[id.index()].total; flops > 0) {
-      out_.key("flops");
-      out_.integer(flops);
-    }
-    text("limit", to_string(analysis_.costs[id.index()].limit));
+    out_.string_member("target", graph_.target(n));
+    out_.string_member("phase", n.phase == Phase::forward ? "forward" : "backward");
+    out_.string_member("module", analysis_.modules.module(analysis_.modules.of(id)).path);
+    out_.integer_member("output_bytes", graph_.output_bytes(n));
+    if (const std::int64_t flops = analysis_.flops[id.index()].total; flops > 0)
+      out_.integer_member("flops", flops);
+    out_.string_member("limit", to_string(analysis_.costs[id.index()].limit));
     if (const std::int32_t c = analysis_.simulation.collective_of(id); c >= 0)
-      text("reason",
-           reason_text(graph_, analysis_.simulation.collectives()[static_cast<std::size_t>(c)]));
+      out_.string_member(
+          "reason",
+          reason_text(graph_, analysis_.simulation.collectives()[static_cast<std::size_t>(c)]));
     out_.end_object();
     out_.end_object();
   }
@@ -126,16 +118,14 @@ class TraceWriter {
       ++number;
       const NodeTiming& start = analysis_.simulation.timing(c.start);
       begin("s", "wait", thread_of(start.stream));
-      text("cat", "wait");
-      out_.key("id");
-      out_.integer(number);
+      out_.string_member("cat", "wait");
+      out_.integer_member("id", number);
       time("ts", c.start_ns);
       out_.end_object();
       begin("f", "wait", thread_of(0));
-      text("cat", "wait");
-      text("bp", "e");
-      out_.key("id");
-      out_.integer(number);
+      out_.string_member("cat", "wait");
+      out_.string_member("bp", "e");
+      out_.integer_member("id", number);
       time("ts", analysis_.simulation.timing(c.wait).end);
       out_.end_object();
     }
@@ -156,10 +146,8 @@ class TraceWriter {
       time("ts", times[point]);
       out_.key("args");
       out_.begin_object();
-      for (std::size_t c = 0; c < kMemoryCategories; ++c) {
-        out_.key(to_string(static_cast<MemoryCategory>(c)));
-        out_.integer(now[c]);
-      }
+      for (std::size_t c = 0; c < kMemoryCategories; ++c)
+        out_.integer_member(to_string(static_cast<MemoryCategory>(c)), now[c]);
       out_.end_object();
       out_.end_object();
     }

@@ -54,6 +54,11 @@ std::string_view plain_type(std::string_view type) {
   return plain ? type : "object";
 }
 
+std::string op_repr(std::string_view name) {
+  return name.find('.') == std::string_view::npos ? fmt::format("torch.ops.higher_order.{}", name)
+                                                  : fmt::format("torch.ops.{}", name);
+}
+
 // Returns the name by which generated code calls the function.
 std::string function_name(const OperatorInfo& op) {
   const std::string_view target = op.name;
@@ -64,14 +69,7 @@ std::string function_name(const OperatorInfo& op) {
   if (target.starts_with("builtins.")) return without("builtins.");
   if (target.starts_with("call_function.")) return without("call_function.");
   if (target.starts_with("torch.") || target.starts_with("math.")) return std::string(target);
-  if (target.find('.') == std::string_view::npos)
-    return fmt::format("torch.ops.higher_order.{}", target);
-  return fmt::format("torch.ops.{}", target);
-}
-
-std::string op_repr(std::string_view name) {
-  return name.find('.') == std::string_view::npos ? fmt::format("torch.ops.higher_order.{}", name)
-                                                  : fmt::format("torch.ops.{}", name);
+  return op_repr(target);
 }
 
 }  // namespace
