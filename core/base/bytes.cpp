@@ -72,7 +72,7 @@ namespace {
 
 tl::unexpected<Error> too_large(std::string_view packed, std::string_view name) {
   return input_error(
-      "{}: {} bytes decompress to over {} MiB, larger than any capture; is this a capture?", name,
+      "{}: {} bytes decompress to more than {} MiB, which is too large for a capture", name,
       packed.size(), unpacked_limit(packed.size()) >> 20);
 }
 
@@ -161,7 +161,7 @@ Result<PaddedBytes> read_all(std::FILE* file, std::string_view name) {
     if (packed.empty()) return input_error("{}: the file is empty", name);
     return unpack(packed, name);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: not enough memory to read it", name);
+    return input_error("{}: not enough memory", name);
   }
 }
 

@@ -35,12 +35,12 @@ struct GraphEntry {
 
 struct OpenRequest {
   std::string path;  // `-` is standard input
-  // The file with the other half of a pair, or empty. If it contains several graphs, the forward or
-  // backward of the same compilation is opened.
+  // The file with the backward half of a pair, or empty; `path` then contains the forward half. If
+  // it contains several graphs, the backward of the same compilation is opened.
   std::string backward;
   std::optional<std::size_t> index;  // of the graph, if the file holds several
-  // Chooses among several graphs if `index` is not set. Called on the thread that opens the file.
-  // If the function is empty or returns nullopt, opening fails.
+  // Chooses among several graphs if `index` and `backward` are not set. Called on the thread that
+  // opens the file. If the function is empty or returns nullopt, opening fails.
   std::function<std::optional<std::size_t>(std::span<const GraphEntry> entries)> choose;
   Assumptions assumptions;
   Progress progress;

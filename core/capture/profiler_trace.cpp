@@ -277,7 +277,7 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
   matcher.match();
   if (matcher.passes.empty())
     return input_error(
-        "{}: none of the {} operator calls matches a node of {}; is it a trace of this graph?",
+        "{}: none of the {} operator calls matches a node of {}; is this a trace of that graph?",
         name,
         std::count_if(events.events.begin(), events.events.end(),
                       [](const auto& e) { return e.kind == ProfilerEvent::Kind::op; }),

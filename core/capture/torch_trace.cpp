@@ -212,7 +212,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
                                     : "contain a graph, but none is complete");
   if (graphs.empty())
     return input_error(
-        "{}: none of the {} entries contains a graph; was it written under TORCH_TRACE while "
+        "{}: none of the {} entries contains a graph; was the log written under TORCH_TRACE while "
         "torch.compile ran?",
         file, entries);
   return graphs;

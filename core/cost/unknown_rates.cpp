@@ -41,7 +41,7 @@ UnknownRate unknown_tokens(const Graph& graph, const ModelFacts& facts, const Th
   if (rates.tokens_per_second) return {};
   if (const auto part = part_of_step(graph))
     return {fmt::format("{} only", to_string(*part)),
-            fmt::format("The graph is only a {}, not a training step.", to_string(*part))};
+            fmt::format("The graph is of kind {}, not a whole training step.", to_string(*part))};
   if (!facts.local_tokens)
     return {"no token count",
             "The capture's info lacks seq_len or local_batch_size, and the graph has no token ids "

@@ -263,11 +263,11 @@ void derive_roles(Graph& graph) {
     }
   }
   if (derived > 0)
-    graph.add_fact(Fact::Kind::derived,
-                   fmt::format("{}: the graph returns their gradients, and the file does not say "
-                               "which primals are parameters",
-                               counted(derived, "primal counts as a parameter",
-                                       "primals count as parameters")));
+    graph.add_fact(Fact::Kind::derived, fmt::format("{}: the graph returns gradients of primals, "
+                                                    "and the file does not say which primals are "
+                                                    "parameters",
+                                                    counted(derived, "primal counts as a parameter",
+                                                            "primals count as parameters")));
 }
 
 namespace {

@@ -256,13 +256,13 @@ std::vector<std::string> find_warnings(const Graph& graph) {
                                    counted(groupless, "collective names", "collectives name"),
                                    graph.name(first_groupless)));
   if (idle_waits > 0)
-    warnings.push_back(fmt::format("{} for no collective of this graph, first {}",
-                                   counted(idle_waits, "wait waits", "waits wait"),
+    warnings.push_back(fmt::format("{} not wait for a collective of this graph, first {}",
+                                   counted(idle_waits, "wait does", "waits do"),
                                    graph.name(first_idle)));
   if (const auto first = std::ranges::find(is_opaque, true); first != is_opaque.end())
     warnings.push_back(fmt::format(
-        "{} of {} without a schema, first {}: their aliasing and writes are known only from the "
-        "file, and their time is estimated from the bytes that they read and write",
+        "{} of {} without a schema, first {}: aliasing and writes are known only from the file, "
+        "and times are estimated from the bytes read and written",
         counted(opaque_calls, "call"),
         counted(static_cast<std::size_t>(std::ranges::count(is_opaque, true)), "operator"),
         graph.op(OperatorId(static_cast<std::size_t>(first - is_opaque.begin()))).name));

@@ -170,7 +170,7 @@ def test_a_trace_of_something_else_is_refused(tmp_path: Path) -> None:
         [BIN / "jointer", "calibrate", capture, "--trace", trace], capture_output=True, text=True, check=False
     )
     assert done.returncode == 3 and done.stdout == ""
-    assert "is it a trace of this graph?" in done.stderr
+    assert "is this a trace of that graph?" in done.stderr
 
 
 RANK = """

@@ -407,7 +407,7 @@ TEST(ProfilerTrace, OtherFilesAreRefusedInOneLine) {
   }
   const auto other = read(graph, Trace().op("aten::conv2d", 0, 1).text());
   ASSERT_FALSE(other.has_value());
-  EXPECT_THAT(other.error().message, HasSubstr("is it a trace of this graph?"));
+  EXPECT_THAT(other.error().message, HasSubstr("is this a trace of that graph?"));
 }
 
 std::string a_trace() {

@@ -169,7 +169,7 @@ TEST(Validate, WarnsAboutToleratedFaults) {
     return [w, a, m, u]
   )");
   const auto warnings = find_warnings(graph);
-  EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 wait waits for no collective")));
+  EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 wait does not wait for a collective")));
   EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 call of 1 operator without a schema")));
   EXPECT_THAT(warnings, testing::Not(testing::Contains(HasSubstr("process group"))));
 }
