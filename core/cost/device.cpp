@@ -183,8 +183,8 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   return device;
 }
 
-// Returns a generic CPU, with arithmetic and memory bandwidth scaled to the share of `cores` cores.
-// Ranks on the other cores use the rest.
+// Returns a generic CPU, with peaks and bandwidths scaled to the share of `cores` cores. Ranks on
+// the other cores use the rest.
 Result<DeviceDescription> cpu_with(int cores) {
   JOINTER_TRY(DeviceDescription device, parse_text("cpu", embedded::cpu()));
   JOINTER_TRY(const OrderedJson json, parse_json(embedded::cpu(), "cpu"));

@@ -93,7 +93,8 @@ Result<std::unique_ptr<Estimator>> make_profile(const EstimatorRequest& request,
                                        request.gpus_per_node));
 }
 
-// If no device is named, loads the costs of the most recently measured device of this type.
+// If no device is named, loads the costs of the most recently measured device of this type, or of
+// any type if none is given.
 Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& device,
                                std::optional<DeviceType> type) {
   if (!device.empty()) return database.load(device);

@@ -32,7 +32,7 @@ struct NodeCost {
     transfer,  // the link between host and device
     network,   // bytes of a collective
     latency,   // start-up of a collective
-    given,     // measured, or a constant
+    given,     // measured, or from a model that does not state a limit
   };
   Lane lane = Lane::none;
   Limit limit = Limit::none;

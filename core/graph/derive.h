@@ -16,8 +16,8 @@ void derive_phases(Graph& graph);
 
 // Sets the role and the target (parameter name) of every placeholder and of every element of the
 // output (Part::outputs). Reads them from `desc`. If there is none, derives them from FX's names
-// (primals_*, tangents_*), from phases, and from which primals have gradients; the parameters of a
-// flat training step, see derive_parameters.h.
+// (primals_*, tangents_*), from phases, and from which primals have gradients. Calls
+// derive_step_parameters.
 void derive_roles(Graph& graph);
 
 // The arguments of an output node, flattened: the leaves of its lists, tuples and dictionaries,

@@ -22,8 +22,8 @@ struct Function {
   Expression::Op op;
   std::uint16_t min_arity, max_arity;
 };
-// The functions that sympy and torch print in expressions.
 constexpr std::uint16_t kAny = 1024;
+// The functions that sympy and torch print in expressions.
 constexpr std::array<Function, 27> kFunctions{{
     {"Max", Expression::Op::maximum, 1, kAny},
     {"Min", Expression::Op::minimum, 1, kAny},

@@ -278,7 +278,7 @@ class Graph {
   NodeId insert(Node node, NodeId before);
   // Erases a node that no live node reads. Its name becomes free.
   void erase(NodeId id);
-  // Erases several distinct nodes, at the cost of erasing one.
+  // Erases several distinct nodes at once. The cost is linear in the live nodes.
   void erase(std::span<const NodeId> ids);
   // Restores an erased node. Its name must be free.
   void restore(NodeId id, NodeId before);

@@ -2,10 +2,10 @@
 
 // Finds the calls that correspond to each other in identical layers.
 //
-// Calls of two layers are counterparts if the same operator returns values of the same types and
-// shapes in the same module of its layer (`layers.*.attention.wq`), process group and phase, if
-// both or neither are recomputed, and if both have the same index among such calls of their layers.
-// If two layers have different numbers of such calls, their calls are not counterparts.
+// Calls of two layers are counterparts if they have the same operator, types and shapes of results,
+// module within the layer (`layers.*.attention.wq`), process group and phase, if both or neither
+// are recomputed, and if they have the same index among such calls of their layers. If two layers
+// have different numbers of such calls, their calls are not counterparts.
 
 #include <cstdint>
 #include <span>

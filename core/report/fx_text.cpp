@@ -30,7 +30,8 @@ std::string identifier(std::string_view text, std::string_view fallback) {
   return name;
 }
 
-// `File: m.py:12 in forward, code: x + y` for the innermost frame, as found by torch.
+// `File: m.py:12 in forward, code: x + y` for the innermost frame of a traceback, as torch prints
+// it.
 std::string stack_summary(std::string_view stack) {
   std::vector<std::string_view> lines;
   while (!stack.empty()) {
