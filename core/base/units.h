@@ -9,15 +9,14 @@
 
 namespace jointer {
 
-std::string format_bytes(std::int64_t bytes);  // "43.3 GiB", "512 B"
-std::string format_tick_bytes(
-    std::int64_t bytes);                     // "16 GiB": the largest unit that needs no decimals
-std::string format_ms(double milliseconds);  // "612 ms", "1.003 s", "20.0 us"
-std::string format_ns(std::int64_t nanoseconds);   // like format_ms
-std::string format_count(std::int64_t count);      // "10,944"
-std::string format_flops(double flops);            // "167 TFLOP"
-std::string format_rate(double flops_per_second);  // "412 TFLOP/s"
-std::string format_percent(double fraction);       // "41.2%", "< 0.1%"
+std::string format_bytes(std::int64_t bytes);       // "43.3 GiB", "512 B"
+std::string format_tick_bytes(std::int64_t bytes);  // "16 GiB", "1536 MiB": no decimals
+std::string format_ms(double milliseconds);         // "612 ms", "1.003 s", "20.0 us"
+std::string format_ns(std::int64_t nanoseconds);    // like format_ms
+std::string format_count(std::int64_t count);       // "10,944"
+std::string format_flops(double flops);             // "167 TFLOP"
+std::string format_rate(double flops_per_second);   // "412 TFLOP/s"
+std::string format_percent(double fraction);        // "41.2%", "< 0.1%"
 // Three significant digits, or all digits of a larger integer, without an exponent: "0.0123",
 // "1.23", "123", "12,345".
 std::string format_significant(double number);
