@@ -54,9 +54,11 @@ enum class SymbolSource : std::uint8_t {
   given,        // the user's assumption
   capture,      // `assumed` in the capture
   hint,         // the value when the program was traced
-  replacement,  // equal to another symbol
-  balanced,  // an equal share of a sum of symbols that the capture asserts, within the symbol's range
-  fallback,  // unknown: the graph's first balanced share, or 64 if there is none, within the range
+  replacement,  // computed from other symbols
+  // An equal share of a sum of symbols that the capture asserts, within the symbol's range.
+  balanced,
+  // Unknown: the graph's first balanced share, or 64 if there is none, within the symbol's range.
+  fallback,
 };
 std::string_view to_string(SymbolSource source);
 
