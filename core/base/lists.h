@@ -17,16 +17,23 @@ struct Lists {
   [[nodiscard]] std::span<const T> of(std::size_t key) const {
     return std::span(all).subspan(first[key], first[key + 1] - first[key]);
   }
-  // The values of a key are in the order of the pairs. All keys must be less than `keys`.
-  static Lists of_pairs(std::span<const std::pair<std::uint32_t, T>> pairs, std::size_t keys) {
+  // `visit` is called twice with a function emit(key, value) and must emit the same pairs in the
+  // same order each time. The values of a key keep that order. All keys must be less than `keys`.
+  template <class Visit>
+  static Lists of_each(std::size_t keys, Visit visit) {
     Lists lists;
     lists.first.assign(keys + 1, 0);
-    for (const auto& [key, value] : pairs) ++lists.first[key + 1];
+    visit([&](std::size_t key, const T&) { ++lists.first[key + 1]; });
     for (std::size_t i = 0; i < keys; ++i) lists.first[i + 1] += lists.first[i];
-    lists.all.resize(pairs.size());
+    lists.all.resize(lists.first.back());
     std::vector<std::uint32_t> next(lists.first.begin(), lists.first.end() - 1);
-    for (const auto& [key, value] : pairs) lists.all[next[key]++] = value;
+    visit([&](std::size_t key, const T& value) { lists.all[next[key]++] = value; });
     return lists;
+  }
+  static Lists of_pairs(std::span<const std::pair<std::uint32_t, T>> pairs, std::size_t keys) {
+    return of_each(keys, [&](auto emit) {
+      for (const auto& [key, value] : pairs) emit(key, value);
+    });
   }
 };
 

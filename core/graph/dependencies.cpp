@@ -218,12 +218,11 @@ Dependencies::Dependencies(const Graph& graph) {
 
 void Dependencies::invert() {
   const std::size_t nodes = before_.first.size() - 1;
-  std::vector<std::pair<std::uint32_t, Dependency>> pairs;
-  pairs.reserve(before_.all.size());
-  for (std::size_t i = 0; i < nodes; ++i)
-    for (const Dependency& d : before(NodeId(i)))
-      pairs.push_back({d.node.value(), {NodeId(i), d.kind}});
-  after_ = Lists<Dependency>::of_pairs(pairs, nodes);
+  after_ = Lists<Dependency>::of_each(nodes, [&](auto emit) {
+    for (std::size_t i = 0; i < nodes; ++i)
+      for (const Dependency& d : before(NodeId(i)))
+        emit(d.node.index(), Dependency{NodeId(i), d.kind});
+  });
 }
 
 void Dependencies::find_walls(const Graph& graph) {
