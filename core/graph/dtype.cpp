@@ -13,7 +13,7 @@ struct Entry {
 };
 
 // In the order of DType.
-constexpr std::array<Entry, 46> kTypes{{
+constexpr std::array<Entry, 47> kTypes{{
     {"bfloat16", "bf16", 2, true},
     {"float16", "f16", 2, true},
     {"float32", "f32", 4, true},
@@ -25,6 +25,7 @@ constexpr std::array<Entry, 46> kTypes{{
     {"float8_e8m0fnu", "f8e8m0fnu", 1, true},
     {"float4_e2m1fn_x2", "f4e2m1fnx2", 1, true},
     {"complex32", "c32", 4},
+    {"bcomplex32", "bc32", 4},
     {"complex64", "c64", 8},
     {"complex128", "c128", 16},
     {"bool", "b8", 1},

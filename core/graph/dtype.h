@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// The element types of torch 2.11. Source: torch.dtype and torch.utils._dtype_abbrs.
+// The element types of torch 2.15. Source: torch.dtype and torch.utils._dtype_abbrs.
 enum class DType : std::uint8_t {
   bfloat16,
   float16,
@@ -19,6 +19,7 @@ enum class DType : std::uint8_t {
   float8_e8m0fnu,
   float4_e2m1fn_x2,
   complex32,
+  bcomplex32,
   complex64,
   complex128,
   boolean,
