@@ -16,9 +16,10 @@
 //   3. Aggressive: also without the allowlist; random, compute-intensive and reduction operators
 //      stay banned. This is the result if its ratio is below the budget.
 //   4. Collect the items, largest first: values that step 3 bans, that the backward needs, that
-//      share no storage with an input, and that are not tagged MUST_SAVE. The weight of an item is
-//      its bytes as a ratio; its value is the cost of recomputing it. If there are no items, the
-//      result is that of step 3; before torch 2.14, it was the inputs and the tagged values.
+//      share no storage with an input, and that are not tagged MUST_SAVE or MUST_CPU_OFFLOAD. The
+//      weight of an item is its bytes as a ratio; its value is the cost of recomputing it. Without
+//      items, the result is that of step 3; before torch 2.14, it was the inputs and the tagged
+//      values.
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //
@@ -161,8 +162,8 @@ Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watch
 
 namespace {
 
-// Explains why the knapsack saves some items and not others. It cannot distinguish items of the
-// same bytes and FLOPs: if it saves only some of them, their order decides.
+// Explains why the knapsack saves some items and not others. The knapsack cannot distinguish items
+// of the same bytes and FLOPs: if it saves only some of them, their order decides.
 class BudgetReasons {
  public:
   BudgetReasons(const Graph& joint, const BudgetedCut& chosen, double budget)

@@ -16,10 +16,11 @@
 namespace jointer {
 
 struct BudgetedCut {
-  std::vector<NodeId> saved;       // in torch's order, symbols included
-  std::optional<CutSolution> cut;  // the cut that saves them; nullopt if only inputs are saved
+  std::vector<NodeId> saved;  // in torch's order, symbols included
+  // The cut that saves them; nullopt if they were chosen without a cut.
+  std::optional<CutSolution> cut;
   // The banned values that the knapsack saves, and those that it leaves to be recomputed. Both are
-  // empty if a cut alone stays within the budget.
+  // empty if no knapsack was solved.
   std::vector<NodeId> kept, left;
 };
 
@@ -31,9 +32,9 @@ class ActivationBudget {
                    const PartitionOptions& options);
 
   // Ignores the budget in PartitionOptions. Error (usage): `budget` is not in 0..1, or
-  // MinCut::solve or solve_knapsack fails. Error (cancelled): `watcher` reports that the user has
-  // cancelled; it is also polled within each cut. Cost: one cut; the first call also solves three
-  // cuts and fills the knapsack's table.
+  // MinCut::solve or BudgetKnapsack::solve fails. Error (cancelled): `watcher` reports that the
+  // user has cancelled; it is also polled within each cut. Cost: at most one cut and one knapsack
+  // per call; up to three cuts and the knapsack's table are computed once.
   Result<BudgetedCut> choose(double budget, const Watcher& watcher = {});
 
  private:
@@ -48,7 +49,7 @@ class ActivationBudget {
   // The bytes of `values`, scaled so that 0 is the inputs alone and 1 is the whole cut.
   [[nodiscard]] double ratio(const std::vector<NodeId>& values) const;
   [[nodiscard]] Items find_items(const Bans& bans) const;
-  // Adds the value or, if it is a tuple, its elements.
+  // Adds the value or, if it is a tuple, those of its elements that are read.
   void add_elements(NodeId id, std::vector<NodeId>& saved) const;
 
   const Graph& joint_;
@@ -60,8 +61,8 @@ class ActivationBudget {
   Items items_;
 };
 
-// Overwrites the reasons for values that the knapsack decided about. `reasons`: indexed by node id,
-// from explain_plan.
+// Overwrites the reasons for the values that the knapsack saved or left, if `plan` agrees.
+// `reasons`: indexed by node id, from explain_plan.
 void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePlan& plan,
                     const PartitionOptions& options, std::vector<PlanReason>& reasons);
 

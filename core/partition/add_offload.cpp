@@ -3,8 +3,8 @@
 // Steps
 //   1. Find each value's placeholder in the backward, the last use of its storage in the forward (a
 //      use of a view counts), and its first reader in the backward.
-//   2. Add the new nodes, and redirect the readers: the output of the forward and the calls of the
-//      backward.
+//   2. Add the new nodes, and redirect the readers: the output of the forward and all readers in
+//      the backward.
 //   3. Order both halves, with the new calls inserted.
 // The value's placeholder in the backward is replaced by a placeholder with a different name and
 // device.
@@ -54,8 +54,8 @@ class Adder {
   // The nodes of one value.
   struct Slot {
     NodeId placeholder;  // the one that is replaced
-    NodeId reader;       // the first in the backward; none if only an output reads it
-    NodeId offload, waited, given, reload, back;
+    NodeId reader;       // the first call of the backward that reads it; none if there is none
+    NodeId offload, waited, given, reload, back;  // `given`: the new placeholder
   };
 
   Result<void> find_placeholders() {
@@ -140,7 +140,6 @@ class Adder {
     return pair_.intern(name);
   }
 
-  // A tensor like the value's, on a different device and in a separate storage.
   [[nodiscard]] TensorId tensor_on(const Node& like, DeviceId device, StorageId storage) {
     Tensor t = *pair_.single_tensor(like);
     const std::vector<Dim> shape(pair_.shape(t).begin(), pair_.shape(t).end());
@@ -214,7 +213,7 @@ class Adder {
                     source, device, on_device);
   }
 
-  // The index of the offloaded value that a placeholder of the backward receives, or -1.
+  // The index of the offloaded value that `placeholder` receives; -1 for other nodes.
   [[nodiscard]] std::int32_t slot_read_as(NodeId placeholder) const {
     const NodeId partner = pair_.node(placeholder).partner;
     return partner && partner.index() < slot_by_node_.size() ? slot_by_node_[partner.index()] : -1;
@@ -330,7 +329,8 @@ class Adder {
   Graph& pair_;
   std::span<const NodeId> values_;
   std::vector<std::int32_t> slot_by_node_;  // by node of the original pair, or -1
-  std::vector<StorageId> first_storage_;    // by tensor, before copies were added
+  // By tensor: its original storage; for a reloaded value, that of the placeholder it replaces.
+  std::vector<StorageId> first_storage_;
   std::vector<Slot> slots_;
   std::array<std::vector<std::int32_t>, 2> layers_;  // layers of each half's calls
   std::vector<std::size_t> index_;                 // by node: its index among the calls of its half

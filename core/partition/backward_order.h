@@ -10,9 +10,8 @@
 
 namespace jointer {
 
-// Puts the calls of an extracted half into the order in which they are emitted. In the backward, a
-// value is recomputed right before its first use, and calls that precede the backward proper are
-// dropped if only such calls need them. `inputs`: the inputs of the backward.
+// Put the calls of an extracted half into the order in which they are emitted. `inputs`: the inputs
+// of the backward.
 void arrange_forward(const Graph& joint, Partitioner partitioner, Half& forward);
 void arrange_backward(const Graph& joint, Partitioner partitioner, std::span<const NodeId> inputs,
                       std::span<const NodeId> tangents, Half& backward);

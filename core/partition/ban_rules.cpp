@@ -1,5 +1,5 @@
-// Finds the values that the backward may not recompute, in addition to the tagged ones: the
-// heuristics of torch._functorch.partitioners.solve_min_cut. The first rule that applies is the
+// Finds the values that the backward may not recompute: tagged values, and those that the
+// heuristics of torch._functorch.partitioners.solve_min_cut ban. The first rule that applies is the
 // reason.
 //
 // A forward call is banned if
@@ -11,7 +11,7 @@
 //      directly or through views. Views themselves are exempt;
 //   4. it is a reduction: its result has less than a quarter of the bytes of its inputs (the
 //      tensors among its positional arguments).
-// getitem and lift_fresh are exempt.
+// getitem is exempt from these rules; lift_fresh is exempt from 2 to 4.
 //
 // Used far apart: a reader that fuses with its input is banned if it comes, in the forward's
 // program order, after the first call that does not fuse with its input. The search for that call

@@ -32,7 +32,7 @@ enum class BanReason : std::uint8_t {
   not_allowed,  // its operator is not on the allowlist
   random,       // draws random numbers; only without the allowlist
   compute_intensive,
-  materialized,  // the backward needs it in memory: `by` reads it and does not fuse with it
+  materialized,  // the backward needs it in memory: `by` reads it or its view, without fusing
   reduction,     // far smaller than its inputs
   far_apart,     // reads `by`, which is also read much earlier
   long_chain,    // the end of a long chain of fusible calls that starts at `by`
@@ -58,8 +58,8 @@ struct Bans {
   std::vector<NodeId> banned;  // in the order of the decisions
 };
 
-// `allowed`: indexed by node id, true if no heuristic may ban the node; may be empty. Collectives
-// are always banned.
+// `allowed`: indexed by node id, true if the node must not be banned; ignored for collectives. May
+// be empty.
 Bans find_bans(const BanContext& context, const BanOptions& options,
                const std::vector<bool>& allowed);
 

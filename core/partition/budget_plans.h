@@ -20,7 +20,7 @@ namespace jointer {
 
 class BudgetPlans {
  public:
-  // Budgets are tried in multiples of 1/1000.
+  // `within` tries budgets that are multiples of 1/kParts.
   static constexpr int kParts = 1000;
 
   // `joint` has the effective tags. `options`: same as for min_cut, but the budget is ignored.
@@ -33,18 +33,18 @@ class BudgetPlans {
   BudgetPlans(const BudgetPlans&) = delete;
   BudgetPlans& operator=(const BudgetPlans&) = delete;
 
-  // The joint graph as cleaned by min_cut. Empty for a flat training step.
+  // The joint graph as min_cut prepares it (prepare_for_cut). Empty for a flat training step.
   [[nodiscard]] const Graph& joint() const { return joint_; }
   // The plan for a budget. Error (usage): the budget has no legal plan. Cost: one cut or knapsack.
   Result<SavePlan> plan(double budget);
 
   struct Fit {
     double budget = 0;
-    bool fits = false;  // if false, no budget tried fits, and `budget` has the lowest peak
+    bool fits = false;  // if false, no budget tried fits, and `budget` has the lowest peak of these
   };
-  // The largest budget found whose peak fits. `what_if` is for `joint()` or a graph with the same
-  // calls, and must be the same in all calls. Error (usage): no budget has a legal plan. Cost:
-  // at most 27 cuts, fewer if some peaks are already known.
+  // The largest budget found with a peak of at most `peak_bytes`. `what_if` describes `joint()` or
+  // a graph with the same calls; pass the same object each time. Error (usage): none of the budgets
+  // tried has a legal plan. Cost: at most 27 cuts, fewer if some peaks are already known.
   Result<Fit> within(const PlanWhatIf& what_if, std::int64_t peak_bytes);
 
  private:

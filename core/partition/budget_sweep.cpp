@@ -3,11 +3,11 @@
 // torch bisects the budgets in order of position, down to 1/1000 (visualize_memory_budget_pareto),
 // which takes up to a thousand cuts. Here, the next gap to divide is the most promising one: the
 // one whose two points span the largest area in peak and step time, both relative. As in torch, a
-// gap whose ends have the same estimates is not divided. A complete curve thus exists after a few
+// gap whose ends have the same estimates is not divided. A coarse curve thus exists after a few
 // cuts and is then refined, so even a cancelled search leaves one.
 //
-// A budget has no legal plan if it requires recomputing a value that cannot be recomputed. Such a
-// budget leaves a gap with only one point, which is halved toward that point.
+// A budget has no legal plan if it requires recomputing a value that cannot be recomputed. A gap
+// with such a budget at one end is halved; a gap with such budgets at both ends is not.
 //
 // Cost: per budget, a cut, a walk over the graph and the estimates of a plan.
 
@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "core/partition/cut_preparation.h"
@@ -24,10 +23,6 @@ namespace jointer {
 namespace {
 
 constexpr double kNarrowest = 1e-3;
-
-bool same_figures(const ParetoPoint& a, const ParetoPoint& b) {
-  return figures_of(a) == figures_of(b);
-}
 
 double part(std::int64_t a, std::int64_t b, std::int64_t whole) {
   return whole == 0 ? 0 : std::abs(static_cast<double>(a - b)) / static_cast<double>(whole);
@@ -129,11 +124,9 @@ Result<void> BudgetSweep::run() {
     if (gap.high - gap.low < 2 * kNarrowest || (!gap.low_point && !gap.high_point)) return 0;
     // One end has no point: use the width of the interval.
     if (!gap.low_point || !gap.high_point) return gap.high - gap.low;
-    const ParetoPoint& low = points_[*gap.low_point];
-    const ParetoPoint& high = points_[*gap.high_point];
-    if (same_figures(low, high)) return 0;
-    const Figures& a = figures_of(low);
-    const Figures& b = figures_of(high);
+    const Figures& a = figures_of(points_[*gap.low_point]);
+    const Figures& b = figures_of(points_[*gap.high_point]);
+    if (a == b) return 0;
     // A gap with no extent in one of the metrics is still divided, but last.
     constexpr double kMin = 1e-9;
     return std::max(part(a.peak_bytes, b.peak_bytes, std::max(a.peak_bytes, b.peak_bytes)) *

@@ -21,8 +21,9 @@ class BudgetSweep {
   static Result<std::unique_ptr<BudgetSweep>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                    const ParetoRequest& request);
 
-  // Solves budgets 0 and 1, then budgets between the points that are furthest apart. Error (usage):
-  // no budget has a legal plan; the message is that of the last budget.
+  // Adds the given points and solves budgets 1 and 0, then budgets between the points that are
+  // furthest apart. Error (usage): a given plan is not legal; or there are no points, because no
+  // budget has a legal plan (the message is that of the last budget).
   Result<void> run();
   // The points in the order in which they were found: first the given points, then those of the
   // budgets.
@@ -36,7 +37,8 @@ class BudgetSweep {
   BudgetSweep(const Graph& joint, const PlanWhatIf& what_if, const ParetoRequest& request);
 
   Result<void> add_given();
-  // Returns the index of the budget's point. Error (usage): the budget has no legal plan.
+  // Returns the index of the budget's point. Error (usage): the budget has no legal plan. Error
+  // (cancelled): the request's watcher reports that the user has cancelled.
   Result<std::size_t> try_budget(double budget);
   [[nodiscard]] Result<SavePlan> plan(double budget, const Watcher& watcher);
   void tell(const ParetoPoint& point);
@@ -52,8 +54,8 @@ class BudgetSweep {
   bool cancelled_ = false;
 };
 
-// The points that no other point beats in both metrics, by ascending peak; among equal points, the
-// first.
+// The points by ascending peak, without those for which another point has a peak and a step time
+// that are equal or lower; of equal points, the first stays.
 std::vector<ParetoPoint> pareto_front(std::vector<ParetoPoint> points);
 
 }  // namespace jointer

@@ -11,9 +11,9 @@
 //  - a call that the backward depends on with one that it does not: the value would have to be
 //    saved;
 //  - impure calls, including waits;
-//  - a buffer that auto_functionalized or a Triton kernel will write to, with any other buffer;
-//  - calls on different streams or memory pools (`custom`), and calls with numbers that differ in
-//    any bit.
+//  - a call whose result auto_functionalized or a Triton kernel writes to;
+//  - calls on different streams or memory pools (`custom`).
+// Since then, floating-point arguments are equal if their bits are; before, NaN equals nothing.
 //
 // Views of an erased call become views of its twin's storage. (torch leaves them described as views
 // of the erased call, and counts its memory a second time.)
@@ -250,7 +250,8 @@ class Merger {
     return *calls_.emplace(hash, NodeId{});
   }
 
-  // True if both are needed by the same half and run on the same stream and memory pool.
+  // True if the backward depends on both or on neither, and both run on the same stream and memory
+  // pool. Always true before torch 2.14.
   [[nodiscard]] bool belong_together(NodeId a, NodeId b) {
     return !is_strict_ || (is_for_backward_[a.index()] == is_for_backward_[b.index()] &&
                            place_of(graph_.node(a).custom) == place_of(graph_.node(b).custom));

@@ -22,8 +22,9 @@ struct CutOff {
   std::int64_t misplaced_bytes = 0;
 };
 
-// The cut-off that the fewest bytes contradict. nullopt if the plan does not decide by density,
-// that is, if no more bytes contradict a cut-off above or below all values. Cost: O(n log n).
+// The cut-off that misplaces the fewest bytes. nullopt if the plan does not decide by density, that
+// is, if a cut-off above or below all values misplaces no more bytes. If the plan recomputes all
+// values, the cut-off is the lowest density among those with bytes. Cost: O(n log n).
 std::optional<CutOff> cut_off(std::vector<WeighedValue> values);
 
 }  // namespace jointer

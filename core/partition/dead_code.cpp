@@ -33,9 +33,11 @@ void eliminate_dead_code(Graph& graph) {
     const Node& node = graph.node(order[i]);
     const bool stays = node.kind == NodeKind::placeholder || node.kind == NodeKind::output ||
                        is_read[order[i].index()] || is_impure(graph, node);
-    if (!stays) dead.push_back(order[i]);
-    if (stays)
-      for (const NodeId input : graph.inputs(node)) is_read[input.index()] = true;
+    if (!stays) {
+      dead.push_back(order[i]);
+      continue;
+    }
+    for (const NodeId input : graph.inputs(node)) is_read[input.index()] = true;
   }
   graph.erase(dead);
 }

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// True if a call stays even if nothing reads its result, because it writes, waits, checks or
-// prints.
+// True for a call that stays even if nothing reads its result, for example because it writes,
+// waits, checks or prints.
 bool is_impure(const Graph& graph, const Node& node);
 
 // Erases calls and constants that nothing needs. The graph must have one part.

@@ -5,15 +5,16 @@
 // tangents. In program order:
 //  - sizes are saved as symbols; subgraphs, assertions on sizes (since torch 2.13, also on tensors)
 //    and profiler marks are not saved;
-//  - a tuple, whose readers are all getitem, is not saved, but its elements are;
+//  - a tuple, whose readers are all getitem, is not saved; its elements are considered instead;
 //  - values tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch ignores) are saved, whether or not
 //    they are read;
-//  - impure calls are saved; if the graph has recompute tags, only waits may be impure;
+//  - impure calls other than waits are saved; they are an error if the graph has recompute tags;
 //  - if only the sizes of a value are read after the forward, those sizes are saved;
 //  - any other value that is read after the forward is saved, unless it is tagged for
 //    recomputation.
 //
-// Deviation: a call that returns no tensor and is not read as a tuple is skipped; torch fails.
+// Deviation: a call that does not return a single tensor and is not read as a tuple is skipped;
+// torch fails.
 //
 // Cost: linear in the edges.
 

@@ -14,8 +14,8 @@ struct DefaultChoice {
   std::vector<NodeId> values, symbols;  // each once, in the order in which torch finds them
 };
 
-// The graph's tags must be settled. Error (usage): the graph has both recompute tags and a call
-// with side effects that no tag saves.
+// The graph's tags must be settled. Error (usage): the graph has recompute tags, and a call of the
+// forward other than a wait has side effects and is not tagged to be saved.
 Result<DefaultChoice> choose_default(const Graph& joint);
 
 }  // namespace jointer

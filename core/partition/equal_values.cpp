@@ -7,7 +7,7 @@
 #include "core/partition/equal_values.h"
 
 #include <map>
-#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 

@@ -17,8 +17,7 @@ class EqualValues {
   // Cost: O(n log n) in the calls of the forward.
   EqualValues(const PairOrders& orders, const PlanTime& time);
 
-  // Equal values have the same number; calls outside the forward have the number 0, which no other
-  // call has.
+  // Equal values have the same number, starting at 1; everything but a call of the forward has 0.
   [[nodiscard]] std::uint32_t group(Place place) const { return group_[place]; }
 
  private:

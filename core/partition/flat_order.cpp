@@ -80,7 +80,7 @@ class FlatOrders::Nodes {
   [[nodiscard]] const Inserted& inserted(Node item) const {
     return inserted_[item - orders_.size() - 1];
   }
-  // The reloaded value that replaces `item`.
+  // The reloaded value that replaces `item`; kNever if there is none.
   [[nodiscard]] Node back(const PairOrder& order, Node item) const {
     if (is_inserted(item)) return PairOrder::kNever;
     const std::uint32_t value = order.value_of[item];
@@ -255,7 +255,7 @@ void FlatOrders::add_calls(PairOrder& order, const Nodes& nodes) const {
   const auto standing = remat.order();
   std::vector<std::uint8_t> is_moved(standing.size() + 1, 0);
   std::vector<std::vector<std::size_t>> raised;
-  std::vector<std::uint32_t> raised_at(standing.size() + 1, 0);  // from 1
+  std::vector<std::uint32_t> raised_at(standing.size() + 1, 0);  // index in `raised` + 1, or 0
   if (!remat.gathered().empty())
     for (auto& raise : remat.raises(standing)) {
       for (const std::size_t part : raise.parts) is_moved[part] = 1;

@@ -23,8 +23,8 @@ class FlatOrders {
   explicit FlatOrders(const PairOrders& orders);
 
   // `given`: indexed by position; nonzero for values that are not recomputed. Values that cannot be
-  // recomputed are added. Error (usage): a value cannot be offloaded. Cost: linear in nodes and
-  // edges.
+  // recomputed are never recomputed. Error (usage): an offloaded value is not `given` or cannot be
+  // offloaded. Cost: linear in nodes and edges.
   [[nodiscard]] Result<PairOrder> order(std::vector<std::uint8_t> given,
                                         std::span<const NodeId> offloaded) const;
 
@@ -37,14 +37,14 @@ class FlatOrders {
     bool found = false;
   };
   [[nodiscard]] Started collective_of_wait(const PairOrder& order, const StepCall& wait) const;
-  // True for a call of the backward, and for the copy of a call of the forward.
+  // False only for an original call of the forward.
   [[nodiscard]] bool is_backward(const StepCall& call) const {
     return call.kind != StepCall::Kind::original ||
            !orders_.has(call.place, PairOrders::of_forward);
   }
 
-  // The reason why `value` cannot be offloaded, in one sentence; empty if only Offloadable's rules
-  // can prevent it.
+  // The reason why `value` cannot be offloaded in a flat training step, in one sentence; empty if
+  // there is none. Does not check the rules of Offloadable.
   [[nodiscard]] std::string why_not_offloaded(Place value) const;
 
  private:

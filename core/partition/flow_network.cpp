@@ -154,7 +154,7 @@ Result<FlowNetwork::Cut> FlowNetwork::minimum_cut() const {
   }
   if (total >= kInfinite / 4)
     return fail(Error::Kind::usage,
-                "the sum of the graph's tensor sizes overflows 64 bits, so no cut can be computed");
+                "the sum of the graph's tensor sizes is too large, so no cut can be computed");
   Residual residual(left.size());
   for (const Arc& arc : kept)
     residual.add(arc.from, arc.to, is_infinite(arc) ? total + 1 : arc.capacity);

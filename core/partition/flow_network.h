@@ -34,8 +34,8 @@ class FlowNetwork {
     std::vector<bool> sink_side;  // by vertex
   };
   // The minimum cut nearest to the sink: its sink side is a subset of the sink side of every
-  // minimum cut. The capacity is kInfinite if no cut is finite. Error (usage): the sum of the
-  // capacities overflows 64 bits.
+  // minimum cut. If no cut is finite, the capacity is kInfinite and `sink_side` is empty. Error
+  // (usage): the finite capacities add up to about 2^61 or more.
   [[nodiscard]] Result<Cut> minimum_cut() const;
 
   [[nodiscard]] std::size_t vertex_count() const { return vertices_; }

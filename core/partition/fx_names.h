@@ -32,7 +32,7 @@ class FxNames {
   std::vector<long long> last_numbers_;  // by base
 };
 
-// Contains the names of one half, so that numbering continues as in torch for a graph that was read
+// Contains the names of one part, so that numbering continues as in torch for a graph that was read
 // from a file.
 FxNames names_of(const Graph& graph, PartId part);
 

@@ -1,9 +1,9 @@
 // Extracts one half of a joint graph, as torch._functorch.partitioners does.
 //
 // Starting from the half's inputs and from constants, in program order, a node is within reach if
-// everything that it reads is. Nodes that must be in the other half are out of reach; in the
-// backward, so are nodes that a write in the forward would overtake (write_order.cpp). Calls within
-// reach that nothing needs are dropped, unless they are impure (half_order.h).
+// everything that it reads is. Nodes that must be in the other half are out of reach; so are nodes
+// that would run on the wrong side of a write (write_order.cpp). Calls within reach that nothing
+// needs are dropped, unless they are impure (half_order.h).
 //
 // An output out of reach may still be provided by an input: the result of a copy_ that runs in the
 // backward, by the tensor that it copies into; the result of a higher-order operator that runs in
@@ -12,8 +12,6 @@
 // Cost: linear in the edges.
 
 #include "core/partition/half.h"
-
-#include <algorithm>
 
 #include "core/partition/half_order.h"
 #include "core/partition/write_order.h"

@@ -15,7 +15,7 @@ enum class HalfKind : std::uint8_t { forward, backward };
 // The calls of one half of a joint graph. The top of half.cpp describes how they are found.
 struct Half {
   std::vector<NodeId> calls;    // calls and constants, in the joint graph's order
-  std::vector<NodeId> reached;  // calls that the half could run, in that order; includes `calls`
+  std::vector<NodeId> reached;  // all that the half can run, in that order; includes `calls`
   std::vector<NodeId> outputs;  // the node that provides each output; none for a null
 };
 
@@ -29,8 +29,8 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
 NodeId stand_in(const Graph& joint, const NodePlaces& places, NodeId output,
                 const std::vector<bool>& is_within);
 
-// Among `id` and its ancestors, the first node that is out of reach although all its inputs are
-// within reach. `is_within`: indexed by node id.
+// Among `id`, which is out of reach, and its ancestors, a node that is out of reach although all
+// its inputs are within reach. `is_within`: indexed by node id.
 NodeId missing_ancestor(const Graph& graph, NodeId id, const std::vector<bool>& is_within);
 
 }  // namespace jointer

@@ -64,8 +64,8 @@ std::vector<NodeOf<Nodes>> find_needed(const Nodes& nodes, std::span<const NodeO
   return needed;
 }
 
-// Among `node` and its ancestors, finds the first node that is not available although all its
-// inputs are.
+// Among `node`, which is not available, and its ancestors, finds a node that is not available
+// although all its inputs are.
 template <class Nodes, class Marks>
 NodeOf<Nodes> find_missing(const Nodes& nodes, NodeOf<Nodes> node, const Marks& is_available) {
   while (true) {
@@ -175,8 +175,8 @@ void raise_getitems(const Nodes& nodes, std::vector<NodeOf<Nodes>>& calls) {
 }
 
 // default_partition eliminates dead code once more, with a predicate that treats everything but
-// functional collectives as impure. Collectives and waits that nothing reads are dropped; their
-// inputs stay, even if nothing needs them.
+// functional collectives as impure. Collectives and waits that nothing reads are dropped; all other
+// calls stay, even if nothing needs them.
 template <class Nodes>
 void drop_unread_collectives(const Nodes& nodes, std::span<const NodeOf<Nodes>> outputs,
                              std::vector<NodeOf<Nodes>>& calls) {

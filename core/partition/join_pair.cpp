@@ -6,16 +6,16 @@
 //
 // Steps
 //   1. Find what the nodes stand for. Undo random states and offloading, so that a new plan can
-//      decide about them: a call through a random state becomes a plain call, which is tagged for
-//      recomputation as it must have been; copies to the host and back are dropped.
+//      decide about them: a call through a random state becomes a plain call, which gets back its
+//      recompute tag if torch dropped it; copies to the host and back are dropped.
 //   2. Write the inputs: the forward's, then the tangents and other inputs of the backward alone.
 //   3. Write the calls: the forward's in their order, then the rest of the backward in its order,
 //      except for a few that a trace places elsewhere (joined_order.cpp).
 //   4. Return the model's outputs, then those of the backward.
 //   5. Remove the tags that the partitioner set and would set again, such as MUST_SAVE of
 //      collectives.
-// Nodes keep their names and descriptions. If a name is taken, the node gets the next number. Calls
-// through random states have lost their names and get those that torch.fx gives such calls.
+// Nodes keep their names and descriptions. If a name is taken, a number is appended. Calls through
+// random states have lost their names and get those that torch.fx gives such calls.
 //
 // Only recomputed calls are merged, with the calls that they repeat. Merging all common
 // subexpressions is left to the partitioner: min_cut does it where torch would, while pairs from
@@ -26,8 +26,8 @@
 // numbers or use memory after a write, are tagged must_be_in_backward.
 //
 // A pair does not show which of its MUST_SAVE tags at borders of regions were MUST_RECOMPUTE
-// before; these stay. A call through a random state may lack a description (torch drops it): its
-// value is assembled from the elements that the pair reads.
+// before; they stay MUST_SAVE. A call through a random state may lack a description (torch drops
+// it): its value is assembled from the elements that the pair reads.
 //
 // Cost: linear in the graph.
 //
@@ -218,7 +218,7 @@ class PairJoiner {
       made.policy = MemoryPolicy::must_recompute;
   }
 
-  // Gives the node the tag and the phase that it has in a joint graph.
+  // Gives the node the partitioner tag and the phase that it has in a joint graph.
   void mark(NodeId id) {
     const Node& from = pair_.node(id);
     Node& n = joint_.node(copy_.copy_of(id));
@@ -264,7 +264,7 @@ class PairJoiner {
     copy_.add_output(outputs_[kForwardPart.index()], returned, all.dump());
   }
 
-  // In the order of the forward's outputs.
+  // Lists saved values and symbols in the order of the forward's outputs.
   void find_plan() {
     std::set<NodeId> received;
     for (const NodeId id : nodes(kBackwardPart))

@@ -132,7 +132,7 @@ class Sorter {
     return true;
   }
 
-  // Rule 4: removes these copies from the calls. The forward's come before the backward's.
+  // Rule 4: removes the copies from the calls and returns them, the forward's first.
   std::vector<NodeId> take_copies() {
     std::vector<NodeId> copies;
     if (!matches_.writes().any()) return copies;
@@ -153,7 +153,7 @@ class Sorter {
     return !written.empty();
   }
 
-  // The number of calls at the end that only write to inputs.
+  // The number of calls at the end whose writes all go to inputs.
   [[nodiscard]] std::size_t last_copies(std::span<const NodeId> calls) const {
     std::size_t count = 0;
     std::vector<NodeId> written;
@@ -192,7 +192,7 @@ class Sorter {
   const Graph& pair_;
   const PairMatches& matches_;
   std::vector<NodeId> forward_, backward_;  // each in its own order
-  bool is_functional_ = true;               // true if none of these writes
+  bool is_functional_ = true;               // true if none of these calls writes
   // Calls that move up, indexed by the number of forward calls that must run before them.
   std::vector<std::vector<NodeId>> moved_;
 };

@@ -1,21 +1,21 @@
 // Classifies the nodes of a joint graph, as torch._functorch.partitioners.classify_nodes does.
 //
 // Placeholders are classified by their targets: those that contain `tangents`; `fwd_seed` or
-// `fwd_base_offset`; `bwd_seed` or `bwd_base_offset`; the rest are primals. If a capture lacks such
-// names, its roles decide.
+// `fwd_base_offset`; `bwd_seed` or `bwd_base_offset`; the rest are primals. A placeholder with the
+// role of a tangent is a tangent, whatever its target.
 //
 // The first outputs are the forward's. With descriptors, these are the outputs up to the last one
-// that a forward returns (a result, a mutated input, a forward's token or random offset). Without
-// descriptors, they are all outputs but one per primal if the targets name primals; otherwise, the
-// outputs up to the last one that does not depend on a tangent.
+// that a forward returns (such as a result, a mutated input, a forward's token or random offset).
+// Without descriptors, they are all outputs but one per primal if the targets name primals;
+// otherwise, the outputs up to the last one that is not a gradient.
 //
-// Backward: tangents, nodes that must be in it (they write and are tagged is_backward), and
+// Backward: tangents, nodes that must be in it because of writes or their partitioner tags, and
 // everything that reads from these; also the outputs of the backward, which may be computed
 // elsewhere.
 //
-// Forward: everything that its outputs are computed from, impure calls that nothing reads, and
-// calls that cannot be recomputed (unrepeatable.cpp). Parameters and buffers stay live whatever is
-// saved.
+// Forward: inputs, everything that its outputs are computed from, impure calls that nothing reads,
+// and calls that cannot be recomputed (unrepeatable.cpp). Parameters and buffers stay live whatever
+// is saved.
 //
 // Cost: linear in the edges.
 
@@ -165,11 +165,16 @@ std::size_t forward_output_count(const Graph& joint) {
   return count;
 }
 
-Result<JointParts> find_joint_parts(const Graph& joint) {
-  if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
+Result<void> check_joint(const Graph& graph) {
+  if (graph.is_pair() || graph.part(PartId(0)).kind != CaptureKind::joint)
     return fail(Error::Kind::usage,
                 "only a joint graph can be partitioned; this graph is of kind {}",
-                joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
+                graph.is_pair() ? "pair" : to_string(graph.part(PartId(0)).kind));
+  return {};
+}
+
+Result<JointParts> find_joint_parts(const Graph& joint) {
+  JOINTER_CHECK(check_joint(joint));
   const NodePlaces places(joint);
   JointParts parts;
   parts.depends_on_tangent.assign(joint.node_count(), false);

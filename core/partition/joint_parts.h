@@ -19,7 +19,7 @@ class NodePlaces {
 
   [[nodiscard]] bool is_forward(const Node& node) const;   // tagged as forward
   [[nodiscard]] bool is_backward(const Node& node) const;  // tagged as backward
-  // True if the node writes and must therefore stay where it was captured.
+  // True if the node must run in this half, because it writes or its partitioner tag says so.
   [[nodiscard]] bool must_be_forward(const Node& node) const;
   [[nodiscard]] bool must_be_backward(const Node& node) const;
   // A later call that writes to memory that `id` uses, so that `id` cannot run in the backward;
@@ -61,9 +61,11 @@ struct JointParts {
   // Indexed by node id: the node's position among the forward's nodes, including inputs, in program
   // order; kNotForward for all other nodes.
   std::vector<std::uint32_t> forward_position;
-  std::vector<bool> depends_on_tangent;  // tangents, and everything that must be in the backward
-  std::vector<bool> feeds_gradient;      // outputs of the backward
-  std::vector<bool> is_static;           // parameters and buffers, which are always live
+  // Tangents, nodes that must be in the backward for another reason, and everything that depends on
+  // these.
+  std::vector<bool> depends_on_tangent;
+  std::vector<bool> feeds_gradient;  // outputs of the backward
+  std::vector<bool> is_static;       // parameters and buffers, which are always live
 
   [[nodiscard]] bool is_forward(NodeId id) const {
     return forward_position[id.index()] != kNotForward;
@@ -80,7 +82,10 @@ bool is_symbolic_float(const Graph& graph, const Node& node);
 // The number of outputs that belong to the forward; these come first.
 std::size_t forward_output_count(const Graph& joint);
 
-// Error (usage): the graph is not a joint graph, or an output of the forward needs a tangent.
+// Error (usage): the graph is not a joint graph.
+Result<void> check_joint(const Graph& graph);
+
+// Error (usage): the graph is not a joint graph, or the forward cannot compute one of its outputs.
 Result<JointParts> find_joint_parts(const Graph& joint);
 
 }  // namespace jointer

@@ -3,8 +3,8 @@
 //
 // Terms
 //   quantum  1/10000. dp and sliding Hirschberg round weights and the budget to whole quanta, half
-//            to even, and add values as 32-bit floats. Both decide which of several equal sets is
-//            selected, so both follow torch exactly.
+//            to even, and add values as 32-bit floats. Rounding and precision decide which of
+//            several equal sets is selected, so both follow torch exactly.
 //   table    of dp: the best value by number of items and capacity. Only its last row is kept, and
 //            one byte per cell: whether the item changed the cell, which is all that backtracking
 //            needs.
@@ -16,12 +16,12 @@
 //                       saves each one that still fits.
 //   sliding_hirschberg  computes the best values of both halves of the items by capacity, splits
 //                       the capacity where their sum is largest (the first such point), and solves
-//                       each half for its share. Needs only one row of the table in memory.
+//                       each half for its share. Needs only single rows of the table in memory.
 //   knee_point          runs dp for 100 budgets from 0.001 to the given one; scales saved and
 //                       recomputed totals to 0..1; returns dp's answer for the budget nearest to
 //                       the origin. torch calls it dynamic_memory_budget_dp.
 //
-// Cost: dp is items x capacity in time and bytes; Hirschberg takes twice the time and one row;
+// Cost: dp is items x capacity in time and bytes; Hirschberg takes twice the time and three rows;
 // greedy is n log n; knee_point computes one table, where torch computes a hundred: the table for
 // the largest capacity contains the answers for all smaller ones.
 //
@@ -57,18 +57,18 @@ constexpr std::int64_t kLargestRow = std::int64_t{1} << 30;
 constexpr std::size_t kKneeBudgets = 100;
 constexpr double kKneeStart = 0.001;
 
+std::int64_t whole_quanta(double rounded) {
+  return rounded >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(rounded);
+}
 // Rounds half to even, as Python does; this is the default rounding mode.
 std::int64_t quanta(double fraction) {
-  const double scaled = std::nearbyint(fraction * kQuanta);
-  return scaled >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(scaled);
+  return whole_quanta(std::nearbyint(fraction * kQuanta));
 }
 std::int64_t quanta_up(double fraction) {
-  const double scaled = std::ceil(fraction * kQuanta);
-  return scaled >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(scaled);
+  return whole_quanta(std::ceil(fraction * kQuanta));
 }
 std::int64_t quanta_down(double fraction) {
-  const double scaled = std::floor(fraction * kQuanta);
-  return scaled >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(scaled);
+  return whole_quanta(std::floor(fraction * kQuanta));
 }
 
 // Items with integer weights.
@@ -325,8 +325,8 @@ Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, Knaps
 }
 
 // Saves more items that still fit, by value per weight, largest first. Added in a different order,
-// the weights of greedy's items can exceed the budget by a rounding error; the least dense item is
-// then removed.
+// the weights of greedy's items can exceed the budget by a rounding error; the least dense items
+// are then removed until they fit.
 void fill_up(const Knapsack& items, double budget, KnapsackAnswer& answer) {
   std::vector<bool> saved(items.weights.size(), false);
   for (const std::size_t i : answer.saved) saved[i] = true;

@@ -15,9 +15,8 @@
 namespace jointer {
 
 struct Knapsack {
-  // One per item: the share of the budget that it uses, and the benefit of saving it (the cost of
-  // recomputing it). Finite and not negative. In torch, weights are fractions of the total, so all
-  // weights add up to 1.
+  // One per item: its weight, in the unit of the budget, and the benefit of saving it (the cost of
+  // recomputing it). Finite and not negative.
   std::vector<double> weights, values;
 };
 
@@ -33,7 +32,7 @@ struct KnapsackAnswer {
 double saved_weight(const Knapsack& items, std::span<const std::size_t> saved);
 
 // Error (usage): an item or the budget is negative or not finite, the numbers of weights and values
-// differ, or the table would not fit in memory.
+// differ, or the table would be too large.
 Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, KnapsackSolver solver,
                                       BudgetRounding rounding = BudgetRounding::within);
 
@@ -54,12 +53,12 @@ class KnapsackTable {
   Knapsack items_;
   std::vector<std::int64_t> weights_;  // in quanta
   std::size_t columns_ = 0;            // capacities 0 .. columns - 1
-  std::vector<std::uint8_t> changed_;  // by item and capacity: 1 if the item is saved there
+  std::vector<std::uint8_t> changed_;  // by item and capacity: 1 if the item changes the best value
   std::vector<float> best_;            // by capacity: the best value of all items
 };
 
-// A knapsack that is solved under many budgets with the same solver and rounding. Fills torch's
-// table only once.
+// A knapsack that is solved under many budgets with the same solver and rounding. The dp solver
+// fills its table only once, for budgets up to 1.
 class BudgetKnapsack {
  public:
   BudgetKnapsack() = default;

@@ -6,17 +6,17 @@
 // Infinite arcs also lead
 //  - from the source to the entry of a node that cannot be recomputed (ban_rules.cpp);
 //  - from the entry of a node that is tagged for recomputation, or depends on a tangent, to the
-//    sink: it runs in the backward, and has no other arcs;
+//    sink: it runs in the backward, and no other arcs leave it;
 //  - from the exit of the backward's other outputs to the sink.
 // The values whose arcs are cut are saved: the forward is on the source's side, the backward on the
 // sink's. Among several minimum cuts, the one nearest to the sink is chosen: it saves the values
 // that are computed last.
 //
-// The capacity of a value is zero for a parameter or buffer; one for a symbolic integer, four for a
-// symbolic float; infinite for anything else that is not a tensor (a tuple). For a tensor it is the
-// tensor's bytes, times 1.1 for each edge to the backward (at least one, at most a hundred), and
-// twice that if all its readers fuse with it, so that no kernel would write it to memory. Opaque
-// objects that are computed only from the backward's state cost nothing.
+// The capacity of a value is zero for a parameter, a buffer or an opaque object; one for a symbolic
+// integer, four for a symbolic float; infinite for anything else that is not a tensor (a tuple).
+// For other tensors it is the tensor's bytes, times 1.1 for each edge to the backward (at least
+// one, at most a hundred), and twice that for a call whose readers all fuse with it, so that no
+// kernel would write it to memory.
 //
 // Deviation: torch counts a tensor with unbacked symbols in its shape as 4096 elements. Here
 // symbols have the values that the graph assumes.

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/base/result.h"
@@ -31,10 +30,10 @@ class MinCut {
  public:
   MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSource> tags = {});
 
-  // `allowed`: indexed by node id, true if no heuristic may ban recomputing the node (torch's
-  // dont_ban); may be empty. Error (cancelled): `watcher` reports that the user has cancelled.
-  // Error (usage): the backward needs a value that can be neither saved nor recomputed; the message
-  // names both ends of the path that no cut can break.
+  // `allowed`: see find_bans (torch's dont_ban). Error (cancelled): `watcher` reports that the user
+  // has cancelled. Error (usage): the backward needs a value that can be neither saved nor
+  // recomputed (the message names both ends of the path that no cut can break), or the tensors are
+  // too large to add up.
   [[nodiscard]] Result<CutSolution> solve(const BanOptions& options = {},
                                           const std::vector<bool>& allowed = {},
                                           const Watcher& watcher = {}) const;
@@ -42,14 +41,14 @@ class MinCut {
   // Indexed by node id: the bytes that torch counts for saving the node's value; a view counts in
   // full, a symbol as one byte.
   [[nodiscard]] std::span<const std::int64_t> bytes() const { return bytes_; }
-  // Indexed by node id: the number of edges from a forward value to its nearest reader in the
-  // backward; kFar if there is none.
+  // Indexed by node id: the number of edges from a forward value to the nearest node outside the
+  // forward that depends on it; kFar if there is none. 0 for nodes outside the forward, except the
+  // output, which has kFar.
   [[nodiscard]] std::span<const std::uint32_t> distance_to_backward() const { return distance_; }
   static constexpr std::uint32_t kFar = 1'000'000'000;
 
-  // The capacity of a node's arc: the bytes of the node's value, increased if it is far from the
-  // backward or if no kernel would otherwise write it to memory; FlowNetwork::kInfinite if it
-  // cannot be saved.
+  // The capacity of a node's arc: the cost of saving its value, as the top of min_cut.cpp defines
+  // it; FlowNetwork::kInfinite if it cannot be saved.
   [[nodiscard]] std::int64_t capacity(NodeId id) const;
 
   [[nodiscard]] const Users& users() const { return users_; }

@@ -13,9 +13,10 @@
 // too early stalls the compute stream.
 //
 // The layers above are stretches: runs of calls of one layer. A call outside any layer belongs to
-// the stretch around it. In a graph without layers, the wait follows its copy directly. At the same
-// position, copies to the host are in the order of the values, and copies back in the order of
-// their first use, so that none queues behind a copy that is needed later.
+// the stretch before it, and the calls before the first layer form a stretch. In a graph without
+// layers, the wait follows its copy directly. At the same position, copies to the host are in the
+// order of the values, and copies back in the order of their first use, so that none queues behind
+// a copy that is needed later.
 //
 // Source: torchtitan's apply_cpu_offload_pass, which waits one layer later and reloads one layer
 // ahead. Operator names come from later versions of torch, node names from torch's activation
@@ -40,7 +41,6 @@ std::vector<std::size_t> stretches(std::span<const std::int32_t> layers) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (layers[i] >= 0 && layers[i] != layer) {
-      // Calls before the first layer form a separate stretch.
       if (layer >= 0 || i > 0) ++count;
       layer = layers[i];
     }

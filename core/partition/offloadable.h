@@ -8,7 +8,7 @@
 
 namespace jointer {
 
-// Determines which forward values can be copied to the host and back.
+// Determines which values can be copied to the host and back.
 class Offloadable {
  public:
   // `graph` must outlive this object and keep its order.

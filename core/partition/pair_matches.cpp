@@ -220,7 +220,7 @@ Result<void> PairMatches::find_inputs() {
   return {};
 }
 
-// True for a synchronous copy of a tensor to another device.
+// True for a synchronous copy of a tensor to a device.
 bool PairMatches::is_plain_copy(NodeId id) const {
   if (!is_call(id) || target(id) != "prims.device_put.default") return false;
   const Node& n = pair_.node(id);
@@ -251,8 +251,8 @@ std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
   return calls;
 }
 
-// The calls that copy `given` back to `device`; nullopt if the backward uses `given` in any other
-// way.
+// The calls that copy `given` back to `device`, and the results; nullopt if the backward uses
+// `given` in any other way.
 std::optional<PairMatches::Reloads> PairMatches::reloads_of(NodeId given, DeviceId device) const {
   Reloads found;
   for (const NodeId copy : users_.of(given)) {
@@ -342,14 +342,14 @@ bool PairMatches::is_bound(NodeId id) const {
          effects.has(Effects::separates);
 }
 
-// True if a call between these two writes to memory that they use.
+// True if a call between these two writes to memory that `first` uses.
 bool PairMatches::is_overwritten(NodeId first, NodeId again) const {
   if (!writes_.any() || !is_call(first)) return false;
   const NodeId write = writes_.next_write(first, [](NodeId) { return true; });
   return write && pair_.position(write) < pair_.position(again);
 }
 
-// The call of the forward that this call repeats; none if there is no such call.
+// The call or constant of the forward that `id` repeats; none if there is none.
 NodeId PairMatches::first_of(NodeId id) const {
   const Node& n = pair_.node(id);
   const NodeId first = pair_.find(kForwardPart, pair_.name(id));

@@ -38,17 +38,18 @@ class PairMatches {
   [[nodiscard]] std::size_t own_outputs() const { return own_outputs_; }
   // The node whose value `id` has; usually `id` itself.
   [[nodiscard]] NodeId now(NodeId id) const;
-  // True for random states and transfers, which a joint graph lacks.
+  // True for nodes that a joint graph lacks: random states, elements of calls that also return a
+  // state, and transfers.
   [[nodiscard]] bool is_dropped(NodeId id) const { return is_dropped_[id.index()]; }
   // True if the node becomes a node of the joint graph.
   [[nodiscard]] bool is_own(NodeId id) const {
     return !is_dropped_[id.index()] && stands_for_[id.index()] == id &&
            pair_.node(id).kind != NodeKind::output;
   }
-  // True for a call that has to stay in the backward: it draws numbers, has an effect, or uses
-  // memory after a write.
+  // True for a call that has to stay in the backward: it draws different numbers, has an effect, or
+  // uses memory after a write.
   [[nodiscard]] bool is_late(NodeId id) const { return is_late_[id.index()]; }
-  // In the forward's order.
+  // The calls through random states, in the forward's order.
   [[nodiscard]] const std::vector<Random>& random() const { return random_; }
   // The value that was copied to the host if `saved` is the copy; otherwise none.
   [[nodiscard]] NodeId copied_to_host(NodeId saved) const;

@@ -12,10 +12,11 @@
 //      the end. A call that writes is never available in the half that it does not belong to.
 //   2. Order the backward as the autograd engine does (half_order.h).
 //   3. Forward: as in step 1, with the saved values among its outputs, in the joint graph's order.
-//   4. A random call on the CPU that runs in both halves saves the state of its generator
-//      (random_states.cpp): add the two calls that read it.
-//   5. If the graph writes in place, check that each call sees the same memory contents as in the
+//   4. If the graph writes in place, check that each call sees the same memory contents as in the
 //      joint graph (write_order.cpp).
+//   5. A random call on the CPU that runs in both halves saves the state of its generator
+//      (random_states.cpp): add the two calls that read its result.
+//   6. Add the copies of offloaded values (offload_transfers.cpp).
 //
 // half.cpp and backward_order.cpp do the same on the graph itself; here, nodes are reached through
 // arrays that are built once per graph. Cost: linear in nodes and edges, plus sorting the
@@ -141,7 +142,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     return;
   }
   const std::size_t forward_count = forward_output_count(joint);
-  std::vector<bool> is_within;  // by node of the forward; built on first use
+  std::vector<bool> is_within;  // by node: true if of_forward; filled on first use
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     NodeId output = outputs[i].node;
     if (!output) continue;
@@ -158,7 +159,8 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
 
 PairOrders::~PairOrders() = default;
 
-// Finds the run of the backward that reads the most values of the forward.
+// Marks the run of the backward that reads the most values of the forward, and the values that the
+// rest of the backward reads.
 void PairOrders::find_region() {
   std::vector<NodeId> region;
   std::size_t most = 0;

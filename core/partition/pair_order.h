@@ -107,17 +107,18 @@ class PairOrders {
     is_copy = 1 << 3,      // aten.copy_, which the reordering keeps
     of_backward = 1 << 4,  // a placeholder that only the backward has, such as a tangent
     is_tangent = 1 << 5,
-    only_forward = 1 << 6,  // writes, and is not tagged as backward
-    only_backward =
-        1 << 7,           // writes as part of the backward, or uses memory that such a call wrote
-    has_effect = 1 << 8,  // stays even if nothing reads it
+    only_forward = 1 << 6,   // NodePlaces::must_be_forward
+    only_backward = 1 << 7,  // NodePlaces::must_be_backward, or is_late
+    has_effect = 1 << 8,     // stays even if nothing reads it
     is_wait = 1 << 9,
     is_symbolic = 1 << 10,  // its value is a symbolic number
-    of_forward = 1 << 11,   // does not depend on a tangent
+    // Depends neither on a tangent nor on a node that must be in the backward. Flat training step:
+    // a node of the forward.
+    of_forward = 1 << 11,
     is_start = 1 << 12,     // starts a collective
     is_constant = 1 << 13,  // read from the module
     is_functional_collective = 1 << 14,
-    is_overtaken = 1 << 15,  // uses memory that the forward writes to later
+    is_overtaken = 1 << 15,  // NodePlaces::overtaken_by finds a write
     in_region = 1 << 16,     // flat training step: a call in the recomputing part of the backward
     read_outside = 1 << 17,  // flat training step: a value that another part of the backward reads
   };
@@ -163,13 +164,13 @@ class PairOrders {
   [[nodiscard]] const FlatOrders* flat() const { return flat_.get(); }
 
   // The order of both halves under a plan. Error (usage): the backward needs a value that is
-  // neither saved nor recomputable (the message names it), or a call would run after a write that
-  // it must precede. Cost: linear in nodes and edges.
+  // neither saved nor recomputable (the message names it), a call would run after a write that it
+  // must precede, or a value cannot be offloaded. Cost: linear in nodes and edges.
   [[nodiscard]] Result<PairOrder> order(const SavePlan& plan) const;
 
   // The calls of the backward, not in their final order, if the values in `given` (indexed by
-  // position) are available. In the result, `saved` contains the values that the backward reads,
-  // and `forward` is empty.
+  // position) are available. In the result, `saved` and `symbols` contain the given values that the
+  // backward reads, and `forward` is empty. For a flat training step, returns its complete order.
   [[nodiscard]] Result<PairOrder> backward_calls(std::span<const std::uint8_t> given) const;
 
  private:
@@ -208,8 +209,9 @@ class PairOrders {
   std::unique_ptr<const FlatOrders> flat_;
 };
 
-// Visits the operations of a half in order. Calls `part` for a call that only reads a part of the
-// previous call's result, `call` for any other call, and `copy` for a copy to the host or back.
+// Visits the operations of a half in order. Calls `call` for a call, `part` for the second and
+// third occurrence of a call that saves the state of its generator, and `copy` for a copy to the
+// host or back or its wait.
 template <class OnCall, class OnPart, class OnCopy>
 void walk_half(const PairOrders& orders, const PairOrder& order, bool backward, OnCall call,
                OnPart part, OnCopy copy) {

@@ -33,8 +33,8 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kLimits = 10;      // searches for the curve
-constexpr std::size_t kSmall = 1500;     // up to this many nodes, searches for limits use them, too
-constexpr std::size_t kStartPart = 3;    // each of these uses 1 / kStartPart of the effort
+constexpr std::size_t kSmall = 1500;     // maximum nodes of a small graph
+constexpr std::size_t kStartPart = 3;    // the short searches use 1 / kStartPart of the effort
 constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one of the plans in each
 constexpr int kReservedRounds = 4;       // searches for a limit on reserved memory
 constexpr std::size_t kJudged = 16;      // plans whose reserved bytes are computed after each round

@@ -54,7 +54,7 @@ struct ParetoRequest {
   // Presets and plans that the user has kept. The search computes their estimates, except for pairs
   // of other partitioners or in a different order, whose estimates must be given.
   std::vector<ParetoPoint> given;
-  // Maximum number of budgets to try as long as wide gaps between points remain.
+  // Maximum number of budgets to try; fewer if the gaps between points become too narrow.
   std::size_t max_budgets = 64;
   // The user's policies, indexed by node id, which every plan of the search respects; may be empty.
   std::vector<MemoryPolicy> policies;
@@ -73,9 +73,8 @@ struct ParetoCurve {
   std::vector<ParetoPoint> budgets;
 };
 
-// The best plans found from the lowest peak to the shortest step, by ascending peak, so that step
-// time never increases: points that no other point beats in both metrics. `joint`: the graph of
-// `what_if` (Partition::joint), possibly with other tags.
+// The best plans found, from the lowest peak to the shortest step: by ascending peak and descending
+// step time. `joint`: the graph of `what_if` (Partition::joint), possibly with other tags.
 // Deterministic. Error (usage): same as partition, unless only some budgets have no legal plan.
 // Error (cancelled): the search was cancelled before any point was found.
 Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
@@ -85,13 +84,12 @@ struct Fit {
   ParetoPoint point;  // the best one that fits or, if none fits, the nearest
   bool fits = false;
   // For a limit on the peak: a lower bound on the step time of all plans within it. 0 for other
-  // limits.
+  // limits, and if `fits` is false.
   std::int64_t bound_ns = 0;
 };
 
 // The fastest plan found whose peak, in the memory that the request limits, is at most
-// `peak_bytes`. If Fit::fits is true, the peak that `what_if` computes never exceeds the limit. The
-// point includes its reserved bytes.
+// `peak_bytes`. The point includes the reserved bytes if the plan is min_cut's.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 

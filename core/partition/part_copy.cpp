@@ -9,7 +9,8 @@
 namespace jointer {
 namespace {
 
-// Adds the members of `more` that `text` lacks, including those in nested objects.
+// Adds the members of the JSON object `more` that `text` lacks, including the members of nested
+// objects and the elements of arrays.
 std::string merged(const std::string& text, const std::string& more) {
   if (text.empty() || more.empty() || text == more) return text.empty() ? more : text;
   auto known = parse_json(text, "symbols");
@@ -97,7 +98,7 @@ void PartCopy::add_tables(PartId of) {
   add_groups(of);
 }
 
-// Both halves of a pair share their groups.
+// Reuses groups of the same name, since both halves of a pair share their groups.
 void PartCopy::add_groups(PartId of) {
   for (const GroupId id : from_.part(of).groups) {
     const ProcessGroup& group = from_.group(id);
@@ -236,7 +237,8 @@ void PartCopy::find_storages(const Node& node) {
   }
 }
 
-// Copies everything but the arguments, kind and target.
+// Copies the members that do not refer to other nodes. The caller must set the arguments and
+// target.
 Node PartCopy::copied_members(const Node& node) {
   find_storages(node);
   Node copy = node;
@@ -417,7 +419,7 @@ void PartCopy::copy_table_entries(PartId of, OrderedJson& constants) {
 
 void PartCopy::finish_constants() {
   auto kept = OrderedJson::parse(to_.part(part_).constants, nullptr, false);
-  // The first copied part comes with all its constants.
+  // A new part has all constants of the part from which it was made.
   if (!kept.is_object() || is_first_) kept = OrderedJson::object();
   bool any = false;
   for (const PartId of : of_) {

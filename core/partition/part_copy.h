@@ -19,14 +19,14 @@ class PartCopy {
   // Adds a part to `to` with the groups, symbols and kernels of the part `of` in `from`. Both
   // graphs must outlive this object.
   PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of = PartId(0));
-  // Copies into an existing part of `to`, and adds the symbols and groups that it lacks.
+  // Copies into the existing part `into` of `to`, and adds the symbols and groups that it lacks.
   PartCopy(const Graph& from, Graph& to, PartId into, PartId of);
 
-  // Prepares for copying nodes of another part as well: adds the symbols and groups that the target
-  // lacks.
+  // Prepares for copying nodes of another part of `from` as well: adds the symbols and groups that
+  // the target part lacks.
   void include(PartId of);
-  // Makes readers of `id` read the copy of `other` instead, and turns views of `id` into views of
-  // that copy. `other` must have been copied.
+  // Makes readers of `id` that are copied later read the copy of `other` instead, and turns views
+  // of `id` into views of that copy. `other` must have been copied.
   void copy_from(NodeId id, NodeId other);
 
   // Appends a copy whose arguments refer to the earlier copies. Storages, module stacks and stack
@@ -55,16 +55,16 @@ class PartCopy {
     std::string_view name;
     std::size_t first = 0;
     std::string_view keyword;  // may be empty
-    NodeId described;          // the node with its value, module, stack trace and tags
+    NodeId described;          // the node that has the call's value, module, stack trace and tags
     // If the value is missing: nodes with the elements of the tuple; none for unknown elements.
     std::vector<NodeId> elements = {};
   };
   NodeId copy_unwrapped(NodeId id, const Unwrapping& unwrapping);
   // Copies the node as a getitem with these arguments that returns the node's value.
   NodeId copy_as_getitem(NodeId id, std::string_view name, const Argument& args);
-  // Appends a node that is not a copy; its strings and arguments belong to the new graph.
+  // Appends a node that is not a copy; its strings and arguments must belong to `target()`.
   NodeId add(Node node);
-  // Appends the output: a tuple of `values`, which are nodes of the new graph, or none for a null.
+  // Appends the output: a tuple of `values`, which are nodes of `target()`, or none for a null.
   // Its name and target come from `like`. `desc`: JSON; may be empty.
   NodeId add_output(NodeId like, std::span<const NodeId> values, std::string_view desc);
   // Writes the descriptions of the copied constants.

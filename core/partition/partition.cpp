@@ -42,7 +42,7 @@ Result<Partition> partition_default(Graph joint, Partitioner partitioner) {
                    .cut_capacity = 0};
 }
 
-// Checks that a pair can be emitted from the result.
+// Checks that a pair can be emitted from a result whose graph writes in place.
 Result<void> check_writes(const Partition& found, Partitioner partitioner) {
   if (!LastWrites(found.joint).any()) return {};
   return PairOrders(found.joint, partitioner).order(found.plan).map([](const PairOrder&) {});
@@ -74,10 +74,7 @@ Result<Partition> partition_min_cut(Graph joint, const PartitionOptions& options
 }  // namespace
 
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options) {
-  if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
-    return fail(Error::Kind::usage,
-                "only a joint graph can be partitioned; this graph is of kind {}",
-                joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
+  JOINTER_CHECK(check_joint(joint));
   JOINTER_CHECK(options.watcher.at(0));
   Graph copy = joint;
   if (options.ignore_tags) drop_tags(copy);

@@ -20,11 +20,11 @@ enum class Partitioner : std::uint8_t { min_cut, default_partition };
 
 enum class KnapsackSolver : std::uint8_t { dp, greedy, sliding_hirschberg, knee_point };
 
-// torch's solvers round weights to 1/10000 of the total, so the values that they save can exceed
-// the budget.
+// Except for greedy, torch's solvers round weights to 1/10000, so the values that they save can
+// exceed the budget.
 enum class BudgetRounding : std::uint8_t {
   torch,   // torch's set, even if it exceeds the budget
-  within,  // the same set if it fits; otherwise, the best set that fits
+  within,  // the same set if it fits; otherwise, a set that fits (knapsack.cpp)
 };
 
 struct PartitionOptions {
@@ -37,7 +37,7 @@ struct PartitionOptions {
   // The knapsack's cost of recomputing a node. If empty: FLOPs, at least one, as torch's "flops"
   // estimator counts them.
   std::function<double(NodeId)> recompute_cost;
-  // Polled about every ten milliseconds in a graph of 50,000 nodes.
+  // Polled between the steps of the algorithm.
   Watcher watcher;
 };
 
@@ -54,17 +54,18 @@ struct PlanReason {
     searched,         // a search for a plan within a limit chose it
     person,           // decided by the user
     chain,            // `node` is recomputed from it
-    region,           // a recomputed region starts from it
+    region,           // a recomputed region starts from it or reads it
   };
   Kind kind = Kind::none;
-  NodeId node;       // banned: the reader that is too far or does not fuse; chain: what needs it;
-                     // cut, if recomputed: the saved value that it is computed from, if any
+  // banned: Ban::by; chain: the call that reads it; cut and knapsack, if recomputed: the saved value
+  // that it is computed from. None for other kinds, and if there is no such node.
+  NodeId node;
   std::string text;  // one sentence for the user
 };
 
 struct Partition {
-  // The graph after the partitioner has eliminated dead code and common subexpressions. Ids are the
-  // same as in the given graph.
+  // The graph with the tags that the partitioner followed; after min_cut, also without dead code
+  // and common subexpressions. Ids are the same as in the given graph.
   Graph joint;
   SavePlan plan;
   std::vector<PlanReason> reasons;  // by node of `joint`
@@ -82,8 +83,8 @@ Result<Partition> partition(const Graph& joint, const PartitionOptions& options 
 // the host after their last use in the forward and return in the backward. `partitioner`: the
 // partitioner whose rules apply; default_partition leaves some dead compute in the backward, and
 // keeps the joint graph's order if nothing is tagged for recomputation. Error (usage): the backward
-// needs a value that can be neither saved nor recomputed (the message names it), or a call would
-// run after a write that it must precede.
+// needs a value that can be neither saved nor recomputed (the message names it), a call would run
+// after a write that it must precede, or a value cannot be offloaded.
 Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
                         Partitioner partitioner = Partitioner::min_cut);
 

@@ -9,13 +9,6 @@
 #include "core/partition/recompute_chains.h"
 
 namespace jointer {
-namespace {
-
-bool is_tensor(const Graph& graph, NodeId id) {
-  return graph.node(id).value.kind == Value::Kind::tensor;
-}
-
-}  // namespace
 
 std::optional<Keep> keep_of(MemoryPolicy policy) {
   switch (policy) {
@@ -56,11 +49,12 @@ Result<std::vector<SaveCandidate>> PlanWhatIf::State::candidates(const SavePlan&
   for (const Place p : order.forward) runs_first[p] = 1;
   for (const Place p : order.saved)
     if (orders.has(p, PairOrders::is_call)) is_candidate[p] = 1;
-  for (const Place p : order.backward)
+  for (const Place p : order.backward) {
+    const Node& node = graph.node(orders.node(p));
     if (orders.has(p, PairOrders::is_call) && orders.has(p, PairOrders::of_forward) &&
-        is_tensor(graph, orders.node(p)) &&
-        (runs_first[p] || graph.node(orders.node(p)).phase == Phase::forward))
+        node.value.kind == Value::Kind::tensor && (runs_first[p] || node.phase == Phase::forward))
       is_candidate[p] = 2;
+  }
 
   std::vector<std::uint8_t> is_there(orders.size(), 0), is_taken(memory.storage_count(), 0);
   std::vector<Place> values;
@@ -110,7 +104,7 @@ Result<std::vector<SaveCandidate>> PlanWhatIf::saved_at(const SavePlan& plan,
   JOINTER_TRY(const std::vector<SaveCandidate> all, s.candidates(plan, order));
   std::vector<std::uint8_t> is_alive(s.orders.size(), 0);
   for (const PlanMemory::Life& life : s.memory.saved_lives(order))
-    if (life.first <= point && point < life.last) is_alive[life.producer] = 1;
+    if (life.first <= point && point < life.last) is_alive[life.value] = 1;
   std::vector<SaveCandidate> alive;
   for (const SaveCandidate& candidate : all)
     if (is_alive[s.orders.place(candidate.node)]) alive.push_back(candidate);

@@ -16,6 +16,7 @@
 #include "core/partition/random_states.h"
 
 namespace jointer {
+
 std::string PlanWhatIf::State::why_not_saved(Place place) const {
   const NodeId id = orders.node(place);
   if (orders.has(place, PairOrders::is_placeholder))
@@ -177,21 +178,7 @@ Result<PlanChange> PlanWhatIf::apply_policies(const SavePlan& base,
     const MemoryPolicy was = id.index() < solved.size() ? solved[id.index()] : MemoryPolicy::none;
     const MemoryPolicy is = id.index() < now.size() ? now[id.index()] : MemoryPolicy::none;
     if (is == was) continue;
-    switch (is) {
-      case MemoryPolicy::none:
-        break;
-      case MemoryPolicy::must_save:
-      case MemoryPolicy::prefer_save:
-        decisions.emplace_back(id, Keep::save);
-        break;
-      case MemoryPolicy::prefer_recompute:
-      case MemoryPolicy::must_recompute:
-        decisions.emplace_back(id, Keep::recompute);
-        break;
-      case MemoryPolicy::must_cpu_offload:
-        decisions.emplace_back(id, Keep::offload);
-        break;
-    }
+    if (const std::optional<Keep> keep = keep_of(is)) decisions.emplace_back(id, *keep);
   }
   if (decisions.empty()) return PlanChange{.plan = base, .refused = {}, .saved = {}};
   return state_->decide(base, decisions);

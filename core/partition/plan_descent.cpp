@@ -4,8 +4,8 @@
 //   change   another decision for one value: save, recompute or offload it.
 //   group    the changes of one kind to values of one operator and size: in a graph of equal
 //            layers, one per layer. Their effects are alike, except where the peak is.
-//   outcome  of a change: it is impossible, makes the step longer, raises the peak above the limit,
-//            is no better, or is better.
+//   outcome  of a change: it is impossible, makes the step too long or the peak too high for a
+//            better plan, is no better, or is better.
 //
 // Steps
 //   1. Try the groups by kind (save recomputed values, save offloaded values, offload recomputed
@@ -14,7 +14,7 @@
 //      parts whose ends differ in their outcome. Continue from a better plan immediately: try the
 //      rest of the part together, since equal layers often change together.
 //   3. If a group improved the plan, try all others again. If none did and `all` is set, also try
-//      each change of the groups in which a change exceeded the limit, since the bytes that a
+//      each change of the groups in which a change makes the peak too high, since the bytes that a
 //      change adds at the peak depend on its position. If there are few changes, try each change of
 //      all groups.
 //

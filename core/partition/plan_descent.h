@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -43,8 +42,9 @@ class PlanDescent {
   };
   // Similar changes, in program order.
   using Group = std::vector<Change>;
-  // Changes to try in each group. `some`: both ends of the group, and changes between those whose
-  // outcomes differ. `most`: also all changes of a group in which one exceeded the limit.
+  // Changes to try in each group. `some`: both ends and the middle of the group, and changes
+  // between those whose outcomes differ. `most`: also all changes of a group in which one is
+  // `higher`.
   enum class Tried : std::uint8_t { some, most, all };
   enum class Outcome : std::uint8_t { unknown, impossible, longer, higher, no_better, better };
 
@@ -60,7 +60,8 @@ class PlanDescent {
   Outcome take(Judged& judged);
   Outcome attempt(const Change& change);
   Outcome attempt_together(std::span<const Change> changes);
-  // Tries the changes of the first group; the other groups are tried next.
+  // Tries the changes of the first group; the caller tries the other groups next. Returns true if
+  // the plan became better.
   bool improve_by(std::span<const Group> groups, Tried tried);
 
   const Graph& joint_;

@@ -200,7 +200,7 @@ class SharedStorages {
   std::vector<Both> values_;
   std::unordered_map<std::string_view, std::size_t> by_name_;
   std::vector<std::size_t> parents_;
-  std::vector<bool> is_of_input_;  // by root: the storage belongs to an input
+  std::vector<bool> is_of_input_;  // by root: the storage belongs to an input or a constant
 };
 
 // The size of a change, by which changes are sorted.

@@ -63,11 +63,11 @@ struct PlanChangeLayers {
 };
 
 struct PlanDifference {
-  // The values whose policy, bytes or time changed, in program order of the second graph. The sums
-  // over these rows are the differences between the plans' estimates. Values of one storage, such
-  // as a tensor and its views, share one row, that of the first value that a plan saves or
-  // offloads. Values that are free and that neither plan saves, and free views of inputs, are left
-  // out.
+  // The values whose policy, bytes or time changed, in program order of the second graph; values
+  // that it lacks come last. The sums over these rows are the differences between the plans'
+  // estimates. Values of one storage, such as a tensor and its views, share one row, that of the
+  // first value that a plan saves or offloads. Values whose bytes and time are unchanged are left
+  // out if neither plan saves or offloads them, or if they are views of inputs.
   std::vector<PlanChangeRow> rows;
 
   [[nodiscard]] bool empty() const { return rows.empty(); }
@@ -91,8 +91,8 @@ std::vector<PlanTransition> transitions(const PlanDifference& difference,
 enum class PlanGrouping : std::uint8_t { layer, target };
 // Layers in their order, then values outside of layers; operators with the most bytes first.
 std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGrouping grouping);
-// The groups by layer. Adjacent layers share an entry if their values have the same modules below
-// the layer and the same operators, and changed in the same way.
+// The groups by layer. Adjacent layers are folded into one element if their values have the same
+// modules below the layer and the same operators, and changed in the same way.
 std::vector<PlanChangeLayers> folded_layers(const PlanDifference& difference);
 
 // "64 saved -> recomputed (-14.2 GiB, +38.0 ms)". Host memory is marked as such.

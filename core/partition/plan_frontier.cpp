@@ -44,7 +44,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "core/partition/bisect.h"
@@ -57,7 +56,7 @@ namespace {
 constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
 constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
-constexpr std::size_t kMixed = 3;     // number of brackets
+constexpr std::size_t kMixed = 3;     // number of brackets to mix
 constexpr std::size_t kMaxKicks = 3;  // random changes at once
 
 }  // namespace
@@ -131,7 +130,7 @@ std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan) {
 Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices) {
   Sample sample{.prices = prices, .solution = {}, .plan = std::nullopt};
   JOINTER_TRY(sample.solution, relaxation_.solve(prices));
-  // Without offloading, the cost does not bound plans that offload.
+  // The cost of a solution without offloading does not bound plans that offload.
   if (prices.copy || !options_.offload) bounds_.push_back({prices, sample.solution.cost_ns});
   if (const auto plan = relaxation_.plan(sample.solution.keep))
     if (auto judged = evaluate(*plan); judged && *judged) sample.plan = **std::move(judged);
@@ -215,7 +214,7 @@ void PlanFrontier::tune(const PlanLimit& limit) {
   const auto toward = [&](const EvaluatedPlan& from) {
     return limits_peak ? tuning.lower_peak_until(from, holds) : tuning.speed_up_until(from, holds);
   };
-  // The plan nearest to the limit that is within it, and the nearest beyond it.
+  // The plan beyond the limit that is nearest to it.
   const EvaluatedPlan* beyond = nullptr;
   for (const auto& [peak, plan] : points_) {
     const Figures& f = plan.figures.figures;
@@ -305,7 +304,7 @@ std::shared_ptr<const PlanMoment> PlanFrontier::moment_of_peak(const SavePlan& p
 
 // Raises the bound for a peak with prices at the moment of the peak: starts from the prices that
 // give the best bound so far, split between the moment between the halves and that of the peak, and
-// doubles or halves each price as long as that helps.
+// multiplies or divides each price by smaller and smaller factors as long as that helps.
 void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes) {
   constexpr int kMaxCuts = 20;
   const Bound* best = nullptr;

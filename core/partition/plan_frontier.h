@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "core/base/result.h"
@@ -50,7 +49,8 @@ class PlanFrontier {
   Result<EvaluatedPlan> best(const PlanLimit& limit, std::size_t effort);
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
 
-  // The plans found that no other plan beats in both metrics, by ascending peak.
+  // The plans found, by ascending peak, without those for which another plan has a peak and a step
+  // time that are equal or lower.
   [[nodiscard]] std::vector<EvaluatedPlan> points() const;
   // A lower bound on the step time of all plans with at most this peak.
   [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const;
@@ -73,7 +73,7 @@ class PlanFrontier {
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
   void mix(const Bracket& between, const PlanLimit& limit);
   void tune(const PlanLimit& limit);
-  // Random changes, each followed by a descent, until `end` plans are evaluated.
+  // Rounds of random changes, each followed by a descent, until `end` plans are evaluated.
   void wander(const PlanLimit& limit, std::size_t end);
   // The plans beyond the limit, then those within, best first in both groups, without duplicates.
   [[nodiscard]] std::vector<EvaluatedPlan> plans_of(const std::vector<Bracket>& brackets,
@@ -83,7 +83,7 @@ class PlanFrontier {
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_of_peak(const SavePlan& plan) const;
   // Counts a plan to evaluate; returns false if the search was cancelled.
   bool go_on();
-  // Computes the estimates; nullopt if the search was cancelled.
+  // Computes the estimates and adds the plan; nullopt if the search was cancelled.
   std::optional<Result<EvaluatedPlan>> evaluate(SavePlan plan);
   // The best plan so far; nullptr if there is none.
   [[nodiscard]] const EvaluatedPlan* best_so_far(const PlanLimit& limit) const;
@@ -100,7 +100,7 @@ class PlanFrontier {
     double cost_ns = 0;
   };
   std::vector<Bound> bounds_;
-  std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; none is beaten in both metrics
+  std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; see points()
   std::size_t evaluated_ = 0;
   bool is_cancelled_ = false;
 };

@@ -11,7 +11,7 @@
 
 namespace jointer {
 
-inline constexpr std::int32_t kUnborn = -2;
+inline constexpr std::int32_t kUnborn = -2;  // of a storage that is never allocated
 
 struct PlanMemory::Lives {
   // The first and the last step of a storage.
@@ -30,7 +30,9 @@ struct PlanMemory::Lives {
     std::int64_t bytes = 0;
     std::int32_t first = 0, last = 0;
   };
-  std::vector<Storage> storages;  // those of the forward, then those of the backward by slot
+  // Those of the forward; those of the backward, by slot; those added by a plan
+  // (PlanMemory::host_storage).
+  std::vector<Storage> storages;
   std::vector<std::uint32_t> backward_storage;  // by slot
   std::vector<Copy> copies;
   std::int32_t end = 0;

@@ -14,7 +14,7 @@
 // shorter, and the value might pass the cut-off. The margin names the smallest such value.
 //
 // Cost: the candidates of a plan once; for each value, one walk over its chain per member of the
-// chain, and the evaluation of four plans.
+// chain, and the evaluation of three plans.
 
 #include "core/partition/plan_margin.h"
 

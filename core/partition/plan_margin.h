@@ -28,7 +28,7 @@ struct ValueMargin {
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 
-  // The estimates if the value had a different policy and nothing else changed.
+  // The estimates with one policy for the value, and nothing else changed.
   struct Choice {
     std::optional<Figures> figures;  // nullopt if impossible; see `why_not`
     std::string why_not;
@@ -38,7 +38,7 @@ struct ValueMargin {
     return choices[static_cast<std::size_t>(keep)];
   }
 
-  // The value and those equal to it (equal_values.h), by Keep.
+  // Number of values equal to this one (equal_values.h), including it, by Keep.
   std::array<std::size_t, 3> equal{};
   [[nodiscard]] std::size_t equal_count() const { return equal[0] + equal[1] + equal[2]; }
   // The estimates if the value and an equal one with a different policy swapped their decisions.
@@ -47,7 +47,8 @@ struct ValueMargin {
     Keep keep = Keep::recompute;  // of `with` under the plan
     Figures figures;
   };
-  std::optional<Exchange> exchange;  // nullopt if all equal values have the same policy
+  // nullopt if all equal values have the same policy, or if the swap is impossible.
+  std::optional<Exchange> exchange;
 
   // For a saved value below the cut-off: if the plan saved this node too, recomputing the value
   // would free enough memory for the time that it takes.
@@ -67,7 +68,7 @@ class PlanMargins {
   // nullopt if the plan does not decide by density.
   [[nodiscard]] const std::optional<CutOff>& cut_off() const { return cut_off_; }
   // The margin of one value. Error (usage): the backward does not need the value under this plan.
-  // Cost: that of evaluating four plans.
+  // Cost: that of evaluating three plans.
   [[nodiscard]] Result<ValueMargin> of(NodeId node) const;
 
  private:

@@ -18,7 +18,8 @@ struct MarginLine {
 
 // `joint`: the graph of the plan. Lines without information are left out.
 std::vector<MarginLine> explain_margin(const Graph& joint, const ValueMargin& margin);
-// The decisions of the solvers about the value. `budget`: the torch budget that gave the plan.
+// The decisions of the solvers about the value. `budget`: the torch budget that gave the plan;
+// nullopt if the plan has none.
 MarginLine explain_choices(const SolverChoices& choices, std::optional<double> budget);
 
 // "saved", "recomputed", "offloaded".

@@ -37,6 +37,7 @@
 #include "core/schedule/optimizer_states.h"
 
 namespace jointer {
+
 // The `Uses` of MemoryWalk for a plan's pair.
 class PlanMemory::Uses {
  public:
@@ -164,7 +165,7 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
   value_bytes_.reserve(orders.size());
   for (Place p = 0; p < orders.size(); ++p) {
     const Node& n = graph.node(orders.node(p));
-    // For each storage, the first slot among the inputs.
+    // Remembers the first slot in a storage among the inputs and this node.
     const auto see = [&](std::uint32_t storage, std::int32_t slot) {
       if (seen_slot[storage] >= 0 && seen_at[storage] == p) return;
       seen_slot[storage] = slot;
@@ -403,10 +404,7 @@ std::vector<PlanMemory::Life> PlanMemory::saved_lives(const PairOrder& order) co
   const auto add = [&](Place p, std::uint32_t storage) {
     const Lives::Storage& life = lives.storages[storage];
     if (life.first == kUnborn) return;
-    saved.push_back({.producer = p,
-                     .bytes = bytes_of(order, storage),
-                     .first = begin_point(life.first),
-                     .last = end_point(life.last)});
+    saved.push_back({.value = p, .first = begin_point(life.first), .last = end_point(life.last)});
   };
   for (const Place p : order.saved)
     for (const std::uint32_t storage : storages(p))

@@ -20,9 +20,7 @@ class PlanMemory {
 
   // The lifetime of one storage: live at the points `first` <= point < `last` of the profile.
   struct Life {
-    Place producer = 0;
-    bool backward = false;  // the backward allocates it
-    std::int64_t bytes = 0;
+    Place value = 0;
     std::size_t first = 0, last = 0;
   };
   struct Result {
@@ -39,8 +37,8 @@ class PlanMemory {
   // The bytes that torch's caching allocator reserves; on devices that have none, the peak. Cost:
   // linear, plus O(log b) for each request, for b free blocks.
   [[nodiscard]] std::int64_t reserved_bytes(const PairOrder& order) const;
-  // The lifetimes of the saved values, except inputs: one per storage, attributed to the first
-  // value in it.
+  // The lifetimes of the saved values and of the reloaded copies: one per storage, attributed to
+  // the first value in it. Leaves out storages for which is_held is true.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
   // Bytes that a plan holds until the backward, by value. The sums are those of Result.
@@ -52,14 +50,15 @@ class PlanMemory {
   };
   [[nodiscard]] std::vector<Kept> kept(const PairOrder& order) const;
 
-  // storages: the storages of a value. is_held: true if the storage is live throughout anyway,
+  // storages: the storages of a value. is_held: true if the storage does not depend on the plan,
   // because it belongs to an input, a constant or a result of the forward.
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
   // The node that allocates the storage.
   [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
-  // The bytes of the storages that are live throughout anyway, and of the optimizer's state.
+  // The bytes of the held storages, except those that only the backward has, and of the optimizer's
+  // state.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
 
@@ -109,11 +108,11 @@ class PlanMemory {
   std::vector<std::int64_t> storage_bytes_;     // by storage
   std::vector<Place> storage_producer_;         // by storage
   std::vector<std::uint8_t> is_held_;           // by storage
-  std::int64_t held_bytes_ = 0;                 // of storages that every plan's forward has
+  std::int64_t held_bytes_ = 0;                 // see held_bytes()
   std::vector<std::uint32_t> results_;          // storages of the forward's results
   std::vector<std::int64_t> copy_bytes_;        // by position: scratch bytes of a collective (Gloo)
   std::vector<std::int64_t> value_bytes_;       // by position: of a copy of the value
-  std::vector<std::int64_t> optimizer_states_;  // by tensor of a parameter
+  std::vector<std::int64_t> optimizer_states_;  // bytes, one entry per tensor of a parameter
 };
 
 }  // namespace jointer

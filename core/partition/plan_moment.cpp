@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "core/partition/plan_relaxation.h"
 #include "core/partition/plan_state.h"

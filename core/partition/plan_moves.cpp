@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
-#include <tuple>
 #include <utility>
 
 #include "core/graph/layers.h"
@@ -109,8 +107,9 @@ class Grouping {
   ModuleTree modules_;
   Layers layers_;
   std::vector<Shared> shared_;
-  std::map<std::pair<StorageId, Keep>, std::size_t> by_storage_;     // indices of shared_
-  std::map<std::pair<std::int64_t, std::string>, std::size_t> met_;  // equal tensors, by layer
+  std::map<std::pair<StorageId, Keep>, std::size_t> by_storage_;  // indices of shared_
+  // Number of equal tensors so far, by layer and key.
+  std::map<std::pair<std::int64_t, std::string>, std::size_t> met_;
   std::map<std::pair<std::string, Keep>, std::size_t> units_;
   std::map<std::pair<std::size_t, Keep>, std::size_t> index_;  // of moves_
   std::vector<PlanMove> moves_;

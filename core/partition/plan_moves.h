@@ -1,7 +1,7 @@
 #pragma once
 
-// The changes to a plan that a list may contain: which values change together, and which policies
-// they may get.
+// The changes to a plan that plan_target.h combines: which values change together, and which
+// policies they may get.
 
 #include <cstdint>
 #include <span>
@@ -60,7 +60,8 @@ bool may_become(const Node& node, Keep keep);
 
 // Returns the moves that may lower a plan's peak, in program order: from saved to recomputed or
 // offloaded, and between recomputed and offloaded. `candidates` are those of the plan. Omits values
-// that occupy no memory, that cannot change, or whose choice is fixed by a tag.
+// that occupy no memory, that cannot change, or whose choice is fixed by a tag; for
+// MoveUnit::layer, also values outside of layers.
 std::vector<PlanMove> moves_of(const Graph& joint, std::span<const SaveCandidate> candidates,
                                const MoveOptions& options);
 

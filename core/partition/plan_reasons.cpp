@@ -1,17 +1,15 @@
 // Explains why each forward value that the backward reads or recomputes is saved or recomputed: the
 // first reason that applies. The backward is the one that is emitted: extracted, then ordered.
 //
-// Reasons to save a value: it is an input; its tag, or the reason why the tag was added; the ban on
-// recomputing it; otherwise, for a cut, that it is the cheapest point between a node that cannot be
-// recomputed (the nearest banned ancestor) and the first reader in the backward. Reasons to
-// recompute a value: its tag; otherwise, for a cut, the nearest saved value that it is computed
-// from; for default_partition, the call that needs it.
+// Reasons to save a value: it is an input; its tag, or the reason why the tag was added; for a cut,
+// the ban on recomputing it, or that it is the cheapest point between the latest ancestor that may
+// not be recomputed and the first call of the backward that needs it; without a cut, the first call
+// of the backward that reads it. Reasons to recompute a value: its tag; otherwise, for a cut, the
+// nearest saved value that it is computed from; without a cut, the call that reads it.
 //
 // Cost: linear in the edges.
 
 #include "core/partition/plan_reasons.h"
-
-#include <algorithm>
 
 #include "core/base/units.h"
 #include "core/partition/backward_order.h"
@@ -53,7 +51,8 @@ class Explainer {
   }
 
  private:
-  // Finds the nearest ancestor that may not be recomputed, including the node itself.
+  // For each node, finds the latest ancestor that may not be recomputed: the node itself if it is
+  // banned.
   void find_banned_ancestors() {
     banned_ancestor_.resize(joint_.node_count());
     for (const NodeId id : joint_.order()) {
@@ -73,8 +72,8 @@ class Explainer {
     return parts_.is_forward(id) && !parts_.depends_on_tangent[id.index()];
   }
 
-  // For each node, finds the first call of the backward proper that needs it and the first that
-  // reads it.
+  // For each node, finds the first call of the backward that reads it, and the first that needs it
+  // and is not recomputed.
   void find_readers(const Half& backward) {
     reader_.resize(joint_.node_count());
     needed_for_.resize(joint_.node_count());
@@ -203,18 +202,18 @@ class Explainer {
                         joint_.name(from), name(needed_for))};
   }
 
-  // The latest saved value that the node is computed from.
+  // The nearest saved value that the node is computed from; none if there is none.
   [[nodiscard]] NodeId saved_ancestor(NodeId id) const {
-    NodeId latest;
+    NodeId nearest;
     std::vector<NodeId> pending{id};
-    for (std::size_t i = 0; i < pending.size() && !latest; ++i)
+    for (std::size_t i = 0; i < pending.size() && !nearest; ++i)
       for (const NodeId input : joint_.inputs(pending[i])) {
         if (!is_saved_[input.index()])
           pending.push_back(input);
-        else if (!latest || joint_.position(input) > joint_.position(latest))
-          latest = input;
+        else if (!nearest || joint_.position(input) > joint_.position(nearest))
+          nearest = input;
       }
-    return latest;
+    return nearest;
   }
 
   const Graph& joint_;

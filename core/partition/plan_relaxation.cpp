@@ -27,7 +27,9 @@
 //     step >= (1-c) F + B + X - b (P - Q)
 //     step >= F + (B + X - b (P - Q)) / (1 + c)
 // The step also takes at least F and the time of the backward's own calls, collectives included.
-// The bound leaves out memory at other points of the step, and waiting that is not certain.
+// A price for bytes that are live at another moment (plan_moment.cpp) enters the costs and the
+// bound in the same way. The bound leaves out memory at all other points of the step, and waiting
+// that is not certain.
 //
 // Source: Lagrangian relaxation of a knapsack with precedence constraints; the cut is torch's
 // (min_cut.cpp) with two vertices for each tensor that can be recomputed.

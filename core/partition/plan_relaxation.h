@@ -17,21 +17,20 @@
 
 namespace jointer {
 
-// A point of the step, and a lower bound on the memory of every plan there: the sum of
-// `fixed_bytes`, the bytes of the plan's saved values, and the bytes that its recomputed calls
-// imply.
+// A lower bound on the memory of every plan at one point of the step: the sum of `fixed_bytes`,
+// `if_saved` of the values that the plan saves, and `if_recomputed` of the calls that it
+// recomputes.
 struct PlanMoment {
   std::int64_t fixed_bytes = 0;
-  std::vector<std::int64_t> if_saved;       // by value; an offloaded value is not live
+  std::vector<std::int64_t> if_saved;       // by value; an offloaded value counts nothing
   std::vector<std::int64_t> if_recomputed;  // by call
 };
 
 struct PlanPrices {
-  double byte_ns = 0;  // for each byte that is live between the halves
-  // For each byte that is live at the moment, if there is one.
-  double moment_ns = 0;
+  double byte_ns = 0;    // for each byte that is live between the halves
+  double moment_ns = 0;  // for each byte that is live at `moment`, if there is one
   std::shared_ptr<const PlanMoment> moment;
-  // Price per nanosecond of copying to the host, 0 to 1; nullopt if nothing is offloaded.
+  // Price per nanosecond of copying to the host, 0 to 1; nullopt if nothing may be offloaded.
   std::optional<double> copy;
 
   // The price of saving a value with these bytes, and of recomputing a call, in addition to the
@@ -50,12 +49,13 @@ class PlanRelaxation {
 
   struct Solution {
     std::vector<Keep> keep;  // by value
-    double cost_ns = 0;      // time of the recomputed calls, plus the prices of the rest
+    double cost_ns = 0;      // the capacity of the cut: recomputed work, and all prices
   };
-  // Error (usage): the tags contradict each other.
+  // Error (usage): the tags leave no legal plan.
   [[nodiscard]] Result<Solution> solve(const PlanPrices& prices) const;
 
-  // The moment of a call that is part of this half in every plan; nullptr for other calls.
+  // The moment of a call that is part of this half in every plan; nullptr for other calls, and in a
+  // backward whose first call reads no tangent.
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_at(NodeId call, bool backward) const;
 
   // The values to decide about, in program order: one per storage.
@@ -77,7 +77,7 @@ class PlanRelaxation {
     std::uint32_t call = 0;   // index of the call that allocates the storage
     std::int64_t bytes = 0;
     std::int64_t value_bytes = 0;  // of the node alone
-    std::int64_t copy_ns = 0;      // to the host
+    std::int64_t copy_ns = 0;      // to the host; if `by_host_`, the CPU's time for both copies
     bool is_needed = false;        // a call that only the backward can run reads it
     bool can_offload = false, must_offload = false, may_save = true;
   };
@@ -113,8 +113,8 @@ class PlanRelaxation {
   std::vector<Call> calls_;
   std::vector<std::int32_t> item_of_storage_;      // -1 if none
   std::vector<std::uint32_t> forward_, backward_;  // the calls that every plan runs, in order
-  // The time of these calls in the forward, and in the backward without and with
-  // collectives.
+  // The time of these calls: of the forward; of the backward, as the sum of their work, and with
+  // all collectives.
   std::int64_t forward_ns_ = 0, backward_ns_ = 0, whole_backward_ns_ = 0;
   std::int64_t held_bytes_ = 0;  // live between the halves under every plan
 };

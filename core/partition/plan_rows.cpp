@@ -1,7 +1,6 @@
 #include "core/partition/plan_rows.h"
 
 #include <algorithm>
-#include <iterator>
 #include <unordered_map>
 #include <utility>
 

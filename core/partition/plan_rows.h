@@ -13,11 +13,12 @@
 
 namespace jointer {
 
-// One value that the backward saves, offloads or recomputes.
+// One value that a plan saves, offloads or recomputes.
 struct PlanRow {
   NodeId node;
   Keep keep = Keep::recompute;
-  // Bytes on the device and on the host. A storage counts for the first saved value in it.
+  // Bytes on the device and on the host. A storage counts for the first saved value in it. For a
+  // recomputed call, `saved_bytes` is the size of its generator state.
   std::int64_t saved_bytes = 0, offloaded_bytes = 0;
   // Time of the value's call if it runs a second time. If a call returns several values, its time
   // counts for the first of them that is recomputed.

@@ -39,7 +39,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <random>
@@ -170,7 +169,7 @@ class Search {
                         .at_first_peak = at_first_peak};
   }
 
-  // Error (usage): a move is refused for all of its values.
+  // Error (usage): all values to recompute, or all values to offload, are refused.
   [[nodiscard]] Result<SavePlan> plan_of(const Choice& choice) const {
     SavePlan plan = plan_;
     for (const Keep to : {Keep::recompute, Keep::offload}) {
@@ -291,7 +290,8 @@ class Search {
     return extend(extend, 0, excess_);
   }
 
-  // Evaluates these choices; returns false if that needs more than `effort` plans in all.
+  // Evaluates these choices; returns false if the search would then have evaluated more than
+  // `effort` plans.
   bool try_all(std::size_t size, bool by_relief, std::size_t effort) {
     std::size_t quota = effort - std::min(effort, evaluated_);
     if (!each_choice(size, by_relief, [&](const Choice&) { return quota-- > 0; })) return false;
@@ -419,7 +419,7 @@ class Search {
         return now != keep.end() && now->second != move.to;
       });
       if (!changed.empty()) move.values = std::move(changed);
-      // A change may depend on changes below it; without those, it is refused.
+      // A change may depend on later changes in the list; without those, it is refused.
       if (auto next =
               plan_of({choice.begin(), choice.begin() + static_cast<std::ptrdiff_t>(n) + 1}))
         plan = *std::move(next);

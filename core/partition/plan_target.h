@@ -45,7 +45,7 @@ struct ChangeList {
   struct Count {
     // The bytes freed by the most effective changes, each in a different unit, in descending order.
     std::vector<std::int64_t> freed;
-    std::int64_t tagged = 0;  // bytes of saved values whose policy is fixed by tags
+    std::int64_t tagged = 0;  // bytes there of saved values whose policy is fixed by tags
     // The smallest number of changes that together free `bytes`; nullopt if even all of them free
     // less.
     [[nodiscard]] std::optional<std::size_t> needed_for(std::int64_t bytes) const;

@@ -1,7 +1,8 @@
 #pragma once
 
 // Computes the step time of a pair without building it, by the rules in clocks.h. The result equals
-// what Simulation computes for the graph that emit_pair returns.
+// what Simulation computes for the graph that emit_pair returns or, for a flat training step, for
+// the graph that apply_step_tags returns.
 
 #include <cstdint>
 #include <span>

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,8 +20,8 @@ class PlanTuning {
     // Computes the estimates of a plan; nullopt ends the tuning with the best plan so far.
     std::function<std::optional<Result<EvaluatedPlan>>(SavePlan)> evaluate;
   };
-  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. MUST_SAVE
-  // and MUST_RECOMPUTE tags are honored; decisions that are only preferences may change.
+  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. Tags that
+  // are not mere preferences are honored.
   PlanTuning(const Graph& joint, const PlanWhatIf& what_if, Options options)
       : joint_(joint), what_if_(what_if), options_(std::move(options)) {}
 
@@ -38,7 +37,7 @@ class PlanTuning {
   [[nodiscard]] EvaluatedPlan speed_up_while(EvaluatedPlan from, const Holds& allowed);
 
  private:
-  // A kind of change: the candidates, best first, and the metric that the change should lower.
+  // A kind of change, and the metric that it should lower.
   struct Move {
     Keep from, to;
     std::int64_t Figures::*aim;

@@ -20,8 +20,6 @@
 
 #include "core/partition/plan_what_if.h"
 
-#include <algorithm>
-
 #include "core/partition/kept_values.h"
 #include "core/partition/plan_state.h"
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// Computes peak memory, step time and recomputation of a joint graph under a save plan, without
-// building the pair: the estimates that MemoryTimeline and Simulation compute for the graph that
-// emit_pair returns. The top of plan_what_if.cpp describes how.
+// Computes peak memory, step time and recomputation under a save plan without building the
+// resulting graph: the estimates that MemoryTimeline and Simulation compute for the pair that
+// emit_pair returns or, for a flat training step, for the graph that apply_step_tags returns. The
+// top of plan_what_if.cpp describes how.
 
 #include <cstdint>
 #include <memory>
@@ -54,7 +55,7 @@ struct SaveCandidate {
   Keep keep = Keep::recompute;
 };
 
-// The policy that the value's tag requests; nullopt if there is no tag.
+// The policy that a tag requests; nullopt for MemoryPolicy::none.
 std::optional<Keep> keep_of(MemoryPolicy policy);
 
 // Bytes that saving the value needs, per microsecond that recomputing it takes: the higher, the
@@ -65,7 +66,7 @@ double bytes_per_us(const SaveCandidate& candidate);
 struct PlanChange {
   struct Note {
     NodeId node;
-    std::string text;  // one sentence: "f3 draws random numbers; it stays saved"
+    std::string text;  // the reason: "mul_ writes to one of its inputs, so it must run once"
   };
   SavePlan plan;
   std::vector<Note> refused;  // among the requested nodes
@@ -109,9 +110,11 @@ class PlanWhatIf {
   struct Outcome {
     PlanFigures figures;
     std::vector<std::int64_t> profile;
-    std::size_t forward_steps = 0;  // number of calls in the forward, including copies
+    // Number of steps in the forward; for a flat training step, before the part of the backward
+    // that recomputes.
+    std::size_t forward_steps = 0;
     // The node that runs at each step of the profile: step i covers the points 1 + 2i and 2 + 2i.
-    // For a copy to the host or back, the value that is copied.
+    // For a copy to the host or back, and for its wait, the value that is copied.
     std::vector<NodeId> steps;
     // The calls that run twice, in the backward's order; PlanFigures has their sums.
     struct Recomputed {
@@ -131,15 +134,15 @@ class PlanWhatIf {
   [[nodiscard]] Result<std::vector<SaveCandidate>> saved_at(const SavePlan& plan,
                                                             std::size_t point) const;
 
-  // The plan that saves these values, offloads those of them that are also in `offloaded`, and
-  // recomputes all others that can be recomputed. Values that the backward does not need are
-  // dropped. Error (usage): same as emit_pair.
+  // The plan that saves the values in `saved`, offloads those in `offloaded`, and recomputes all
+  // others that can be recomputed. Values that the backward does not need are dropped. Error
+  // (usage): same as emit_pair.
   [[nodiscard]] Result<SavePlan> plan_of(std::span<const NodeId> saved,
                                          std::span<const NodeId> offloaded) const;
 
   // The plan after deciding `keep` for these nodes. Saved values that the backward no longer needs
   // are dropped; values that a chain needs and that cannot be recomputed are saved. Error (usage):
-  // a node is not a candidate, or cannot be recomputed; the message says why.
+  // the decision is refused for one of the nodes; the message says why.
   [[nodiscard]] Result<SavePlan> change(const SavePlan& plan, std::span<const NodeId> nodes,
                                         Keep keep) const;
   // The same for as many of the nodes as possible; reports the others. Error (usage): none of them

@@ -28,7 +28,7 @@
 namespace jointer {
 namespace {
 
-// Size in bytes of torch.get_rng_state().
+// Sizes in bytes of torch.get_rng_state() and torch.cuda.get_rng_state().
 constexpr std::int64_t kCpuState = 5056, kCudaState = 16;
 
 bool is_zero(const Argument& argument) {

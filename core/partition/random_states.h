@@ -48,7 +48,7 @@ std::vector<RandomCall> find_random_calls(const Graph& joint, const SavePlan& pl
 
 class RandomStates {
  public:
-  // The halves must still be in the joint graph's order. All arguments must outlive this object.
+  // The halves must still be in the joint graph's order. `joint` must outlive this object.
   RandomStates(const Graph& joint, const SavePlan& plan, const Half& forward, const Half& backward,
                std::span<const NodeId> forward_inputs, std::span<const NodeId> backward_inputs);
 

@@ -3,7 +3,7 @@
 //    without dropout). Such a call may still be recomputed if a tag or a plan asks for it: the pair
 //    then gives it the state that the forward had (random_states.cpp). A higher-order operator that
 //    hides a random call would draw different numbers; run_with_rng_state already has its state;
-//  - it writes to one of its inputs;
+//  - it writes to one of its inputs, or has to stay in its half (NodePlaces);
 //  - it has an effect outside the graph, or checks a value;
 //  - it reads a storage that a later call writes to, and is not a view of it: the second run would
 //    read the new values. A view refers to its storage's current values either way;
@@ -18,7 +18,6 @@
 #include "core/partition/recomputable.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/graph/effects.h"
 #include "core/partition/last_writes.h"
@@ -26,6 +25,7 @@
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
+
 Recomputable::Recomputable(const PairOrders& orders) : orders_(orders) {
   why_not_.assign(orders.size(), Why::none);
   find_overwritten();

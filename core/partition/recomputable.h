@@ -16,8 +16,9 @@ class Recomputable {
  public:
   explicit Recomputable(const PairOrders& orders);
 
+  // True if the call may be recomputed as part of another value's chain.
   [[nodiscard]] bool operator()(Place call) const { return why_not_[call] == Why::none; }
-  // The same for a call that a tag or a plan requires to be recomputed, directly or through an
+  // True if the call may be recomputed if a tag or a plan requires it, directly or through an
   // element of its result.
   [[nodiscard]] bool if_asked(Place call) const {
     return (*this)(call) || why_not_[source(call)] == Why::draws;
@@ -25,7 +26,7 @@ class Recomputable {
   // The call that returns the tuple that `call` reads an element of; for any other call, the call
   // itself.
   [[nodiscard]] Place source(Place call) const;
-  // The reason why the call may not be recomputed, in one sentence; empty if it may be.
+  // The reason why operator() is false, in one sentence; empty if it is true.
   [[nodiscard]] std::string why_not(Place call) const;
 
  private:

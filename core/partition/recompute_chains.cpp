@@ -56,10 +56,8 @@ class Chains {
     for (Place p = static_cast<Place>(orders_.size()); p-- > 0;) {
       if (!is_member[p]) continue;
       members_.push_back(p);
-      for (const Place input : orders_.inputs(p)) {
-        if (is_there_[input]) continue;
-        is_member[input] = 1;
-      }
+      for (const Place input : orders_.inputs(p))
+        if (!is_there_[input]) is_member[input] = 1;
     }
     std::reverse(members_.begin(), members_.end());
     std::vector<std::uint32_t> depth(orders_.size(), 0);
@@ -120,7 +118,8 @@ class Chains {
   const PairOrders& orders_;
   const PlanTime& time_;
   std::span<const std::uint8_t> is_there_;
-  std::vector<Place> members_, base_;          // by position
+  std::vector<Place> members_;                 // in program order
+  std::vector<Place> base_;                    // by position
   std::vector<std::uint32_t> below_, number_;  // by position: size and first number of the subtree
   std::vector<std::uint32_t> owners_;          // by position: the first in list_
   std::vector<Owner> list_;

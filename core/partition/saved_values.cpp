@@ -69,12 +69,12 @@ std::map<std::string, NodeId, std::less<>> bindings(const Graph& graph) {
 
 void drop_unread(const Graph& joint, const JointParts& parts, const Half& backward,
                  std::vector<NodeId>& values) {
-  std::vector<std::uint32_t> readers(joint.node_count(), 0), lasting(joint.node_count(), 0);
+  std::vector<std::uint32_t> readers(joint.node_count(), 0);
   for (const NodeId output : backward.outputs)
     if (output) ++readers[output.index()];
   for (const NodeId id : backward.calls)
     for (const NodeId input : joint.inputs(id)) ++readers[input.index()];
-  lasting = readers;
+  std::vector<std::uint32_t> lasting = readers;  // without waits whose results are unused
   for (const NodeId id : backward.calls)
     if (joint.is_wait(joint.node(id)) && readers[id.index()] == 0)
       for (const NodeId input : joint.inputs(id)) --lasting[input.index()];

@@ -9,9 +9,9 @@
 
 namespace jointer {
 
-// Returns the plan that saves the values and symbols that the backward reads, and the symbols in
-// the sizes of the backward's inputs. The top of saved_values.cpp states the rules. `values` and
-// `symbols` must not contain duplicates. Error (usage): same as extract_half.
+// Returns the plan that saves those of `values` and `symbols` that the backward reads, and the
+// symbols in the sizes of the backward's inputs. The top of saved_values.cpp states the rules.
+// `values` and `symbols` must not contain duplicates. Error (usage): same as extract_half.
 Result<SavePlan> settle_saved_values(const Graph& joint, const JointParts& parts,
                                      const std::vector<NodeId>& values,
                                      const std::vector<NodeId>& symbols);

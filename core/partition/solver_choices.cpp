@@ -17,7 +17,7 @@
 // A value counts as saved if its memory is saved, since a plan may save a view of the value
 // instead.
 //
-// Cost: at most 27 cuts for each torch solver, and 19 for each copy price.
+// Cost: about 30 cuts for each torch solver, and at most 19 for each of up to four copy prices.
 
 #include "core/partition/solver_choices.h"
 

@@ -44,12 +44,12 @@ class SolverComparison {
     PartitionOptions partition;          // if a budget gave the plan: its solver and rounding
     std::optional<double> budget;        // the torch budget that gave the plan
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
-    std::function<bool()> is_cancelled;  // polled within each solve; may be empty
+    std::function<bool()> is_cancelled;  // polled during the solves; may be empty
   };
 
   // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`, with its
   // tags. Error (usage): same as emit_pair. Error (cancelled): `is_cancelled` returned true. Cost:
-  // up to 60 cuts, and an evaluation of as many plans.
+  // up to about 140 cuts, and an evaluation of as many plans.
   static Result<std::unique_ptr<SolverComparison>> make(const Graph& joint,
                                                         const PlanWhatIf& what_if, Request request);
 
@@ -62,7 +62,7 @@ class SolverComparison {
     double budget = 1;
     std::optional<SavePlan> plan;
   };
-  // A solution of the relaxation, and the peak of its plan.
+  // A solution of the relaxation, and the estimates of its plan.
   struct Relaxed {
     PlanPrices prices;
     std::vector<Keep> keep;  // indexed like the relaxation's values
@@ -90,7 +90,7 @@ class SolverComparison {
   Figures figures_;  // of the compared plan
   TorchPlan dp_, greedy_;
   std::optional<PlanRelaxation> relaxation_;
-  std::optional<Relaxed> within_;  // at the plan's peak
+  std::optional<Relaxed> within_;  // the fastest found within the plan's peak
 };
 
 }  // namespace jointer

@@ -8,8 +8,8 @@
 //
 // A budget is the fraction of the items' bytes that may be saved. As for a joint graph, torch's
 // knapsack chooses the items to save: the weight of an item is its fraction of these bytes, and its
-// value is the cost of recomputing the call that allocates it. An item that is tagged for
-// recomputation is never saved.
+// value is the cost of recomputing the call that allocates it. Values tagged for recomputation
+// belong to no item and are never saved.
 //
 // Source: choose_saved_values_set (activation_budget.cpp). Deviations: a flat training step has no
 // minimum cut, so the items are the values that the backward reads, not the points at which saving

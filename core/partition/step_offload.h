@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,10 +38,12 @@ std::vector<NodeId> values_copied_back(const Graph& graph);
 // A forward value, and the calls that read it or its views.
 struct StepOffload {
   NodeId node;
-  NodeId last;   // last reader in the forward, or a call that reads one of its tensors
-  NodeId first;  // first reader in the backward, or none
-  std::vector<NodeId> direct;                       // readers in the backward
-  std::vector<NodeId> views;                        // in program order
+  // The last reader in the forward, or `node` if there is none. If that call returns several
+  // tensors: the first call that reads one of them.
+  NodeId last;
+  NodeId first;                                     // first reader in the backward, or none
+  std::vector<NodeId> direct;                       // readers of `node` in the backward
+  std::vector<NodeId> views;                        // in the forward, in program order
   std::vector<std::pair<NodeId, NodeId>> of_views;  // a view, and its reader in the backward
   bool is_returned = false;
 };

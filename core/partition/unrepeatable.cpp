@@ -1,11 +1,12 @@
-// Finds the calls of the forward that must not be recomputed because of writes: a call that writes
-// to memory, and a call that reads or returns memory that a later call writes to. Recomputed in the
-// backward, the latter would read what was written, or return memory without the write. Views and
-// getitem are exempt, as they neither read memory nor compute.
+// Finds the calls that must not be recomputed because of writes: a call that writes to memory, and
+// a call that reads or returns memory that a later call writes to. Recomputed in the backward, the
+// latter would read what was written, or return memory without the write. Views and getitem are
+// exempt, as they neither read memory nor compute. Calls tagged as backward are exempt too, unless
+// a write in the forward would overtake them (NodePlaces::overtaken_by).
 //
 // A functional joint graph writes only to its inputs, with copies at its end, so the rule concerns
-// readers of those inputs. torch has no such rule. Graphs with other writes are not partitioned at
-// all: if the written memory has views, nearly every cut is wrong.
+// readers of those inputs. torch has no such rule. min_cut refuses graphs with other writes: if the
+// written memory has views, nearly every cut is wrong.
 //
 // Cost: linear in the edges.
 
@@ -17,6 +18,7 @@
 #include "core/partition/last_writes.h"
 
 namespace jointer {
+
 std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places) {
   const LastWrites writes(graph);
   if (!writes.any()) return {};

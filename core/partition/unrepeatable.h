@@ -7,12 +7,12 @@
 
 namespace jointer {
 
-// Indexed by node id: true for forward calls that would give a different result if recomputed in
-// the backward (see unrepeatable.cpp). Empty if nothing in the graph writes.
+// Indexed by node id: true for calls that would give a different result if recomputed in the
+// backward (see unrepeatable.cpp). Empty if nothing in the graph writes.
 std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places);
 
 // The first call that writes to anything but an input of the graph, or that writes to an input with
-// an operator other than a copy. None in a functional graph.
+// an operator other than aten.copy_, aten.set_ or fsdp.copy_. None in a functional graph.
 NodeId find_write_in_between(const Graph& graph);
 
 }  // namespace jointer
