@@ -68,7 +68,7 @@ constexpr std::array kColumns{
         {"exposed_ns", "INTEGER", "Exposed time"},
         [](const TableSource&, const Timing& c, RowWriter& row) { row.integer(c.exposed_ns); }},
     TableColumn<Timing>{
-        {"reason", "TEXT", "Reason that the collective is exposed; NULL if it is hidden"},
+        {"reason", "TEXT", "Reason why the collective is exposed; NULL if it is hidden"},
         [](const TableSource& s, const Timing& c, RowWriter& row) {
           row.owned_text(reason_text(s.graph, c));
         }},

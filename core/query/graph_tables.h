@@ -21,8 +21,8 @@ struct TableSource {
 
   // The collective or copy that the node starts; null for other nodes and for waits.
   [[nodiscard]] const CollectiveTiming* started_by(NodeId node) const;
+  // The path of the node's module.
   [[nodiscard]] std::string_view module(NodeId node) const;
-  // The returned name outlives the source.
   [[nodiscard]] std::string_view phase(const Node& node) const {
     return node.phase == Phase::forward ? "forward" : "backward";
   }

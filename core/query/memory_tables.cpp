@@ -1,7 +1,6 @@
 // Fills the tables `storages` and `events`.
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/query/table_columns.h"
 #include "core/schedule/memory_walk.h"
@@ -29,12 +28,11 @@ bool is_never_freed(const TableSource& s, const Lifetime& lifetime) {
 }
 
 constexpr std::array kStorageColumns{
-    TableColumn<StorageRow>{{"storage_id", "INTEGER PRIMARY KEY",
-                             "Number of the storage, in "
-                             "order of allocation"},
-                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
-                              row.integer(static_cast<std::int64_t>(each.number));
-                            }},
+    TableColumn<StorageRow>{
+        {"storage_id", "INTEGER PRIMARY KEY", "Number of the storage, in order of allocation"},
+        [](const TableSource&, const StorageRow& each, RowWriter& row) {
+          row.integer(static_cast<std::int64_t>(each.number));
+        }},
     TableColumn<StorageRow>{{"node_id", "INTEGER",
                              "Node that allocates the storage; for optimizer state, the parameter"},
                             [](const TableSource&, const StorageRow& each, RowWriter& row) {
@@ -104,7 +102,7 @@ constexpr std::array kEventColumns{
           row.integer(event.number);
         }},
     TableColumn<EventRow>{
-        {"ns", "INTEGER", "Time of the event; 0 for storages that exist from the start"},
+        {"ns", "INTEGER", "Time of the event; 0 for allocations before the first node"},
         [](const TableSource& s, const EventRow& event, RowWriter& row) {
           row.integer(s.memory_times[event.point]);
         }},
@@ -120,12 +118,11 @@ constexpr std::array kEventColumns{
                           [](const TableSource&, const EventRow& event, RowWriter& row) {
                             row.integer(static_cast<std::int64_t>(event.storage));
                           }},
-    TableColumn<EventRow>{{"bytes", "INTEGER",
-                           "Change: positive for allocations, negative for "
-                           "frees"},
-                          [](const TableSource&, const EventRow& event, RowWriter& row) {
-                            row.integer(event.change);
-                          }},
+    TableColumn<EventRow>{
+        {"bytes", "INTEGER", "Change: positive for allocations, negative for frees"},
+        [](const TableSource&, const EventRow& event, RowWriter& row) {
+          row.integer(event.change);
+        }},
     TableColumn<EventRow>{{"live_bytes", "INTEGER", "Bytes that are live after the event"},
                           [](const TableSource&, const EventRow& event, RowWriter& row) {
                             row.integer(event.live_bytes);

@@ -38,12 +38,11 @@ constexpr std::array kStepColumns{
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.simulation.exposed_ns());
                       }},
-    TableColumn<Step>{{"host_bound_ns", "INTEGER",
-                       "Time in which the compute stream waits for "
-                       "the CPU"},
-                      [](const TableSource& s, const Step&, RowWriter& row) {
-                        row.integer(s.analysis.simulation.host_bound_ns());
-                      }},
+    TableColumn<Step>{
+        {"host_bound_ns", "INTEGER", "Time in which the compute stream waits for the CPU"},
+        [](const TableSource& s, const Step&, RowWriter& row) {
+          row.integer(s.analysis.simulation.host_bound_ns());
+        }},
     TableColumn<Step>{{"peak_bytes", "INTEGER", "Maximum allocated bytes"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
                         row.integer(s.analysis.memory.peak_bytes());
@@ -139,16 +138,14 @@ constexpr std::array kNodeColumns{
                           row.text_or_null(role_name(s.graph.node(id).role));
                         }},
     TableColumn<NodeId>{
-        {"module", "TEXT",
-         "Path of the module: layers.0.attention; empty for the "
-         "root"},
+        {"module", "TEXT", "Path of the module: layers.0.attention; empty for the root"},
         [](const TableSource& s, const NodeId& id, RowWriter& row) { row.text(s.module(id)); }},
-    TableColumn<NodeId>{{"group_name", "TEXT", "Process group of a collective"},
-                        [](const TableSource& s, const NodeId& id, RowWriter& row) {
-                          const Node& n = s.graph.node(id);
-                          row.text_or_null(n.group ? s.graph.group_label(n.group)
-                                                   : std::string_view());
-                        }},
+    TableColumn<NodeId>{
+        {"group_name", "TEXT", "Process group of a collective; NULL for other nodes"},
+        [](const TableSource& s, const NodeId& id, RowWriter& row) {
+          const Node& n = s.graph.node(id);
+          row.text_or_null(n.group ? s.graph.group_label(n.group) : std::string_view());
+        }},
     TableColumn<NodeId>{
         {"stream", "TEXT",
          "Stream on which the node runs: compute, copy or a process group; NULL if there is none"},
@@ -209,7 +206,7 @@ constexpr std::array kNodeColumns{
                                                            : shape_text(s, *tensor));
                         }},
     TableColumn<NodeId>{{"policy", "TEXT",
-                         "Memory policy of the node's tag: must_save, ...; NULL if there is none"},
+                         "Memory policy of the node's tag: MUST_SAVE, ...; NULL if there is none"},
                         [](const TableSource& s, const NodeId& id, RowWriter& row) {
                           const MemoryPolicy policy = s.graph.node(id).policy;
                           row.text_or_null(policy == MemoryPolicy::none ? std::string_view()

@@ -2,16 +2,15 @@
 //
 // The tables are filled in one transaction, with one INSERT per row (graph_tables.h). After that,
 // the connection only reads: `query_only` is set, and an authorizer refuses every action except
-// SELECT, functions, and the PRAGMAs that list tables and columns. A progress handler, which SQLite
-// calls every few thousand instructions of its virtual machine, stops a query that was cancelled,
-// exceeds the time limit or uses too much memory.
+// SELECT, functions other than load_extension, and the PRAGMAs that list tables and columns. A
+// progress handler, which SQLite calls every 10,000 instructions of its virtual machine, stops a
+// query that was cancelled, exceeds the time limit or uses too much memory.
 
 #include "core/query/query_database.h"
 
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <mutex>
 #include <optional>
@@ -114,8 +113,8 @@ std::string message_of(sqlite3* handle, std::string_view sql) {
 
 tl::unexpected<Error> refusal() {
   return fail(Error::Kind::usage,
-              "A query can only read: use SELECT; statements that change data, ATTACH and "
-              "PRAGMA are refused");
+              "A query can only read: use SELECT; statements that change data, ATTACH and most "
+              "PRAGMAs are refused");
 }
 
 tl::unexpected<Error> query_error(sqlite3* handle, std::string_view sql) {
@@ -147,7 +146,7 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // The reason that the query was stopped; nullopt if it was not.
+  // The reason why the query was stopped; nullopt if it was not.
   [[nodiscard]] const std::optional<Error>& reason() const { return reason_; }
 
  private:

@@ -20,7 +20,7 @@ struct QueryLimits {
 // change. Holds no reference to the graph.
 class QueryDatabase {
  public:
-  // Polled several times per second; returns true to stop.
+  // Polled while tables are filled and while a query runs; returns true to stop.
   using Stop = std::function<bool()>;
 
   // Fills the tables. Cost: linear in nodes, inputs and storages; 500,000 nodes take a few seconds.
@@ -32,9 +32,9 @@ class QueryDatabase {
   QueryDatabase& operator=(QueryDatabase&&) noexcept;
 
   // Runs one SELECT. Thread-safe; calls run one at a time.
-  // Error (usage): the statement is invalid, or does more than read; the message is SQLite's, with
-  // the position in the text. Error (cancelled): `is_stopped` returned true. Error (run): the time
-  // limit was reached, or memory has run out.
+  // Error (usage): there is not exactly one statement, it does more than read, or it is invalid
+  // (the message is then SQLite's, with the position in the text). Error (cancelled): `is_stopped`
+  // returned true. Error (run): the time limit was reached, or the query needs too much memory.
   [[nodiscard]] Result<QueryResult> run(std::string_view sql, const QueryLimits& limits = {},
                                         const Stop& is_stopped = {}) const;
 
