@@ -15,10 +15,11 @@ struct GraphMistake {
   std::string message;   // one sentence
 };
 
-// Returns the enabled pipeline steps that are certain to fail on this graph: a partitioner whose
-// input is not, or no longer, a joint graph, or a pass that splits experts in a model without
-// experts. Runs no pass. A pass that is not built in may return any kind of graph, so the steps
-// after it are not checked. Cost: linear in the nodes.
+// Returns the enabled pipeline steps that are certain to fail on this graph: passes that would get
+// the wrong kind of graph, such as a partitioner whose input is no longer a joint graph, and passes
+// that split experts in a model without experts. Runs no pass. After a pass that may return any
+// kind of graph, such as one that is not built in, steps are not checked until the kind is known
+// again. Cost: linear in the nodes.
 std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline& pipeline,
                                               const PassRegistry& registry);
 // Error (usage): the message of the first mistake.

@@ -27,10 +27,10 @@ struct Parameter {
   };
   std::string name;
   Type type = Type::text;
-  PassValue default_value;           // if this is none, none is also allowed
+  PassValue default_value;           // if this is none, none is allowed
   bool may_be_none = false;          // none is allowed although it is not the default
   bool is_of_texts = false;          // for a list: all elements must be strings
-  std::optional<double> min, max;    // of a number or bytes; inclusive
+  std::optional<double> min, max;    // of an integer, a number or bytes; inclusive
   std::vector<std::string> choices;  // allowed strings or list elements; empty: any
   std::string doc;                   // one sentence, with the unit
 
@@ -48,7 +48,9 @@ class Arguments {
   static Result<Arguments> check(std::span<const Parameter> declared,
                                  const std::vector<std::pair<std::string, PassValue>>& given);
 
+  // None if there is no such parameter.
   [[nodiscard]] const PassValue& value(std::string_view name) const;
+  // True if the value, given or by default, is not none.
   [[nodiscard]] bool is_given(std::string_view name) const { return !value(name).is_none(); }
   // These functions require a value that has the type and is not none. An integer is also a number.
   [[nodiscard]] bool boolean(std::string_view name) const;

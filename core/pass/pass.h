@@ -42,7 +42,7 @@ inline constexpr std::array kPassStages{
     PassStage::check, PassStage::compile,   PassStage::search};
 
 struct PassInfo {
-  std::string name;     // upstream's
+  std::string name;     // upstream's, if upstream has the pass
   std::string summary;  // one sentence
   std::string source;   // of the semantics: "torch/_inductor/comms.py", "ours", a plugin's path
   PassStage stage = PassStage::reordering;
@@ -90,6 +90,7 @@ class PassContext {
   [[nodiscard]] Result<Graph> run_python(
       const Graph& graph, std::string function,
       std::vector<std::pair<std::string, PassValue>> arguments = {}) const;
+  // Reports a decision about a node, or about the whole graph.
   void decide(const Graph& graph, NodeId node, std::string action, std::string reason);
   void decide(std::string action, std::string reason);
 

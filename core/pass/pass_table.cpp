@@ -1,9 +1,5 @@
 #include "core/pass/pass_table.h"
 
-#include <fmt/core.h>
-
-#include <iterator>
-
 #include "core/base/units.h"
 
 namespace jointer {
@@ -17,13 +13,9 @@ template <class... Cases>
 Match(Cases...) -> Match<Cases...>;
 
 std::string whole(std::int64_t number, PassTable::Unit unit) {
-  // The formatters expect non-negative amounts, but a difference may be negative.
-  const bool negative = number < 0 && number != INT64_MIN;
-  const std::int64_t amount = negative ? -number : number;
-  const std::string text = unit == PassTable::Unit::bytes         ? format_bytes(amount)
-                           : unit == PassTable::Unit::nanoseconds ? format_ns(amount)
-                                                                  : format_count(amount);
-  return negative ? "-" + text : text;
+  return unit == PassTable::Unit::bytes         ? format_bytes(number)
+         : unit == PassTable::Unit::nanoseconds ? format_ns(number)
+                                                : format_count(number);
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
 #include "core/pass/pipeline_file.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <fstream>
 #include <limits>
 
@@ -24,7 +21,8 @@ std::string_view without_mark(std::string_view text) {
 
 // --- Text ---
 
-// Splits a text into steps at commas and line breaks that are outside brackets and quotes.
+// Splits a text into steps at commas and line breaks that are outside brackets and quotes, and
+// drops comments.
 class Cutter {
  public:
   struct Piece {

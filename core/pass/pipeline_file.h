@@ -26,7 +26,8 @@ Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at =
 // beginning of its JSON.
 bool is_pipeline_file(const std::string& path);
 
-// Reads either form, which the first character determines. `path` is only for messages. Error
+// Reads either form, which the first character that is not blank determines. `path` is only for
+// messages. Error
 // (input): the file is damaged (the message says what is wrong and where), or its version is newer
 // than this program supports.
 Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path);

@@ -1,6 +1,5 @@
 #include "core/pass/pipeline_run.h"
 
-#include <array>
 #include <chrono>
 #include <exception>
 #include <filesystem>
@@ -88,8 +87,7 @@ void note_difference(const JudgedGraph& judged_before, const JudgedGraph& judged
   }
 }
 
-// Warns if a pass that is meant to lower the peak raised it: either the captured values are wrong,
-// or the copies that the pass added live longer than the values that they replace.
+// Warns if a pass that is meant to lower the peak raised it.
 void warn_of_peak(const StepFigures& before, const StepFigures& after,
                   std::vector<Decision>& decisions) {
   const std::int64_t was = before.figures.peak_bytes, is = after.figures.peak_bytes;

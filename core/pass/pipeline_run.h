@@ -18,8 +18,8 @@ namespace jointer {
 // The metrics by which a pipeline step is judged, for one graph.
 struct StepFigures {
   Figures figures;
-  std::int64_t communication_ns = 0;  // collectives, summed
-  std::size_t hidden = 0, collectives = 0;
+  std::int64_t communication_ns = 0;        // the sum over collectives
+  std::size_t hidden = 0, collectives = 0;  // numbers of hidden ones, and of all
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options);
@@ -33,8 +33,8 @@ Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& argume
                          PassContext& context);
 
 struct StepResult {
-  std::string step;  // as written in a pipeline
-  std::int64_t ns = 0;
+  std::string step;     // as written in a pipeline
+  std::int64_t ns = 0;  // the time in which the pass ran
   std::size_t moved = 0, added = 0, removed = 0, changed = 0, retagged = 0;
   std::size_t merged = 0;  // removed collectives, if others were added
   std::vector<Decision> decisions;
@@ -53,14 +53,15 @@ struct StepResult {
 
 struct PipelineRun {
   std::vector<StepResult> steps;  // the successful ones
-  // Why `failed_step` failed. The result is then the graph before that step.
+  // Why `failed_step` failed or was cancelled. The result is then the graph before that step.
   std::optional<Error> error;
   std::string failed_step;
 };
 
 // Runs one pipeline step on a copy of `before`, even if the step is disabled. Error (usage): the
-// pass does not exist, or its arguments are invalid. Error (run): the pass failed. Error
-// (cancelled): the run was cancelled. Messages begin with the pass's name.
+// pass does not exist, or its arguments are invalid. Error (run): the pass threw an exception or
+// produced an invalid graph. Other errors are those of the pass. If the pass fails, the message
+// begins with its name.
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options);
 
@@ -100,6 +101,7 @@ struct Reproduced {
   std::string pipeline, error;
   RunSettings settings;
 };
+// nullopt if the graph is not from a reproducer.
 std::optional<Reproduced> reproduced(const Graph& graph);
 
 }  // namespace jointer

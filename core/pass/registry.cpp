@@ -7,6 +7,7 @@
 #include "core/base/nearest_name.h"
 
 namespace jointer {
+
 Result<void> PassRegistry::add(Pass pass) {
   const PassInfo& info = pass.info;
   if (!is_word(info.name))
