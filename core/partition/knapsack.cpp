@@ -384,13 +384,12 @@ Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, Knap
   return answer;
 }
 
-Result<KnapsackTable> KnapsackTable::make(Knapsack items, double largest) {
+Result<KnapsackTable> KnapsackTable::make(const Knapsack& items, double largest) {
   JOINTER_CHECK(check(items, largest));
   Quantized q = quantize(items, largest, false);
   JOINTER_CHECK(check_size(q.capacity, q.size()));
   Table table = make_table(q);
   KnapsackTable made;
-  made.items_ = std::move(items);
   made.weights_ = std::move(q.weights);
   made.columns_ = static_cast<std::size_t>(q.capacity) + 1;
   made.changed_ = std::move(table.changed);

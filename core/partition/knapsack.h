@@ -41,16 +41,14 @@ class KnapsackTable {
  public:
   // Builds the table for budgets up to `largest`. Error (usage): same as solve_knapsack. Cost: the
   // number of items times the largest budget in quanta, in time and in bytes.
-  static Result<KnapsackTable> make(Knapsack items, double largest);
+  static Result<KnapsackTable> make(const Knapsack& items, double largest);
 
   // `budget` must not exceed `largest`. Returns the same answer as torch's dp_knapsack, with
   // torch's rounding.
   [[nodiscard]] KnapsackAnswer solve(double budget) const;
-  [[nodiscard]] const Knapsack& items() const { return items_; }
 
  private:
   KnapsackTable() = default;
-  Knapsack items_;
   std::vector<std::int64_t> weights_;  // in quanta
   std::size_t columns_ = 0;            // capacities 0 .. columns - 1
   std::vector<std::uint8_t> changed_;  // by item and capacity: 1 if the item changes the best value

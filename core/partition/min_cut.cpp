@@ -138,13 +138,8 @@ Result<CutSolution> MinCut::solve(const BanOptions& options, const std::vector<b
   if (cut.capacity == FlowNetwork::kInfinite) return tl::unexpected(conflict(network));
   JOINTER_CHECK(watcher.at(0.9));
   solution.capacity = cut.capacity;
-  solution.sink_in.resize(joint_.node_count());
-  solution.sink_out.resize(joint_.node_count());
-  for (const NodeId id : joint_.order()) {
-    solution.sink_in[id.index()] = cut.sink_side[entry(id)];
-    solution.sink_out[id.index()] = cut.sink_side[exit_of(id)];
+  for (const NodeId id : joint_.order())
     if (!cut.sink_side[entry(id)] && cut.sink_side[exit_of(id)]) solution.saved.push_back(id);
-  }
   return solution;
 }
 

@@ -16,12 +16,11 @@
 
 namespace jointer {
 
-// A minimum cut: the values that it saves, and the side of each node.
+// A minimum cut, and the bans under which it was found.
 struct CutSolution {
   std::vector<NodeId> saved;  // in program order, symbols included
   Bans bans;
   std::int64_t capacity = 0;
-  std::vector<bool> sink_in, sink_out;  // by node: entry or exit is on the backward's side
 };
 
 // The cut problem of one graph, which can be solved under different rules. `joint` and `parts` must
@@ -47,13 +46,12 @@ class MinCut {
   [[nodiscard]] std::span<const std::uint32_t> distance_to_backward() const { return distance_; }
   static constexpr std::uint32_t kFar = 1'000'000'000;
 
-  // The capacity of a node's arc: the cost of saving its value, as the top of min_cut.cpp defines
-  // it; FlowNetwork::kInfinite if it cannot be saved.
-  [[nodiscard]] std::int64_t capacity(NodeId id) const;
-
   [[nodiscard]] const Users& users() const { return users_; }
 
  private:
+  // The cost of saving a node's value, as the top of min_cut.cpp defines it; FlowNetwork::kInfinite
+  // if it cannot be saved.
+  [[nodiscard]] std::int64_t capacity(NodeId id) const;
   [[nodiscard]] FlowNetwork network(const Bans& bans) const;
   [[nodiscard]] Error conflict(const FlowNetwork& network) const;
 

@@ -47,7 +47,6 @@ class PlanFrontier {
   // The same with a different effort. If it is less than the effort in the options, step 5 is
   // skipped.
   Result<EvaluatedPlan> best(const PlanLimit& limit, std::size_t effort);
-  [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
 
   // The plans found, by ascending peak, without those for which another plan has a peak and a step
   // time that are equal or lower.
