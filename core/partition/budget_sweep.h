@@ -17,7 +17,8 @@ namespace jointer {
 // Solves each budget once. The top of budget_sweep.cpp describes how budgets are chosen.
 class BudgetSweep {
  public:
-  // `what_if` and `request` must outlive this object. Error (usage): same as partition.
+  // `what_if` and `request` must outlive this object. Error (usage): same as partition or, for a
+  // flat training step, StepBudget::make; or the graph has no backward.
   static Result<std::unique_ptr<BudgetSweep>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                    const ParetoRequest& request);
 

@@ -15,8 +15,8 @@ void drop_tags(Graph& joint) {
 Result<void> check_functional(const Graph& joint) {
   if (const NodeId id = find_write_in_between(joint))
     return fail(Error::Kind::usage,
-                "{} ({}) writes in place, so a recomputed value could differ; only functional "
-                "graphs can be partitioned by min_cut",
+                "{} ({}) writes in place, so a recomputed value could differ; partition a "
+                "functional graph, or use default_partition without recompute tags",
                 joint.name(id), joint.target(joint.node(id)));
   return {};
 }

@@ -15,8 +15,8 @@ namespace jointer {
 
 void drop_tags(Graph& joint);
 
-// Error (usage): a call writes in place, so recomputation could give different results; the message
-// names the call.
+// Error (usage): a call writes in place, other than by copying into an input, so recomputation
+// could give different results; the message names the call.
 Result<void> check_functional(const Graph& joint);
 
 // Eliminates dead code, merges common subexpressions and settles the tags. Returns the source of

@@ -97,7 +97,7 @@ struct PairOrder {
 class FlatOrders;
 class OffloadUses;
 
-// The joint graph as dense arrays by position.
+// The joint graph or the flat training step as dense arrays by position.
 class PairOrders {
  public:
   enum Flag : std::uint32_t {

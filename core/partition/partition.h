@@ -57,8 +57,8 @@ struct PlanReason {
     region,           // a recomputed region starts from it or reads it
   };
   Kind kind = Kind::none;
-  // banned: Ban::by; chain: the call that reads it; cut and knapsack, if recomputed: the saved value
-  // that it is computed from. None for other kinds, and if there is no such node.
+  // banned: Ban::by; chain: the call that reads it; cut and knapsack, if recomputed: the saved
+  // value that it is computed from. None for other kinds, and if there is no such node.
   NodeId node;
   std::string text;  // one sentence for the user
 };

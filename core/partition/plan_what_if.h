@@ -80,7 +80,8 @@ struct PlanWhatIfOptions {
 
 class PlanWhatIf {
  public:
-  // `joint`: see Partition::joint; must outlive this object. `costs`, `flops`: one per node, by id.
+  // `joint`: Partition::joint or a flat training step; must outlive this object. `costs`, `flops`:
+  // one per node, by id.
   // `memory` must use the rules for running a graph; torch's rules do not cover pairs.
   PlanWhatIf(const Graph& joint, std::span<const NodeCost> costs, std::span<const Flops> flops,
              const MemoryOptions& memory = {}, const SimulationOptions& simulation = {},
@@ -99,11 +100,11 @@ class PlanWhatIf {
     PlanFigures figures;  // set if nothing is exceeded
   };
   [[nodiscard]] Result<Bounded> figures_within(const SavePlan& plan, const Figures& most) const;
-  // Live bytes at every point of the pair: MemoryTimeline::profile of the graph that emit_pair
-  // returns. Error (usage): same as emit_pair.
+  // Live bytes at every point of the resulting graph: its MemoryTimeline::profile. Error (usage):
+  // same as emit_pair.
   [[nodiscard]] Result<std::vector<std::int64_t>> profile(const SavePlan& plan) const;
-  // The bytes that torch's caching allocator reserves for the pair (simulate_reserved); on devices
-  // that have none, the peak. Error (usage): same as emit_pair.
+  // The bytes that torch's caching allocator reserves for the resulting graph (simulate_reserved);
+  // on devices that have none, the peak. Error (usage): same as emit_pair.
   [[nodiscard]] Result<std::int64_t> reserved_bytes(const SavePlan& plan) const;
   // The estimates and the profile, which together cost little more than one of them. Error (usage):
   // same as emit_pair.
