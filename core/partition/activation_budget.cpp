@@ -17,9 +17,9 @@
 //      stay banned. This is the result if its ratio is below the budget.
 //   4. Collect the items, largest first: values that step 3 bans, that the backward needs, that
 //      share no storage with an input, and that are not tagged MUST_SAVE or MUST_CPU_OFFLOAD. The
-//      weight of an item is its bytes as a ratio; its value is the cost of recomputing it. Without
-//      items, the result is that of step 3; before torch 2.14, it was the inputs and the tagged
-//      values.
+//      weight of an item is its bytes as a ratio; its value is the FLOPs of its call as torch's
+//      "flops" estimator counts them, at least one. Without items, the result is that of step 3;
+//      before torch 2.14, it was the inputs and the tagged values.
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //
@@ -100,11 +100,8 @@ ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
                    [&](NodeId a, NodeId b) { return bytes[a.index()] > bytes[b.index()]; });
   for (const NodeId id : items.nodes) {
     knapsack.weights.push_back(static_cast<double>(bytes[id.index()]) / kGb / span_gb_);
-    const auto flops = [&] {
-      const std::int64_t counted = node_flops(joint_, joint_.node(id)).torch_registry;
-      return static_cast<double>(std::max(counted, std::int64_t{1}));
-    };
-    knapsack.values.push_back(options_.recompute_cost ? options_.recompute_cost(id) : flops());
+    const std::int64_t flops = node_flops(joint_, joint_.node(id)).torch_registry;
+    knapsack.values.push_back(static_cast<double>(std::max(flops, std::int64_t{1})));
   }
   items.knapsack = BudgetKnapsack(std::move(knapsack), options_.solver, options_.rounding);
   return items;

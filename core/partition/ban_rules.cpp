@@ -112,7 +112,7 @@ class Finder {
     }
     if (options_.materialized_in_backward)
       if (const NodeId reader = materializing_reader(id)) return {BanReason::materialized, reader};
-    if (options_.reductions && is_reduction(id)) return {BanReason::reduction, {}};
+    if (is_reduction(id)) return {BanReason::reduction, {}};
     return {};
   }
 

@@ -15,13 +15,12 @@
 
 namespace jointer {
 
-// torch's heuristics (MinCutOptions). All are enabled unless a budget requires fewer.
+// torch's heuristics that a budget may disable (MinCutOptions).
 struct BanOptions {
   bool used_far_apart = true;
   bool long_fusible_chains = true;
   bool materialized_in_backward = true;
   bool not_in_allowlist = true;
-  bool reductions = true;
 };
 
 enum class BanReason : std::uint8_t {

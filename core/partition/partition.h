@@ -5,7 +5,6 @@
 // sources.
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,9 +33,6 @@ struct PartitionOptions {
   double activation_budget = 1.0;
   KnapsackSolver solver = KnapsackSolver::dp;
   BudgetRounding rounding = BudgetRounding::torch;
-  // The knapsack's cost of recomputing a node. If empty: FLOPs, at least one, as torch's "flops"
-  // estimator counts them.
-  std::function<double(NodeId)> recompute_cost;
   // Polled between the steps of the algorithm.
   Watcher watcher;
 };

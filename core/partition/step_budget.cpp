@@ -8,7 +8,7 @@
 //
 // A budget is the fraction of the items' bytes that may be saved. As for a joint graph, torch's
 // knapsack chooses the items to save: the weight of an item is its fraction of these bytes, and its
-// value is the cost of recomputing the call that allocates it. Values tagged for recomputation
+// value is the FLOPs of the call that allocates it, at least one. Values tagged for recomputation
 // belong to no item and are never saved.
 //
 // Source: choose_saved_values_set (activation_budget.cpp). Deviations: a flat training step has no
@@ -61,9 +61,8 @@ Result<StepBudget> StepBudget::make(const Graph& step, const PlanWhatIf& what_if
       items.emplace_back();
       bytes.push_back(state.memory.bytes(storage));
       const NodeId call = state.orders.node(state.memory.producer(storage));
-      const auto flops = static_cast<double>(
-          std::max(node_flops(step, step.node(call)).torch_registry, std::int64_t{1}));
-      knapsack.values.push_back(options.recompute_cost ? options.recompute_cost(call) : flops);
+      const std::int64_t flops = node_flops(step, step.node(call)).torch_registry;
+      knapsack.values.push_back(static_cast<double>(std::max(flops, std::int64_t{1})));
     }
     items[known->second].push_back(id);
   }
