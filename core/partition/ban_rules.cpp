@@ -11,7 +11,8 @@
 //      directly or through views. Views themselves are exempt;
 //   4. it is a reduction: its result has less than a quarter of the bytes of its inputs (the
 //      tensors among its positional arguments).
-// getitem is exempt from these rules; lift_fresh is exempt from 2 to 4.
+// getitem is exempt from these rules; lift_fresh and calls that return a device are exempt from 2
+// to 4.
 //
 // Used far apart: a reader that fuses with its input is banned if it comes, in the forward's
 // program order, after the first call that does not fuse with its input. The search for that call
@@ -102,6 +103,10 @@ class Finder {
     if (op.is_getitem) return {};
     if (is_kept(node)) return {BanReason::must_save, {}};
     if (op.name == "aten.lift_fresh_copy.default" || op.name == "aten.lift_fresh.default")
+      return {};
+    // A call that returns a device (coor.current_device) has no tensor to save. Torch exempts it
+    // from 2.15 on; older versions do not insert such calls.
+    if (node.value.kind == Value::Kind::opaque && graph_.text(node.value.text()) == "device")
       return {};
     if (options_.not_in_allowlist) {
       if (!op.has(OperatorTag::recomputable)) return {BanReason::not_allowed, {}};

@@ -68,6 +68,8 @@ Result<BudgetPlans::Fit> BudgetPlans::within(const PlanWhatIf& what_if, std::int
     while (high - low > 1) {
       const int middle = low + (high - low) / 2;
       const auto tried = peak(what_if, middle);
+      if (!tried && tried.error().kind == Error::Kind::cancelled)
+        return tl::unexpected(tried.error());
       (tried && *tried <= peak_bytes ? low : high) = middle;
     }
     return Fit{static_cast<double>(low) / kParts, true};

@@ -43,9 +43,9 @@ Recomputable::Why Recomputable::find_why(Place call) const {
     const Why whole = why_not_[orders_.inputs(call).front()];
     return whole == Why::none || whole == Why::read_outside ? Why::none : Why::part;
   }
-  if (orders_.has(call, PairOrders::only_forward) || orders_.has(call, PairOrders::only_backward) ||
-      graph.op(n).mutates)
-    return Why::writes;
+  if (graph.op(n).mutates) return Why::writes;
+  if (orders_.has(call, PairOrders::only_forward) || orders_.has(call, PairOrders::only_backward))
+    return Why::in_one_half;
   if (orders_.has(call, PairOrders::read_outside)) return Why::read_outside;
   const Effects effects = effects_of(graph, n);
   const std::string_view packet = graph.op(n).packet();
@@ -104,6 +104,9 @@ std::string Recomputable::why_not(Place call) const {
           name);
     case Why::draws_unseen:
       return fmt::format("{} draws random numbers, which would differ the second time", name);
+    case Why::in_one_half:
+      return fmt::format("{} must run in the {} only", name,
+                         orders_.has(call, PairOrders::only_forward) ? "forward" : "backward");
     case Why::writes:
       return fmt::format("{} writes to one of its inputs, so it must run once", name);
     case Why::acts:

@@ -34,6 +34,7 @@ class Recomputable {
     none,
     draws,
     draws_unseen,
+    in_one_half,
     writes,
     acts,
     overwritten,

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "core/capture/native_reader.h"
+#include "core/capture/native_writer.h"
 #include "tests/support/graphs.h"
 #include "tests/support/names.h"
 
@@ -53,6 +57,23 @@ TEST(MinCut, RecomputesPointwiseCallsFromTheInput) {
   EXPECT_EQ(reason(done, "y").kind, PlanReason::Kind::cut);
   EXPECT_EQ(reason(done, "y").node, done.joint.find("x"));
   EXPECT_EQ(reason(done, "z").kind, PlanReason::Kind::none) << "the backward does not need it";
+}
+
+// torch inserts such a call for graphs that are compiled once for all ranks.
+TEST(MinCut, RecomputesACallThatReturnsADevice) {
+  auto document = nlohmann::json::parse(write_native(parse(R"(
+    x: f32[64] = input
+    dy: f32[64] = tangent
+    device: i64[1] = coor.current_device.default()
+    y: f32[64] = aten.silu(x)
+    gx: f32[64] = mine.fill.default(dy, device)  {backward}
+    return [y, gx]
+  )")));
+  for (auto& node : document["nodes"])
+    if (node["name"] == "device") node["val"] = {{"opaque", "device"}, {"repr", "cuda:0"}};
+  auto graph = read_native("test", PaddedBytes(document.dump()));
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_THAT(saved(partitioned(*graph)), IsEmpty());
 }
 
 TEST(DefaultPartition, SavesWhatTheBackwardReads) {
