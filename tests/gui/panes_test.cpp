@@ -291,7 +291,7 @@ class PanesTest : public QObject {
     bar.open();
     selection().select(node("relu"));
     QTest::keyClicks(&bar.edit(), "bytes>");
-    QVERIFY(status(bar).contains("Missing number"));
+    QVERIFY(status(bar).contains("Expected a number"));
     QCOMPARE(current(), "relu");  // the selection stays
     bar.edit().setText("nothing_like_that");
     QCOMPARE(status(bar), "no match");

@@ -14,8 +14,8 @@
 
 namespace jointer::views {
 
-// Opens a graph on a worker thread. Reports progress while it runs, then emits `loaded` or
-// `failed`. Destroying the loader cancels the work without waiting for it to end.
+// Opens a graph on a worker thread. Emits `progressed` while it runs, then one of the other signals.
+// Destroying the loader cancels the work without waiting for it to end.
 class Loader : public QObject {
   Q_OBJECT
  public:
@@ -40,7 +40,7 @@ class Loader : public QObject {
   void cancelled();
 
  private:
-  // Written by the worker thread and read by the window's thread.
+  // Written by the worker thread and read by the loader's thread.
   struct Shared {
     std::atomic<double> fraction = 0;
     std::atomic<bool> analyzing = false;

@@ -23,8 +23,8 @@ class OpenGraph : public QObject {
   OpenGraph& operator=(const OpenGraph&) = delete;
 
   [[nodiscard]] const Snapshot& snapshot() const { return *queue_.state().now; }
-  // The current snapshot as a shared pointer: it stays valid when a newer snapshot replaces it, and
-  // can be used on other threads.
+  // The current snapshot as a shared pointer, which stays valid when a newer snapshot replaces it,
+  // and can be used on other threads.
   [[nodiscard]] SnapshotPtr shared_snapshot() const { return queue_.state().now; }
   // The graph as opened, analyzed with the same options as the current one.
   [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
@@ -37,7 +37,7 @@ class OpenGraph : public QObject {
   [[nodiscard]] const Analysis& analysis() const { return snapshot().analysis; }
   [[nodiscard]] Selection& selection() { return selection_; }
   [[nodiscard]] const Selection& selection() const { return selection_; }
-  // The file that the graph was opened from.
+  // The request with which the graph was opened.
   [[nodiscard]] const OpenRequest& source() const { return source_; }
   [[nodiscard]] QString title() const;
 
@@ -49,7 +49,8 @@ class OpenGraph : public QObject {
   // --- Measurements ---
   // The available measurements: the ranks of one run, then imports.
   [[nodiscard]] const std::vector<MeasurementPtr>& measurements() const { return measurements_; }
-  // The measurement shown with the estimates, or null. Valid until another one is shown.
+  // The measurement shown with the estimates, or null. Valid until another one is shown or the graph
+  // changes.
   [[nodiscard]] const MeasuredTimeline* measured() const { return measured_.get(); }
   // Shows one of `measurements`, or none if null.
   void show_measurement(const MeasurementPtr& measurement);
@@ -60,8 +61,8 @@ class OpenGraph : public QObject {
   void add_import(MeasurementPtr measurement);
 
  public slots:
-  // Recomputes the analysis of the graph and of the baseline on a worker thread; emits `changed`
-  // or `failed`. A newer request replaces a pending one.
+  // Recompute the analysis of the graph and of the baseline on a worker thread; `changed` or `failed`
+  // follows. A newer request replaces a pending one.
   void analyze_with(const jointer::AnalysisOptions& options);
   void analyze_with(const jointer::AnalysisOptions& options,
                     const jointer::Assumptions& assumptions);
@@ -70,9 +71,9 @@ class OpenGraph : public QObject {
  signals:
   void busy_changed(bool busy);
   void changed();
-  // New costs were measured, and estimates can use them.
+  // New measured costs were saved in the cost database, and estimates can use them.
   void costs_changed();
-  // The shown measurement or the available ones have changed.
+  // The shown measurement or the list of measurements has changed.
   void measurement_changed();
   void failed(const QString& message);
 
@@ -87,8 +88,8 @@ class OpenGraph : public QObject {
 
   OpenRequest source_;
   StateQueue queue_;
-  std::vector<MeasurementPtr> measurements_;  // the ranks of a run come first
-  std::size_t run_count_ = 0;                 // number of these ranks
+  std::vector<MeasurementPtr> measurements_;  // the ranks of a run, then imports
+  std::size_t run_count_ = 0;                 // number of ranks in `measurements_`
   MeasuredTimelinePtr measured_;
   Selection selection_;
 };

@@ -48,7 +48,7 @@ class Selection : public QObject {
   void hits_changed();
 
  private:
-  std::vector<NodeId> nodes_;  // sorted by id, which is program order for nodes of one capture
+  std::vector<NodeId> nodes_;
   NodeId current_;
   std::optional<std::size_t> moment_;
   std::optional<TimeRange> range_;

@@ -1,5 +1,5 @@
 // Finds the best placement by dynamic programming. For letter p of the pattern and position t of
-// the text, best[p][t] is the highest score of the first p + 1 letters with the last one at t:
+// the text, best[p][t] is the highest score of the first p + 1 letters with letter p at t:
 //
 //   best[p][t] = value(t) + max( best[p - 1][t - 1] + kAdjacent,           adjacent
 //                                max over s < t - 1 of best[p - 1][s] - kGap )
@@ -71,7 +71,7 @@ std::optional<FuzzyMatch> fuzzy_match(const QString& pattern, const QString& tex
   const auto last = best.begin() + static_cast<std::ptrdiff_t>((m - 1) * n);
   const auto top = std::max_element(last, best.end());
   if (*top <= kNever) return std::nullopt;
-  // Between texts with equally good placements, the shorter one is the better match.
+  // Shorter texts are better: four characters cost as much as one point of the placement.
   match.score = *top * 4 - static_cast<int>(n);
   match.positions.resize(m);
   auto t = static_cast<int>(top - last);

@@ -70,7 +70,7 @@ NodeSearch::Flags NodeSearch::text_holds(const SearchTerm& term) const {
   Flags flags(graph.node_count(), 0);
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const Node& n = graph.node(NodeId(i));
-    // A placeholder's target is its own name, which was already checked.
+    // A placeholder's target is its own name, not an operator.
     const bool calls = n.kind == NodeKind::call || n.kind == NodeKind::get_attr;
     const bool holds = (!names.empty() && names[i] != 0) ||
                        (!operators.empty() && calls && operators[n.target.index()] != 0) ||
@@ -160,7 +160,6 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
     default:
       break;
   }
-  // There are few distinct values, so each one is matched only once.
   const auto text_matches = [&](std::string_view text) {
     if (text.empty()) return false;
     if (term.pattern)
@@ -169,7 +168,7 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
           .hasMatch();
     return contains_any(lower_case(text), term.texts);
   };
-  std::vector<char> groups(graph.group_count());
+  std::vector<char> groups(graph.group_count());  // by group: its label matches
   if (term.field == SearchField::group)
     for (std::size_t i = 0; i < groups.size(); ++i)
       groups[i] = text_matches(graph.group_label(GroupId(i))) ? 1 : 0;

@@ -2,8 +2,8 @@
 
 // Searches the nodes of a snapshot. The index is built once per snapshot: it stores all names in
 // one text, and attributes that many nodes share (operators, modules, stacks) once each. A query
-// checks each shared attribute once, and the numbers of every node. For 55,000 nodes, it takes a
-// few milliseconds.
+// checks each shared attribute once, and the numbers of every node. For 55,000 nodes, a query takes
+// a few milliseconds.
 
 #include <functional>
 #include <optional>
@@ -21,18 +21,18 @@ class NodeSearch {
   explicit NodeSearch(SnapshotPtr snapshot);
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
-  // A plan's entry for a tensor, used by the filters policy:, by: and bytes; nullopt for nodes
-  // that are not in the plan. Without a plan, policy: and by: are invalid, and bytes are those of
-  // the node's outputs.
+  // A plan's entry for a tensor.
   struct OfPlan {
     std::string_view policy, decider;
     std::int64_t bytes = 0;
   };
+  // Used by the filters policy:, by: and bytes; returns nullopt for nodes that are not in the plan.
+  // Without a plan, policy: and by: are invalid, and bytes are those of the node's outputs.
   using Plan = std::function<std::optional<OfPlan>(NodeId node)>;
   void set_plan(Plan plan) { plan_ = std::move(plan); }
   // The matching nodes in program order. An empty query matches nothing.
   [[nodiscard]] std::vector<NodeId> find(const SearchQuery& query) const;
-  // Error (usage): the query is invalid; one sentence says why.
+  // Error (usage): the query is invalid.
   [[nodiscard]] Result<std::vector<NodeId>> find(std::string_view query) const;
 
  private:

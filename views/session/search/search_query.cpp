@@ -1,12 +1,12 @@
 #include "views/session/search/search_query.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <span>
 
+#include "views/session/search/search_texts.h"
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
@@ -38,13 +38,6 @@ std::optional<SearchField> field_of(std::string_view name) {
   for (const FieldName& f : kFields)
     if (f.name == name) return f.field;
   return std::nullopt;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
 }
 
 struct Unit {
@@ -121,7 +114,8 @@ class Parser {
   void take_half(SearchQuery& query) {
     for (const std::string_view half : {"forward", "backward"}) {
       const std::string_view rest = text_.substr(at_);
-      if (lower(rest.substr(0, half.size())) != half || rest.size() < half.size() + 2) continue;
+      if (lower_case(rest.substr(0, half.size())) != half || rest.size() < half.size() + 2)
+        continue;
       if (rest[half.size()] != ':' ||
           std::isspace(static_cast<unsigned char>(rest[half.size() + 1])))
         continue;
@@ -141,7 +135,7 @@ class Parser {
     }
     const std::size_t begin = at_;
     while (std::isalpha(static_cast<unsigned char>(peek())) != 0) ++at_;
-    const std::string name = lower(text_.substr(begin, at_ - begin));
+    const std::string name = lower_case(text_.substr(begin, at_ - begin));
     const auto field = field_of(name);
     const char next = peek();
     const bool is_relation = next == '<' || next == '>' || next == '=';
@@ -163,7 +157,7 @@ class Parser {
       return term;
     }
     if (is_relation && next != '=')
-      return fail(Error::Kind::usage, "`{}` is not a number; write {}:…", name, name);
+      return fail(Error::Kind::usage, "`{}` does not compare numbers; write {}:…", name, name);
     ++at_;
     JOINTER_CHECK(*field == SearchField::shape ? parse_shape(term) : parse_texts(term, true));
     if (term.texts.empty() && !term.pattern && term.sizes.empty())
@@ -193,23 +187,23 @@ class Parser {
       term.relation = or_equal ? Relation::at_least : Relation::more;
     else
       term.relation = Relation::equal;
-    const std::string word = lower(take_word());
+    const std::string word = lower_case(take_word());
     double number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || !std::isfinite(number))
-      return fail(Error::Kind::usage, "Missing number; write one as in {}.", example);
+      return fail(Error::Kind::usage, "Expected a number, as in {}.", example);
     const std::string_view unit(end, static_cast<std::size_t>(word.data() + word.size() - end));
     for (const Unit& u : units_of(term.field)) {
       if (u.name != unit) continue;
       term.number = number * u.factor;
       return {};
     }
-    return fail(Error::Kind::usage, "`{}` is not a valid unit here; write it as in {}.", unit,
+    return fail(Error::Kind::usage, "`{}` is not a valid unit here; write one as in {}.", unit,
                 example);
   }
 
   Result<void> parse_shape(SearchTerm& term) {
-    const std::string word = lower(take_word());
+    const std::string word = lower_case(take_word());
     const char* at = word.data();
     const char* end = at + word.size();
     while (at < end) {
@@ -217,7 +211,7 @@ class Parser {
       const auto [rest, error] = std::from_chars(at, end, size);
       const bool is_separated = rest == end || *rest == ',' || *rest == 'x';
       if (error != std::errc() || !is_separated)
-        return fail(Error::Kind::usage, "Sizes must be numbers, as in shape:8192,7168.");
+        return fail(Error::Kind::usage, "Sizes must be integers, as in shape:8192,7168.");
       term.sizes.push_back(size);
       at = rest == end ? end : rest + 1;
     }
@@ -244,7 +238,7 @@ class Parser {
       }
     }
     while (true) {
-      std::string text = lower(peek() == '"' ? take_quoted() : take_until(may_be_several));
+      std::string text = lower_case(peek() == '"' ? take_quoted() : take_until(may_be_several));
       if (!text.empty()) term.texts.push_back(std::move(text));
       if (!may_be_several || peek() != ',') return {};
       ++at_;
@@ -304,7 +298,7 @@ std::vector<std::pair<QString, QString>> search_help() {
       {QStringLiteral("op:mm"), tr("calls aten.mm")},
       {QStringLiteral("mod:layers.3"), tr("is in this module or one of its submodules")},
       {QStringLiteral("phase:bw"), tr("is in the backward; also fw, recomputed")},
-      {QStringLiteral("bytes>1MiB"), tr("has outputs larger than 1 MiB")},
+      {QStringLiteral("bytes>1MiB"), tr("has outputs of more than 1 MiB in total")},
       {QStringLiteral("ms>0.1"), tr("has an estimated time of more than 0.1 ms")},
       {QStringLiteral("exposed>0"), tr("is a collective with exposed time")},
       {QStringLiteral("tag:must_save"), tr("has this recompute tag")},

@@ -6,15 +6,17 @@
 //   view_12               part of the name, operator, module or stack
 //   "two words"           the same, including the blank
 //   /mm_\d+$/             the same, as a regular expression
-//   op:mm                 operator: a whole part of the name if any has one, else a substring
-//   mod:layers.3          module, matched in the same way, including all modules below it
+//   op:mm                 operator: a dot-separated part of its name; if no operator has this part,
+//                         a substring
+//   mod:layers.3          module, matched in the same way, including all of its submodules
 //   name: stack: tag: group: role:    substring of the node's name, stack and so on
 //   phase:fw              or bw, recomputed
 //   backward:mm_12        phase and text, as recipes name the nodes of one half
 //   dtype:bf16            dtype of an output
 //   shape:8192            a dimension of an output; shape:8192,7168 matches adjacent dimensions
 //   policy:save  by:person   from a plan: a tensor's policy, and who decided it
-//   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3  step<100
+//   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3
+//   step<100              index in program order
 //   -op:view              negation
 //   op:mm,bmm             either of these
 //
@@ -56,7 +58,8 @@ enum class SearchField : std::uint8_t {
 // The values of the filter `phase:`. Recomputed nodes are not a phase, but are searched for in the
 // same way.
 enum class SearchPhase : std::uint8_t { forward, backward, recomputed };
-// Accepts fw, fwd, bw, bwd and beginnings of the whole words, in lower case.
+// Accepts fw, fwd, bw, bwd, and the words forward, backward and recomputed or their beginnings, in
+// lower case.
 std::optional<SearchPhase> parse_search_phase(std::string_view text);
 
 struct SearchTerm {
@@ -67,7 +70,7 @@ struct SearchTerm {
   // For text fields: the texts to find, in lower case, or a pattern.
   std::vector<std::string> texts;
   std::optional<QRegularExpression> pattern;
-  // For numeric fields: bytes, nanoseconds, FLOPs or counts.
+  // For numeric fields: bytes, nanoseconds, FLOPs, a count or an index.
   Relation relation = Relation::matches;
   double number = 0;
   // For shapes.
@@ -78,10 +81,10 @@ struct SearchQuery {
   std::vector<SearchTerm> terms;
 };
 
-// Error (usage): a term is invalid; one sentence says why.
+// Error (usage): a term is invalid.
 Result<SearchQuery> parse_search(std::string_view text);
 
-// Lines for help and tooltips: a filter and its meaning.
+// Lines for help and tooltips: an example of a term, and its meaning.
 std::vector<std::pair<QString, QString>> search_help();
 
 }  // namespace jointer::views

@@ -26,8 +26,8 @@ class SearchTexts {
 
   // Marks texts that contain one of the term's texts or match its pattern.
   [[nodiscard]] Flags containing(const SearchTerm& term) const;
-  // Like `containing`, but for dotted names. If any name has the text as a whole part (`mm` in
-  // aten.mm.default), only such names match.
+  // Like `containing`, but for dotted names: if any of them has one of the term's texts as a whole
+  // part (`mm` in aten.mm.default), only such names match this text.
   [[nodiscard]] Flags with_part(const SearchTerm& term) const;
 
  private:

@@ -12,8 +12,8 @@ std::vector<std::int64_t> positions_of(const TimelineData& data) {
   return positions;
 }
 
-// Empty if the profile does not have one point per point of the estimate: it is then from another
-// graph.
+// Empty if the profile and the estimate differ in their number of points: the profile is then from
+// another graph.
 MeasuredCurve curve_by_points(const TimelineData& data, const std::vector<std::int64_t>& profile) {
   if (profile.empty() || profile.size() != data.point_count()) return {};
   return {positions_of(data), profile, data.length()};
@@ -82,7 +82,7 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
       order_curve_(curve_by_points(program_order_, measurement_->memory_profile)),
       by_node_(graph.node_count(), -1),
       block_by_node_(graph.node_count(), -1) {
-  // Prefer samples over time if available: they include temporary memory within calls.
+  // Prefer the sampled curve, which includes temporary memory within calls.
   time_curve_ = curve_over_time(measurement_->memory_over_time, time_.length());
   if (time_curve_.empty() && !(measurement_->nodes.empty() && measurement_->blocks.empty()))
     time_curve_ = curve_with_blocks(time_, *measurement_);

@@ -46,7 +46,7 @@ class MeasuredTimeline {
 
   [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
   [[nodiscard]] const MeasurementPtr& shared_measurement() const { return measurement_; }
-  // For program order or measured time.
+  // `kind`: program_order or measured_time.
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order_ : time_;
   }
@@ -59,7 +59,7 @@ class MeasuredTimeline {
   [[nodiscard]] const MeasuredNode* find(NodeId node) const;
   // The compiled block that ran in place of the node; null if there is none.
   [[nodiscard]] const MeasuredBlock* block_of(NodeId node) const;
-  // The allocator's peak if known, otherwise the maximum of the curves; 0 if nothing was measured.
+  // The measured peak if known, otherwise the maximum of the curves; 0 if no memory was measured.
   [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }
 
  private:

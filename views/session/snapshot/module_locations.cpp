@@ -38,14 +38,8 @@ int ModuleLocations::add(ModuleLocation place) {
   return static_cast<int>(places_.size()) - 1;
 }
 
-int ModuleLocations::top(int place) const {
-  while (places_[static_cast<std::size_t>(place)].parent >= 0)
-    place = places_[static_cast<std::size_t>(place)].parent;
-  return place;
-}
-
 void ModuleLocations::add_modules(const Graph& graph, const ModuleTree& modules) {
-  // Parameter placeholders belong to no submodule, so find the module from the parameter's name
+  // Parameter placeholders belong to no submodule; find the owner from the parameter's name
   // (role_target).
   std::unordered_map<std::string_view, ModuleId> by_path;
   for (std::size_t i = 1; i < modules.size(); ++i)

@@ -9,22 +9,21 @@
 
 namespace jointer::views {
 
-// A graph and everything that panes show about it. Built on a worker thread and immutable
-// afterwards, so that threads can share it.
+// A graph and its analysis, prepared for panes. Built on a worker thread and immutable afterwards, so
+// that threads can share it.
 struct Snapshot {
   Graph graph;
   Users users;
   Analysis analysis;
   TimelineData program_order, estimated_time;
 
-  // The timeline on this axis: in program order or in estimated time.
+  // `kind`: program_order or estimated_time.
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order : estimated_time;
   }
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
-// Builds a snapshot from a graph and its analysis.
 SnapshotPtr snapshot_of(Graph graph, Analysis analysis);
 // Error (usage): see `analyze`.
 Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options);

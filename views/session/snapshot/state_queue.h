@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// A document's graph in its current state and as opened, analyzed with the same options. The
-// two are the same object until the first edit.
+// A document's graph in its current state and as opened, analyzed with the same options. Without
+// edits, both are the same object.
 struct DocumentState {
   SnapshotPtr now, baseline;
 };
@@ -29,8 +29,8 @@ class StateQueue : public QObject {
   [[nodiscard]] const DocumentState& state() const { return state_; }
 
   void add(Job job, Done done = {});
-  // Like `add`, but replaces an unfinished job that was added by this function. The replaced job's
-  // result is discarded and its callback is not called.
+  // Like `add`, but replaces unfinished jobs that were added by this function: their results are
+  // discarded and their callbacks are not called.
   void add_replacing(Job job, Done done = {});
 
  signals:

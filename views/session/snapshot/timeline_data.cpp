@@ -179,7 +179,7 @@ void TimelineData::place_in_program_order(const Graph& graph, const Analysis& an
     lane_by_node_[id.index()] = static_cast<std::int32_t>(kHostLane);
     items[kHostLane].push_back({step, step + 1, id, ItemColor::host});
     if (graph.is_asynchronous(n)) {
-      // The block of a collective extends from its start to its wait.
+      // The item of a collective extends from its start to its wait.
       const auto& collective =
           analysis.simulation
               .collectives()[static_cast<std::size_t>(analysis.simulation.collective_of(id))];
@@ -231,7 +231,8 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
   build_lanes(analysis, std::move(items));
 }
 
-// When the nodes of compiled blocks ran, by node; {0, 0} for other nodes.
+// By node: the part of its compiled block's time that is attributed to it, in proportion to the
+// estimates of the block's nodes; {0, 0} for nodes outside of blocks.
 std::vector<TimelineData::Extent> TimelineData::extents_in_blocks(const Graph& graph,
                                                                   const Analysis& analysis,
                                                                   const Measurement& measurement) {
@@ -255,9 +256,8 @@ std::vector<TimelineData::Extent> TimelineData::extents_in_blocks(const Graph& g
   return extents;
 }
 
-// Memory changes at the measured times of nodes. The nodes of a block share the block's time in
-// proportion to their estimates. Other unmeasured nodes take no time; if nothing was measured, the
-// estimate is scaled to the measured step.
+// Memory changes at the measured times of nodes. Nodes without a time, measured or attributed, take
+// no time. If no node and no block was measured, the estimate is scaled to the measured step.
 void TimelineData::place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
                                                  const Measurement& measurement) {
   const std::size_t points = analysis.memory.profile().size();

@@ -39,24 +39,24 @@ enum class ItemColor : std::uint8_t {
 inline constexpr std::size_t kItemColors = 12;
 
 struct LaneItem {
-  std::int64_t begin = 0, end = 0;  // position on the axis; end > begin
+  std::int64_t begin = 0, end = 0;  // positions on the axis; end > begin
   NodeId node;                      // for a collective, its start; for a block, its first node
   ItemColor color = ItemColor::other;
   std::int32_t block = -1;  // the index in Measurement::blocks, or -1 if it is a node
 };
 
 // Items sorted by `begin`. They do not overlap, except in a lane of collectives in program order,
-// where several may be in flight (see `overlapping`).
+// where several may be in flight.
 class Lane {
  public:
-  // `blocks`: the names of Measurement::blocks, if there are any in the lane.
+  // `blocks`: the texts for Measurement::blocks, by index; unused by lanes without blocks.
   Lane(std::string name, GroupId group, std::vector<LaneItem> items,
        std::vector<std::string> blocks = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] GroupId group() const { return group_; }
   [[nodiscard]] std::span<const LaneItem> items() const { return items_; }
-  // The name of an item's block; null if it is a node.
+  // The text for an item's block, "compiled joint, 1.20 ms"; null if the item is a node.
   [[nodiscard]] const std::string* block_name(const LaneItem& item) const {
     return item.block < 0 ? nullptr : &blocks_[static_cast<std::size_t>(item.block)];
   }
@@ -64,7 +64,7 @@ class Lane {
   [[nodiscard]] std::size_t first_ending_after(std::int64_t position) const;
   // Index of the first item that begins at or after `position`.
   [[nodiscard]] std::size_t first_beginning_at(std::int64_t position) const;
-  // Time per color of items [first, last).
+  // The total length of items [first, last) by color.
   using TimeByColor = std::array<std::int64_t, kItemColors>;
   [[nodiscard]] TimeByColor times(std::size_t first, std::size_t last) const;
 
@@ -74,7 +74,7 @@ class Lane {
   std::vector<LaneItem> items_;
   std::vector<std::string> blocks_;
   std::vector<std::int64_t> ends_;  // running maximum of the ends; sorted even if items overlap
-  std::vector<TimeByColor> sums_;   // cumulative time by color before each item
+  std::vector<TimeByColor> sums_;   // total length by color of the items before each item
 };
 
 // Finds the maximum of any subrange of an array in O(1), using a sparse table over blocks.
@@ -92,10 +92,11 @@ class RangeMaximum {
   [[nodiscard]] std::size_t scan(std::size_t first, std::size_t last) const;
 
   std::vector<std::int64_t> values_;
-  std::vector<std::vector<std::uint32_t>> levels_;  // level l: maximum of 2^l blocks
+  // levels_[l][b]: index of the first maximum in the 2^l blocks from block b on.
+  std::vector<std::vector<std::uint32_t>> levels_;
 };
 
-// The stacked memory profile by point, shared by all axes.
+// The memory profile by point: allocated bytes by category, and reserved bytes. All axes share it.
 struct MemoryBands {
   explicit MemoryBands(const Analysis& analysis);
 
@@ -111,15 +112,15 @@ class TimelineData {
   TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind,
                MemoryBandsPtr bands = {});
   // The measurement, in program order or in measured time. Lanes have the same indices as in the
-  // estimate, but contain only measured nodes and blocks. Memory is still estimated, and drawn at
-  // the measured times of nodes.
+  // estimate, but contain only measured nodes and blocks. Memory is still the estimate; on the time
+  // axis, it changes at the measured times of nodes.
   TimelineData(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
                AxisKind kind, MemoryBandsPtr bands);
 
   [[nodiscard]] AxisKind kind() const { return kind_; }
   // The axis ranges from 0 to this value.
   [[nodiscard]] std::int64_t length() const { return length_; }
-  // CPU, compute, then one lane per process group.
+  // The CPU, then one lane per stream of the simulation, compute first.
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
 
   // The points of the memory profile on the axis: point i applies from position(i) until
@@ -138,7 +139,7 @@ class TimelineData {
   [[nodiscard]] std::int64_t reserved(std::size_t point) const { return bands_->reserved[point]; }
   [[nodiscard]] const MemoryBandsPtr& bands() const { return bands_; }
 
-  // The extent of a node on the axis, in its lane.
+  // The extent of a node on the axis.
   struct Extent {
     std::int64_t begin = 0, end = 0;
   };

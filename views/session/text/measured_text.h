@@ -10,7 +10,7 @@ namespace jointer::views {
 
 // Text that compares measured numbers with estimated ones.
 
-// Measured divided by estimated, such as "1.08 ×". Empty if nothing was estimated.
+// Measured divided by estimated, such as "1.08 ×". Empty unless the estimate is positive.
 QString ratio_text(std::int64_t measured, std::int64_t estimated);
 // "measured 0.41 ms · estimated 0.38 ms (1.08 ×)".
 QString times_text(std::int64_t measured_ns, std::int64_t estimated_ns);
@@ -18,11 +18,12 @@ QString measured_bytes_text(std::int64_t measured_bytes, std::int64_t estimated_
 // "rank 0, interpret, on AMD EPYC 7763, 2 threads".
 QString measurement_text(const Measurement& measurement);
 
-// The estimate to compare with a node's measurement: the stall of a wait, the time from start to
-// end of a collective, or the duration of any other node.
+// The estimate to compare with a node's measurement: the stall of a wait, or the duration of any
+// other node; for a collective, the duration of the communication.
 std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node);
 std::int64_t measured_ns(const Snapshot& snapshot, const MeasuredNode& node);
-// The sum over the nodes that a block replaced.
+// The sum over the nodes that a block replaced, without collectives and copies that run
+// asynchronously.
 std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block);
 
 // "compiled joint, 512 nodes".

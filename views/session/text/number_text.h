@@ -7,9 +7,9 @@
 
 namespace jointer::views {
 
-// Number formatting shared by all panes: the functions of core/base/units.h, but returning QString.
-// Times are in nanoseconds.
+// The functions of core/base/units.h for QString. Times are in nanoseconds.
 
+// Table columns store fractions in parts per million (Unit::fraction in views/tables/column.h).
 inline constexpr double kPartsPerOne = 1e6;
 
 inline QString bytes_text(std::int64_t bytes) {

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The number of ranks of a collective's group, and the first of them: "4: 0, 8, 16, 24".
+// The number of ranks in a collective's group and, if known, up to 16 of them: "4: 0, 8, 16, 24".
 inline QString ranks_text(const Graph& graph, const Node& start) {
   if (!start.group || graph.group(start.group).ranks.empty())
     return QString::number(graph.group_size(start));

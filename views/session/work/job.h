@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of a job that runs on a worker thread. It knows whether the job is cancelled, and lets
-// no exception escape. task.h starts jobs.
+// The part of a job that runs on a worker thread: cancellation, reports, and exceptions, which become
+// errors. task.h starts jobs.
 
 #include <QThreadPool>
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace jointer::views {
 
-// Signals to a job that its result is no longer needed. Copies refer to the same job.
+// Asks a job to end early. Copies refer to the same job.
 class Cancellation {
  public:
   [[nodiscard]] bool is_cancelled() const { return *flag_; }
@@ -29,7 +29,7 @@ class Cancellation {
   std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-// The cancellation of a job with intermediate results, and the means to report them.
+// The cancellation of a job that also reports intermediate results.
 template <class Report>
 class Reporter : public Cancellation {
  public:

@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// A value that is computed in advance so that it is ready by the time it is needed.
+// A value that is computed in advance on a worker thread.
 template <class T>
 class Precomputed {
  public:
@@ -23,8 +23,8 @@ class Precomputed {
     work::start(*QThreadPool::globalInstance(), [shared = shared_] { shared->find(); });
   }
 
-  // Blocks this thread while another thread computes the value. If none has begun, computes it
-  // here, so that this never waits for unrelated work.
+  // Blocks this thread while another thread computes the value. If none has begun, computes it on
+  // this thread, so that the call never waits for unrelated work.
   [[nodiscard]] const Result<T>& block_until_known() const { return shared_->find(); }
 
  private:

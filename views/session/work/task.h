@@ -9,7 +9,7 @@
 //
 // A job gets copies of what it uses, and no reference to the object that starts it. The result
 // arrives as a Result<T> on the thread of that object, unless the object is gone. An exception
-// becomes an Error (run). There is no way to wait for a job.
+// becomes an Error (run). Only wait_on_close and Precomputed::block_until_known wait for jobs.
 
 #include <QObject>
 #include <QThread>
@@ -34,7 +34,7 @@ class Task {
  public:
   using Done = std::function<void(Result<T>)>;
   using Receive = std::function<void(Report)>;
-  // Tells a job whether it is cancelled, and receives its intermediate results.
+  // Tells a job whether it is cancelled; with a Report, also receives its intermediate results.
   using Handle =
       std::conditional_t<std::is_same_v<Report, NoReport>, Cancellation, Reporter<Report>>;
 
@@ -44,7 +44,7 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // Returns false once the result has been delivered, or dropped by `cancel`.
+  // Returns true from `start` until the result is delivered, or dropped by `cancel`.
   [[nodiscard]] bool is_running() const { return job_.has_value(); }
 
   // Cancels the current job and starts another one. `function` returns T or Result<T>, and may have
@@ -73,7 +73,7 @@ class Task {
     job_->cancel();
     forget();
   }
-  // Cancels the current job, but still delivers its result.
+  // Cancels the current job, but still delivers its result, which may be an Error (cancelled).
   void end_early() {
     if (job_) job_->cancel();
   }

@@ -69,11 +69,11 @@ TEST(SearchQuery, ReportsErrorsInOneSentence) {
   };
   for (const auto& [text, part] : std::initializer_list<Expected>{
            {"foo:bar", "Unknown filter `foo`"},
-           {"bytes>", "Missing number; write one as in bytes>1MiB"},
+           {"bytes>", "Expected a number, as in bytes>1MiB"},
            {"bytes>1XB", "`xb` is not a valid unit"},
            {"op:", "needs a value"},
-           {"op>3", "is not a number"},
-           {"shape:8a", "Sizes must be numbers"},
+           {"op>3", "does not compare numbers"},
+           {"shape:8a", "Sizes must be integers"},
            {"phase:xx", "`xx` is not a phase; write phase:fw, phase:bw or phase:recomputed"},
            {"phase:fw,b1", "`b1` is not a phase"},
            {"/(/", "not a valid regular expression"},
