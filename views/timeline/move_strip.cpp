@@ -69,8 +69,9 @@ QString MoveStrip::headline() const {
                         : held_.gap < from ? tr("%1 earlier").arg(moved)
                                            : tr("%1 later").arg(moved);
   const QString name = to_qstring(held_.from->graph.name(held_.handle));
-  const QString what =
-      held_.taken > 1 ? tr("%1 and %2 more").arg(name, count_text(held_.taken - 1)) : name;
+  const QString what = held_.nodes.size() > 1
+                           ? tr("%1 and %2 more").arg(name, count_text(held_.nodes.size() - 1))
+                           : name;
   QStringList parts{QStringLiteral("%1: %2").arg(what, where),
                     tr("exposed %1").arg(time_text(is.exposed_ns)) +
                         in_brackets(time_difference_text(was.exposed_ns, is.exposed_ns)),

@@ -1,7 +1,7 @@
 #pragma once
 
-// A move of a block of nodes to another gap in the program order, and the estimates for every gap
-// that the block could move to. No Qt.
+// Moves of a block of nodes to another gap in program order, and the estimates for every gap in the
+// block's legal range. No Qt.
 
 #include <cstdint>
 #include <span>
@@ -19,24 +19,25 @@ struct BlockMove {
   std::size_t from = 0, to = 0;
 };
 
-// The order after a move.
+// The order after `move`, which must not go to the end of `order`: an output is last.
 std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& move);
 
 // The node directly after the moved block.
 NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 
 // "Moves past 2 collectives of group fsdp: every rank must do the same." Empty if no collective
-// start in the block passes another collective start of its group. Cost: linear in the distance.
+// start in the block passes another collective start of its group. Only the first start that does is
+// reported.
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 
-// The estimates for every position that a block could move to.
+// The estimates for every gap in the legal range of a block.
 struct MovePreview {
   RangePreview range;
   BestGaps best;
 
   MovePreview() = default;
-  // `peak_limit`: the best positions may not exceed this peak memory.
+  // `peak_limit`: the peak that `best.fastest_within` may not exceed.
   MovePreview(RangePreview preview, std::int64_t peak_limit);
 
   [[nodiscard]] std::size_t first() const { return range.range.first; }
@@ -44,12 +45,12 @@ struct MovePreview {
   [[nodiscard]] std::size_t current() const { return range.range.current; }
   [[nodiscard]] const Figures& at(std::size_t gap) const { return range.at[gap - first()]; }
   [[nodiscard]] std::size_t clamp(std::size_t gap) const;
-  // The fastest position within the limit or, if there is none, the one with the lowest peak.
+  // The fastest gap within the limit or, if there is none, the one with the lowest peak.
   [[nodiscard]] std::size_t best_gap() const { return best.fastest_within.value_or(best.min_peak); }
-  // Returns true if all positions have the same estimates.
+  // Returns true if all gaps have the same estimates.
   [[nodiscard]] bool is_flat() const;
-  // The nearest gap in that direction whose estimates differ from those at `gap`, or the last gap
-  // in that direction if there is none.
+  // The nearest gap in that direction (negative: earlier) whose estimates differ from those at
+  // `gap`, or the last gap in that direction if there is none.
   [[nodiscard]] std::size_t next_change(std::size_t gap, int direction) const;
 };
 

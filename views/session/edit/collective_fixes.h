@@ -22,10 +22,11 @@ enum class FixKind : std::uint8_t {
 };
 inline constexpr std::size_t kFixKinds = 3;
 
-// A move that saves time, or the reason why there is none.
+// A move that shortens the step, or hides more communication in a step of the same time; or the
+// reason why there is none.
 struct CollectiveFix {
   std::optional<Edit> edit;
-  std::string why_not;     // one or more sentences; empty if there is an edit
+  std::string why_not;     // empty if there is an edit
   Figures after;           // equal to `before` if there is no edit
   std::size_t layers = 1;  // number of layers that the edit changes
 };
@@ -59,9 +60,9 @@ class FixFinder {
   FixFinder(const FixFinder&) = delete;
   FixFinder& operator=(const FixFinder&) = delete;
 
-  // `start`: the node that starts a collective, or a copy to or from the host. Error (cancelled):
-  // `cancel` is true. Cost: a preview of all positions for each node that moves; for the layers, a
-  // copy of the graph.
+  // `start`: the node that starts a collective, or a copy to or from the host. Error (usage): it
+  // starts neither. Error (cancelled): `cancel` is true. Cost: a preview of all positions for each
+  // node that moves; for the layers, a copy of the graph.
   Result<CollectiveFixes> find(NodeId start, const std::atomic<bool>& cancel);
 
  private:

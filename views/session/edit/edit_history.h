@@ -37,7 +37,7 @@ struct EditRun {
   bool same_calls = true;            // all applied edits keep the calls
 };
 
-// Applies those of `edits` that are legal.
+// Applies `edits` in order, and skips those that are not legal.
 EditRun run_edits(Graph& graph, const std::vector<Edit>& edits);
 
 // The path from one history to another: undo the edits after their common prefix, then apply the
@@ -45,9 +45,9 @@ EditRun run_edits(Graph& graph, const std::vector<Edit>& edits);
 struct Transition {
   Transition(const EditHistory& from, const EditHistory& to);
 
-  std::vector<Edit> edits;     // inverses first, then edits
-  std::size_t back_count = 0;  // number of inverses
-  bool ends_at_baseline = false;
+  std::vector<Edit> edits;        // inverses first, then edits
+  std::size_t back_count = 0;     // number of inverses
+  bool ends_at_baseline = false;  // the second history is empty
 };
 
 struct Transformed {
@@ -55,7 +55,7 @@ struct Transformed {
   std::vector<Edit> inverses;  // of the newly applied edits
 };
 
-// Error (usage): an edit is not legal.
+// Follows the transition from `state`. Error (usage): an edit is not legal; see also `analyze`.
 Result<Transformed> transform(const DocumentState& state, const Transition& transition);
 
 // --- The state after edits ---
@@ -68,13 +68,15 @@ Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_
 
 using MetricsByHistory = std::map<EditHistory, Metrics>;
 
-// The metrics of each history, starting from `baseline`. A history that extends its predecessor
-// costs only the additional edits. Returns early once `cancel` is true.
+// The metrics of each history, starting from `baseline`. Omits histories with an edit that is not
+// legal. A history that extends the one before it costs only the additional edits and an analysis.
+// Returns early once `cancel` is true.
 MetricsByHistory metrics_of_histories(const Snapshot& baseline,
                                       const std::vector<EditHistory>& histories,
                                       const std::atomic<bool>& cancel);
 
-// The snapshot that a history leads to.
+// The snapshot after these edits to the graph of `baseline`. Error (usage): an edit is not legal; see
+// also `analyze`.
 Result<SnapshotPtr> snapshot_of_history(const SnapshotPtr& baseline,
                                         const std::vector<Edit>& edits);
 

@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-// The number of leading edits that the states before and after the entry have in common.
+// The length of the common prefix of the histories before and after the entry.
 std::size_t shared_edits(const EditStep& step) {
   const auto [end, other] =
       std::mismatch(step.before.begin(), step.before.end(), step.after.begin(), step.after.end());
@@ -84,7 +84,7 @@ class Restorer {
     result_.steps.push_back(std::move(next));
   }
 
-  // The history for `edits`. It shares the longest possible prefix with existing entries.
+  // The history for `edits`, which shares its longest common prefix with the entries.
   EditHistory history_of(const std::vector<Edit>& edits, const std::string& prefix) {
     Graph graph = baseline_->graph;
     EditRun again = run_edits(graph, edits);
@@ -93,8 +93,8 @@ class Restorer {
       const auto same = [](const DoneEditPtr& a, const DoneEditPtr& b) {
         return a == b || a->edit == b->edit;
       };
-      const auto [of_line, of_step] = std::mismatch(again.done.begin(), again.done.end(),
-                                                    step.after.begin(), step.after.end(), same);
+      const auto [of_edits, of_step] = std::mismatch(again.done.begin(), again.done.end(),
+                                                     step.after.begin(), step.after.end(), same);
       std::copy(step.after.begin(), of_step, again.done.begin());
     }
     return again.done;
@@ -116,15 +116,17 @@ Result<Restored> restore_history(const DocumentState& state, const History& hist
   return Restorer(state.baseline).run(history);
 }
 
+HistoryStep to_history_step(const EditStep& step) {
+  HistoryStep stored{.title = step.title.toStdString(), .keep = shared_edits(step), .edits = {}};
+  for (std::size_t i = stored.keep; i < step.after.size(); ++i)
+    stored.edits.push_back(step.after[i]->edit);
+  return stored;
+}
+
 History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
                    const std::vector<NamedState>& named) {
   History history;
-  for (const EditStep* step : steps) {
-    HistoryStep kept{.title = step->title.toStdString(), .keep = shared_edits(*step), .edits = {}};
-    for (std::size_t i = kept.keep; i < step->after.size(); ++i)
-      kept.edits.push_back(step->after[i]->edit);
-    history.steps.push_back(std::move(kept));
-  }
+  for (const EditStep* step : steps) history.steps.push_back(to_history_step(*step));
   history.place = place;
   for (const NamedState& state : named)
     history.states.push_back({.name = state.name.toStdString(), .edits = edits_of(state.history)});

@@ -22,18 +22,17 @@ struct EditStep {
   QString title, by;  // by: empty for the user
   QStringList notes;
   EditHistory before, after;
-  std::optional<Metrics> metrics;  // after this entry; nullopt while being computed
+  std::optional<Metrics> metrics;  // after this entry; nullopt until they are computed
 };
 
-// The number of edits that this entry replaces: those in the state before it but not after
-// it.
+// The number of edits that this entry replaces: those that are in `before` but not in `after`.
 std::size_t replaced_edits(const EditStep& step);
 
-// Makes the history entry for a single edit.
+// The history entry that adds one edit to `before`.
 EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
 
-// The entries of an edit history and the current position in it: entries before the position are
-// applied, and those after it have been undone.
+// The history entries and the current position among them: entries before the position are applied,
+// and those after it have been undone.
 class StepStack {
  public:
   StepStack() = default;
@@ -80,14 +79,14 @@ struct Restored {
   std::vector<EditStep> steps;
   std::size_t place = 0;
   std::vector<NamedState> named;
-  SnapshotPtr now;                   // at `place`
+  SnapshotPtr now;                   // the graph at `place`
   std::vector<std::string> refused;  // one sentence per edit that is no longer legal
 };
 
-// Runs on a worker thread and skips edits that are not legal. Error (usage): see `analyze`.
+// For worker threads. Skips edits that are not legal. Error (usage): see `analyze`.
 Result<Restored> restore_history(const DocumentState& state, const History& history);
 
-// Converts the history to its workspace form.
+HistoryStep to_history_step(const EditStep& step);
 History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
                    const std::vector<NamedState>& named);
 

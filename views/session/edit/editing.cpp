@@ -47,7 +47,7 @@ void Editing::ask(Request request) {
 
 void Editing::pump() {
   while (!is_working_ && !requests_.empty()) {
-    // Undo and redo requests are merged. An edit waits until they have been applied.
+    // Adjacent undo and redo requests become one transition. An edit waits for it.
     if (requests_.front().is_edit && target_ != history_) break;
     const Request request = std::move(requests_.front());
     requests_.pop_front();
@@ -294,7 +294,7 @@ void Editing::make_state(const EditHistory& history, QObject* context, Made done
 
 // --- Estimates of the history ---
 
-// If the estimates or sizes have changed, all metrics are recomputed.
+// If the options or sizes have changed, all metrics are recomputed.
 void Editing::forget_old_metrics() {
   const SnapshotPtr now = open_.shared_snapshot();
   const bool same = same_estimates(*estimated_as_, *now);

@@ -32,15 +32,17 @@ class Editing : public QObject {
 
   [[nodiscard]] MovePlanner& planner() const { return *planner_; }
 
-  // --- State --- The edits that lead from the opened graph to the shown one.
+  // --- State ---
+
+  // The edits that lead from the opened graph to the shown one.
   [[nodiscard]] const EditHistory& edit_history() const { return history_; }
   [[nodiscard]] std::vector<Edit> edits() const { return edits_of(history_); }
   [[nodiscard]] bool is_edited() const { return !history_.empty(); }
   // Returns true if no request is pending.
   [[nodiscard]] bool is_settled() const { return !is_working_ && requests_.empty(); }
 
-  // The number of entries in the history, and how many of them, from the first, are applied in the
-  // shown graph.
+  // The number of history entries, and the current position among them. While `is_settled`, the
+  // entries before the position are those applied in the shown graph.
   [[nodiscard]] int step_count() const { return steps_.count(); }
   [[nodiscard]] int place() const { return steps_.place(); }
   [[nodiscard]] const EditStep& step(int index) const { return steps_.step(index); }
@@ -53,20 +55,21 @@ class Editing : public QObject {
 
   // The history in the form that a workspace stores.
   [[nodiscard]] History history() const;
-  // Writes the recipe that training code applies. Error (input): the file could not be written.
+  // Writes the recipe that training code applies. Error (run): the file could not be written.
   [[nodiscard]] Result<void> write_recipe(const QString& path) const;
 
-  // Computes the graph that a history leads to, and its analysis. Calls `done` on this thread,
-  // unless `context` is destroyed first. Error (usage): an edit is no longer legal.
+  // Computes the graph that a history leads to, and its analysis. Calls `done` on this thread:
+  // immediately for the shown history, otherwise later, unless `context` is destroyed first. Error
+  // (usage): an edit is no longer legal.
   using Made = std::function<void(const Result<SnapshotPtr>&)>;
   void make_state(const EditHistory& history, QObject* context, Made done) const;
 
   // --- Changes: `changed` and Document::changed follow, or `refused` ---
   // Adds one history entry.
   void apply(const Edit& edit);
-  // Repeats an edit in all identical layers: the last one that moved one of these nodes or set its
-  // policy or, if there is none, the last edit. Adds one history entry. Emits `refused` if the
-  // layers differ or if the edit does anything else.
+  // Repeats an edit in all identical layers (core/edit/repeat_in_layers.h): the last one that moves
+  // one of these nodes or sets its policy by name or, if there is none, the last edit. Adds one
+  // history entry.
   void repeat_in_layers(std::vector<NodeId> nodes);
   // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
   // that are not legal. Emits `applied_all`.
@@ -101,13 +104,13 @@ class Editing : public QObject {
     EditRun run;
     std::optional<Metrics> metrics;  // after the last applied edit
   };
-  // A queued request. Edits are computed for the graph that is shown when their turn comes.
+  // A queued request. An edit waits until undo and redo requests before it have been applied.
   struct Request {
     bool is_edit = false;
     std::function<void()> run;
   };
 
-  // Makes the edits for a graph, on a worker thread.
+  // Makes the edits for the graph that is shown when their turn comes. Runs on a worker thread.
   using MakeEdits = std::function<Result<std::vector<Edit>>(const Graph& graph)>;
   static MakeEdits given(std::vector<Edit> edits);
 
@@ -144,12 +147,12 @@ class Editing : public QObject {
 
   struct KeptMoment {
     NodeId node;
-    bool after = false;  // the moment is after the node's frees
+    bool after = false;  // the moment is after the node's releases, not only its allocations
   };
   std::optional<KeptMoment> moment_;
   std::unique_ptr<MovePlanner> planner_;
 
-  SnapshotPtr estimated_as_;  // its settings are those of the metrics
+  SnapshotPtr estimated_as_;  // the metrics were computed with its options and sizes
   Task<MetricsByHistory> finding_metrics_;
 };
 

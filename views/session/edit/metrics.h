@@ -19,9 +19,9 @@ struct Metrics {
 
 Metrics metrics_of(const Graph& graph, const Analysis& analysis);
 
-// Returns true if both specify the same device and the same rules.
+// Returns true if both specify the same estimator, device and rules.
 bool same_options(const AnalysisOptions& a, const AnalysisOptions& b);
-// Returns true if the metrics of both can be compared: same device, rules and sizes.
+// Returns true if the metrics of both can be compared: they have the same options and sizes.
 bool same_estimates(const Snapshot& a, const Snapshot& b);
 
 inline Figures figures_of(const Metrics& metrics) {
@@ -35,7 +35,7 @@ QString plan_text(std::int64_t peak_bytes, std::optional<std::int64_t> reserved_
 QString bytes_difference_text(std::int64_t from, std::int64_t to);
 QString time_difference_text(std::int64_t from, std::int64_t to);
 QString count_difference_text(std::int64_t from, std::int64_t to);
-// "-5.3%"; empty if nothing changed or the old value is zero.
+// "-5.3%"; empty if nothing changed or `from` is zero.
 QString share_difference_text(std::int64_t from, std::int64_t to);
 // "peak -2.3 GiB · exposed -12.0 ms · step -9.1 ms", or "no change".
 QString figures_difference_text(const Figures& from, const Figures& to);

@@ -24,7 +24,7 @@ struct MovePlanner::Basis {
 
 namespace {
 
-// The maximum size of a held block. Larger ones are moved only by commands.
+// A drag moves the whole selection only up to this size; commands move any selection.
 constexpr std::size_t kMaxHeld = 256;
 constexpr int kProgressMs = 40;
 
@@ -168,7 +168,6 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
   held->carries = carry;
   held->nodes = nodes;
   held->block = std::move(nodes);
-  held->taken = held->block.size();
   if (carry)
     carry_along(graph, *held);
   else if (held->block.size() > 1)
@@ -351,8 +350,6 @@ void MovePlanner::to_best(bool is_toggled) {
   move_selected({0, tr("to the best position"), best, is_toggled, true});
 }
 
-// Moves nodes one at a time on a worker thread, each in the graph left by the previous moves, and
-// combines the moves into one edit.
 void MovePlanner::move_selected(Command command) {
   const auto selected = open_.selection().nodes();
   const std::vector<NodeId> nodes = movable({selected.begin(), selected.end()});
@@ -384,6 +381,8 @@ std::vector<NodeId> MovePlanner::with_whole_collectives(const Snapshot& snapshot
   return whole;
 }
 
+// Moves nodes one at a time on a worker thread, each in the order left by the previous moves, and
+// combines the moves into one edit.
 void MovePlanner::start(const std::vector<NodeId>& selected, const Command& command) {
   const SnapshotPtr now = open_.shared_snapshot();
   const Graph& graph = now->graph;

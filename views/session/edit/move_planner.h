@@ -20,17 +20,16 @@ namespace jointer::views {
 class Editing;
 class OpenGraph;
 
-// The block being moved, and the estimates for each position that it could move to.
+// The block being moved, and the estimates for each gap in its legal range.
 struct HeldMove {
   NodeId handle;              // the node that the user picked up
   std::vector<NodeId> nodes;  // the nodes picked up: the handle or the whole selection
-  std::size_t taken = 1;      // number of `nodes`
   std::vector<NodeId> block;  // `nodes` and those that move with them, in program order
-  bool carries = false;
+  bool carries = false;       // chains move with `nodes`
   MovePreview preview;
-  std::size_t gap = 0;         // current position
+  std::size_t gap = 0;         // the block's current position
   QString earliest, latest;    // the constraint at each end; empty if there is none
-  QString carried, reordered;  // notes on nodes that move along, and on other ranks
+  QString carried, reordered;  // notes on nodes that move along, and on changes for other ranks
   SnapshotPtr from;            // the graph before the move
   SnapshotPtr shown;           // the graph with the block at shown_gap
   std::size_t shown_gap = 0;   // `gap`, or the previous one while `shown` is being computed
@@ -58,15 +57,16 @@ class MovePlanner : public QObject {
 
   // Null while nothing is held.
   [[nodiscard]] const HeldMove* held() const { return held_.get(); }
-  // Returns true if a node was picked up and its positions are being computed.
+  // Returns true if a node was picked up but is not held yet.
   [[nodiscard]] bool is_taking() const { return taking_ != nullptr; }
   [[nodiscard]] bool is_ready() const;
   // Returns false for placeholders, constants and outputs.
   [[nodiscard]] bool can_move(NodeId node) const;
 
  public slots:
-  // --- Dragging --- Picks up a node or, if it is selected, the whole selection. Emits
-  // `held_changed` or `refused`.
+  // --- Dragging ---
+
+  // Picks up a node or, if it is selected, the whole selection. `held_changed` or `refused` follows.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
   // Includes or excludes the chains of the picked up nodes. Initially, the chain of a collective's
@@ -75,9 +75,12 @@ class MovePlanner : public QObject {
   void drop();
   void give_up();
 
-  // --- Commands: act on the held block or, if there is none, on the selection --- While a node is
-  // picked up but not yet held, commands wait and then act on its block; if the node is released
-  // first, they are discarded.
+  // --- Commands ---
+  //
+  // They act on the held block or, if there is none, on the selection. While a node is picked up but
+  // not yet held, they wait and then act on its block; if the node is released first, they are
+  // discarded.
+
   void nudge(int direction);
   void to_next_change(int direction);
   // The start and the wait of a collective move with their chains (core/edit/moves.h), and other
@@ -89,9 +92,9 @@ class MovePlanner : public QObject {
   void to_end(int direction, bool is_toggled = false);  // to the earliest or latest position
   void cancel();                                        // stops a running command
 
-  // Prepares the what-if estimates unless they are ready.
+  // Starts preparing the what-if estimates unless they are ready.
   void prepare();
-  // Call this when an edit was refused: releases the dropped block.
+  // Must be called when an edit was refused: releases the dropped block.
   void take_refusal();
 
  signals:
@@ -163,7 +166,7 @@ class MovePlanner : public QObject {
   std::deque<std::function<void()>> waiting_;
 
   std::shared_ptr<Taking> taking_;
-  std::unique_ptr<HeldMove> held_;  // until the drop, `basis_` has its graph
+  std::unique_ptr<HeldMove> held_;  // until it is dropped, `basis_` is the what-if of its graph
   Task<SnapshotPtr> live_;          // computes the graph with the held block at its position
   Task<Plan, Progress> planning_;   // the running command
 };

@@ -74,7 +74,7 @@ void PlannedMoves::add(NodeId node, const Target& target) {
   const NodeId before = node_after(what_if_.order(), move);
   // Earlier moves may have changed the order of the block's nodes; keep the current one.
   std::ranges::transform(placed_in(what_if_.order(), block), block.begin(), &PlacedNode::node);
-  // Before the first move, the graph's order is current.
+  // The title of a single move gives its distance in the graph's order.
   if (changes_.empty()) {
     const Result<Edit> edit = move_edit(graph_, block, before);
     if (!edit) return refuse(edit.error().message);

@@ -26,8 +26,8 @@ class PlannedMoves {
   // name the constraint in that direction or, for 0, in each direction that could help.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
-  // By default, the start and the wait of a collective move with their chains (core/edit/moves.h),
-  // and other nodes alone. Inverts this default for nodes added from now on.
+  // Inverts the default for nodes added from now on: the start and the wait of a collective move with
+  // their chains (core/edit/moves.h), and other nodes alone.
   void toggle_chains() { are_chains_toggled_ = true; }
   // From now on, all nodes move with their chains, or all of them alone.
   void set_chains(bool are_moved) { are_chains_moved_ = are_moved; }
@@ -36,10 +36,10 @@ class PlannedMoves {
   [[nodiscard]] static Target to_best_place(std::int64_t peak_limit);
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }
-  // Why the first refused nodes cannot move, and what to move first; empty if none was refused.
+  // Why some of the nodes cannot move, and what to move first; empty if no reason is known.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  // `how`: such as "one position earlier" or "to the best position". `asked`: the number of nodes
-  // that were to move.
+  // The moves as one edit. `how`: "one position earlier", "to the best position". `asked`: the number
+  // of nodes that were to move.
   [[nodiscard]] Edit edit(const std::string& how, std::size_t asked) const;
   // Moves everything back in the what-if. Call `edit` before this.
   void undo() { moves_.undo(); }
@@ -56,7 +56,7 @@ class PlannedMoves {
   std::optional<Users> users_;  // computed when the first chain is needed
   bool are_chains_toggled_ = false;
   std::optional<bool> are_chains_moved_;     // nullopt for each node's default
-  std::vector<std::vector<NodeId>> starts_;  // of the collectives, in the order before the moves
+  std::vector<std::vector<NodeId>> starts_;  // collective_starts before the moves
   std::vector<Change> changes_;
   std::string refusal_, first_title_;
   int refused_ = 0;

@@ -18,8 +18,8 @@ struct PastEdit {
   std::vector<Edit> inverses;
 };
 
-// The last edit that moved one of these nodes or set its policy or, if there is none, the last
-// edit. nullopt if the history is empty. `graph`: the graph at the end of the history.
+// The last edit that moves one of these nodes or sets its policy by name or, if there is none, the
+// last edit. nullopt if the history is empty. `graph`: the graph at the end of the history.
 std::optional<PastEdit> last_edit_of(const EditHistory& history, const Graph& graph,
                                      std::span<const NodeId> nodes);
 

@@ -15,20 +15,6 @@
 namespace jointer::views {
 namespace {
 
-// Length of the common prefix of two histories.
-std::size_t common(const EditHistory& a, const EditHistory& b) {
-  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
-  return static_cast<std::size_t>(end - a.begin());
-}
-
-HistoryStep recorded(const EditStep& from) {
-  HistoryStep step{
-      .title = from.title.toStdString(), .keep = common(from.before, from.after), .edits = {}};
-  for (std::size_t i = step.keep; i < from.after.size(); ++i)
-    step.edits.push_back(from.after[i]->edit);
-  return step;
-}
-
 const DoneEdit* last_of(const EditHistory& history) {
   return history.empty() ? nullptr : history.back().get();
 }
@@ -140,7 +126,7 @@ void Autosave::set_dirty(bool dirty) {
   if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();
 }
 
-// Replaces the current journal with one that contains all edits.
+// Replaces the current journal, if any, with a new one that begins with `start`.
 void Autosave::start_journal(const Workspace& start) {
   std::unique_ptr<Journal> old = std::move(journal_);
   if (folder_.isEmpty()) return;
@@ -186,7 +172,7 @@ void Autosave::write_difference(const Summary& now, const Setup& setup) {
   if (now.steps.size() > same) {
     if (place != same) journal_->set_place(same);
     for (std::size_t i = same; i < now.steps.size(); ++i)
-      journal_->add(recorded(document_.editing().step(static_cast<int>(i))));
+      journal_->add(to_history_step(document_.editing().step(static_cast<int>(i))));
     place = now.steps.size();
   }
   if (now.place != place) journal_->set_place(now.place);

@@ -22,10 +22,10 @@ namespace jointer::views {
 
 // Saved work for a document that is being opened: a workspace, a journal, or both.
 struct SavedWork {
-  Workspace workspace;  // the state to restore
-  QString path;         // the workspace file; empty if there is none
-  QString journal;      // the journal file; empty if `workspace` has no unsaved changes
-  std::int64_t changed_at = 0;
+  Workspace workspace;          // the state to restore
+  QString path;                 // the workspace file; empty if there is none
+  QString journal;              // the journal file; empty if `workspace` has no unsaved changes
+  std::int64_t changed_at = 0;  // seconds since 1970; 0 if unknown
 };
 
 // Saves a user's work on a document: every history entry to a journal as it is made, and everything
@@ -111,8 +111,8 @@ class Autosave : public QObject {
   void remember(const Summary& known, const Setup& setup, History history);
   [[nodiscard]] Summary current_summary() const;
   [[nodiscard]] Setup current_setup() const;
-  // The hash of the graph as opened. The computation starts when the document is opened, and has
-  // usually finished by the time the first edit is made.
+  // The hash of the graph as opened. Blocks this thread until it is computed, which has usually
+  // happened by the time the first edit is made.
   [[nodiscard]] std::string hash() const;
   // The workspace without benchmarks and layout.
   [[nodiscard]] Workspace workspace();

@@ -9,7 +9,7 @@ namespace jointer::views {
 
 WorkspaceOptions to_workspace(const AnalysisOptions& options);
 
-// Returns `options` with those that the workspace contains replaced; invalid ones are ignored.
+// Returns `options`, changed to those that the workspace contains. Ignores invalid ones.
 AnalysisOptions with_workspace(AnalysisOptions options, const WorkspaceOptions& saved);
 
 }  // namespace jointer::views
