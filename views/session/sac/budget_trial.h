@@ -26,7 +26,7 @@ class BudgetTrial {
   // cut or knapsack, and the estimates of one plan.
   Result<PlanOutcomePtr> at(double budget);
   Result<SavePlan> plan(double budget);
-  // The outcome of another plan for min_cut's pair or for the step. Error (usage): see `emit_pair`.
+  // The outcome of any plan for min_cut's pair or for the step. Error (usage): see `emit_pair`.
   [[nodiscard]] Result<PlanOutcomePtr> outcome(const SavePlan& plan) const;
 
  private:

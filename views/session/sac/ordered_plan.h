@@ -15,8 +15,8 @@
 namespace jointer::views {
 
 // The graph of the state's plan in its order: a pair, or the flat training step with its tags
-// applied. The plan of `state` must be able to change. Error (usage): see emit_pair and
-// apply_step_tags; (run): a pass failed.
+// applied. Requires `state.can_change()`. Error (usage): see emit_pair and apply_step_tags; (run): a
+// pass failed.
 Result<Graph> ordered_graph(const SacState& state);
 
 struct OrderedFigures {
@@ -27,8 +27,8 @@ struct OrderedFigures {
 // The estimates of that graph. Errors: same as ordered_graph.
 Result<OrderedFigures> ordered_figures(const SacState& state);
 
-// One edit that applies the tags of a flat training step, then one for each pass in `order`. Empty
-// if nothing is left to apply. Errors: same as ordered_graph.
+// One edit that applies the tags of a flat training step, then one for each pass in `order`, without
+// those that change nothing. Errors: same as ordered_graph.
 Result<std::vector<Edit>> ordered_tags(const Snapshot& tagged, const std::string& order);
 
 }  // namespace jointer::views

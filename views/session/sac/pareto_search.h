@@ -22,7 +22,7 @@ class ParetoSearch : public QObject {
   Q_OBJECT
  public:
   struct Settings {
-    bool offload = true;
+    bool offload = true;  // plans may offload values
     LimitedMemory memory = LimitedMemory::allocated;
     bool orders = true;  // find an order for each plan if the graph communicates
     friend bool operator==(const Settings&, const Settings&) = default;
@@ -37,11 +37,11 @@ class ParetoSearch : public QObject {
 
   [[nodiscard]] bool is_running() const { return search_.is_running() || fit_.is_running(); }
   // The plans that a search found, those of budgets and presets, and the state's own, sorted by
-  // peak once the search is done.
+  // peak.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
-  // Returns true if the search also found an order for each of its plans, so that the points are
-  // the estimates in that order, and lower bounds hold for any order.
+  // Returns true if the search for `points` also finds an order for each of its plans: the points
+  // are then the estimates in that order, and lower bounds hold for any order.
   [[nodiscard]] bool is_ordered() const { return is_ordered_; }
 
   // If true (the default), later searches may offload values to the host.
@@ -55,12 +55,12 @@ class ParetoSearch : public QObject {
 
   // Computes the curve and evaluates upstream's presets.
   void search(const SacStatePtr& state);
-  // Finds the fastest plan with at most `limit_bytes` of `memory()`; `fitted` follows, immediately
-  // if this is the latest result.
+  // Finds the fastest plan with at most `limit_bytes` of `memory()`. `fitted` or `failed` follows;
+  // `fitted` is emitted immediately if this is the latest result.
   void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
-  // Finds the same plan for a preview; `tried` follows. Starts after a short delay, since another
-  // limit may follow, and after the curve if that is being computed. `find_fastest` for the same
-  // limit continues this search.
+  // Finds the same plan for a preview; `tried` or `failed` follows. Starts after a short delay, since
+  // another limit may follow, and after the curve if that is being computed. Ignored while
+  // `is_finding`. `find_fastest` for the same limit continues this search.
   void try_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   void stop_trying();
   // Returns true during a search for a plan that will be used, not only previewed.
@@ -70,14 +70,15 @@ class ParetoSearch : public QObject {
   [[nodiscard]] const ParetoPoint* fastest_known(const SacStatePtr& state,
                                                  std::int64_t limit_bytes) const;
   // Finds the plan with the smallest peak that is at most `percent` percent slower than the state's
-  // own plan. `ordered`: the estimates of the state's plan in its order, if it has one.
+  // own plan; `fitted` or `failed` follows. `ordered`: the estimates of the state's plan in its
+  // order, if it has one.
   void find_smallest(const SacStatePtr& state, double percent,
                      const std::optional<OrderedFigures>& ordered = {});
   void cancel();
   void clear();
 
-  // Prepares the search on a worker thread. The plan of `state` must be able to change. `tell`
-  // receives points as they are found.
+  // Prepares a search; for worker threads. Requires `state.can_change()`. `tell` receives points as
+  // they are found. `known`, `reference_ns`: see TradeOffOptions.
   static Result<std::unique_ptr<TradeOff>> trade_off_of(
       const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
       const Cancellation& job, std::function<void(const ParetoPoint&)> tell,
@@ -123,7 +124,7 @@ class ParetoSearch : public QObject {
   Task<Fit> fit_;
   SharedPtr shared_;          // shared with the latest search
   SacStatePtr searched_;      // the state that `points_` belong to
-  bool is_complete_ = false;  // `points_` is its whole curve
+  bool is_complete_ = false;  // `points_` has the whole curve of `searched_`
   bool is_ordered_ = false;
   std::vector<ParetoPoint> points_;
   Settings settings_;

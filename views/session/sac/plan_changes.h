@@ -23,10 +23,10 @@ PlanChangesPtr changes_between(const SacState& from, const SacState& to);
 QString summary_text(const PlanChanges& changes);
 // "saved → recomputed"
 QString transition_text(const PlanChangeRow& row);
-// The same without bytes and times: "64 saved → recomputed, 3 saved → offloaded".
+// Counts some of the difference's rows by transition: "64 saved → recomputed, 3 saved → offloaded".
 QString counts_text(const PlanDifference& difference, std::span<const std::size_t> rows);
 
-// True if the edit sets policies or requests a plan.
+// Returns true if the edit sets policies or requests a plan.
 bool changes_plan(const Edit& edit);
 
 }  // namespace jointer::views

@@ -12,9 +12,9 @@ namespace jointer::views {
 
 class SacSession;
 
-// The estimates of the plan at each state of a joint graph or of a flat training step. The graph's
-// own estimates ignore the plan. The estimates are computed in the background, one state at a time,
-// and remembered.
+// The estimates of the plan at each state of a joint graph or of a flat training step; the graph's
+// own estimates ignore the plan. They are computed in the background, one state at a time, and
+// remembered.
 class PlanHistory : public QObject {
   Q_OBJECT
  public:
@@ -35,7 +35,7 @@ class PlanHistory : public QObject {
   void pump();
 
   SacSession& session_;
-  SnapshotPtr baseline_;  // its settings are those of `known_`
+  SnapshotPtr baseline_;  // `known_` and `wanted_` are for this graph and its options
   std::map<EditHistory, Result<Figures>> known_;
   std::deque<EditHistory> wanted_;
   bool is_asking_ = false;

@@ -12,8 +12,8 @@
 namespace jointer::views {
 
 // The estimates of the current plan in the order that a search found for it: the same as after
-// opening the plan's pair, or after applying the tags of a flat training step. They are computed on
-// another thread, since this runs passes, and arrive later than the plan's other estimates.
+// opening the plan's pair, or after applying the tags of a flat training step. Computing them runs
+// passes, so they are computed on another thread, and arrive later than the plan's other estimates.
 class PlanOrdered : public QObject {
   Q_OBJECT
  public:
@@ -28,7 +28,7 @@ class PlanOrdered : public QObject {
   [[nodiscard]] bool has_order() const { return state_ && !state_->order.empty(); }
   // The estimates in that order; nullopt until they are known.
   [[nodiscard]] const std::optional<OrderedFigures>& figures() const { return figures_; }
-  // Why they cannot be computed, in one sentence; empty if they can.
+  // Why the estimates in that order cannot be computed, in one sentence; otherwise empty.
   [[nodiscard]] const QString& problem() const { return problem_; }
   [[nodiscard]] bool is_settled() const { return !soon_.isActive() && !finding_.is_running(); }
 

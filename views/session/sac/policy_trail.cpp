@@ -25,7 +25,7 @@ PolicyTrail PolicyTrails::follow(const Graph& opened, const Graph& now, const Ed
   PolicyTrail trail;
   trail.policies.assign(now.node_count(), MemoryPolicy::none);
   trail.edits.assign(now.node_count(), -1);
-  // A node that an edit added starts with the policy that it was added with.
+  // The policy with which an edit added a node is not known, so start from that in `now`.
   for (std::size_t i = 0; i < now.node_count(); ++i)
     trail.policies[i] = (i < opened.node_count() ? opened : now).node(NodeId(i)).policy;
   for (std::size_t e = 0; e < count; ++e)

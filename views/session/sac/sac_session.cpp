@@ -18,7 +18,7 @@ namespace jointer::views {
 namespace {
 
 // Tags the values that a plan saves or offloads, although the plan is already in effect, so that
-// there is a history entry for its order. The edit has no changes if the plan saves nothing.
+// there is a history entry for its order. The edit has no changes if the plan saves no call.
 Edit restated(const Graph& graph, const SavePlan& plan) {
   Edit edit;
   const auto add = [&](const std::vector<NodeId>& nodes, Keep keep) {
@@ -65,9 +65,9 @@ SacRequest SacSession::request() const {
 }
 
 void SacSession::follow_document() {
-  // If more edits are pending, the shown state already includes them.
+  // While edits are pending, wait for the last of them.
   if (!is_started_ || !editing_.is_settled()) return;
-  // The state shown already includes pending choices.
+  // The shown state already includes pending choices.
   if (pending_.empty()) set_figures(remembered_.find(open_.baseline(), editing_.edit_history()));
   pending_.clear();
   ask_state();
@@ -103,10 +103,10 @@ void SacSession::cancel() {
   }
   set_working(false);
   if (const auto asked = std::exchange(asking_, std::nullopt))
-    asked->fail({Error::Kind::cancelled, "the comparison of plans was cancelled"});
+    asked->fail({Error::Kind::cancelled, "evaluating the plans was cancelled"});
 }
 
-// Handles one request at a time: the state first, then choices, then previews.
+// Handles one request at a time: the state first, then choices, previews and questions.
 void SacSession::pump() {
   if (is_running()) return;
   if (will_apply_tags_ && !is_stale_ && queued_.empty() && pending_.empty() &&
@@ -115,8 +115,7 @@ void SacSession::pump() {
   SacRequest request = this->request();
   std::optional<Preview> preview;
   std::optional<PolicyChoice> choice;
-  // The document may have changed since choices, previews and estimates were requested, so the
-  // state comes first.
+  // The document may have changed since the other requests, so the state comes first.
   if (is_stale_) {
     is_stale_ = false;
     set_working(true);
@@ -360,7 +359,7 @@ void SacSession::preview_solving(const SolveSettings& settings) {
        .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = {}}});
 }
 
-// Uses the settings of the search, not the current settings of the controls.
+// Uses the settings with which the state's plan was solved, as the search does.
 void SacSession::preview_fit(const Fit& fit) {
   if (!state_ || !state_->can_change()) return;
   SolveSettings settings = state_->settings();
@@ -404,7 +403,7 @@ void SacSession::solve(const SolveSettings& settings) {
        .is_to_be_done = true});
 }
 
-// Called only for a flat training step; a joint graph is solved instead.
+// Only for a flat training step; for a joint graph, `solve` adds an edit that requests a plan.
 void SacSession::apply_budget(const Preview& found) {
   if (!found.plan) return emit refused(found.refusal);
   apply_plan(*found.plan,
@@ -442,7 +441,7 @@ void SacSession::finish_applying_tags(const Result<std::vector<Edit>>& edits,
   if (open_.shared_snapshot() != of || !editing_.is_settled())
     will_apply_tags_ = true;
   else if (edits->empty())
-    emit refused(tr("No tags left to apply."));
+    emit refused(tr("There are no tags left to apply."));
   else if (edits->size() == 1)
     editing_.apply(edits->front());
   else
@@ -470,7 +469,7 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
     auto edit = tag_as_planned(graph, plan);
     if (!edit) return emit refused(QString::fromStdString(edit.error().message));
     if (edit->changes.empty() && !order_of(by).empty()) *edit = restated(graph, plan);
-    if (edit->changes.empty()) return emit refused(tr("The step already has this plan."));
+    if (edit->changes.empty()) return emit refused(tr("The training step already has this plan."));
     edit->title = title.toStdString();
     edit->by = by;
     return editing_.apply(*edit);

@@ -44,9 +44,9 @@ class SacSession : public QObject {
   // that still belongs to another position, those remembered from an earlier visit. nullopt until
   // they are known.
   [[nodiscard]] const std::optional<PlanFigures>& figures() const { return figures_; }
-  // Why there is no state, in one sentence; empty if there is one.
+  // Why no state could be computed, in one sentence; otherwise empty.
   [[nodiscard]] const QString& problem() const { return problem_; }
-  // Returns true while a state is being computed.
+  // Returns true while a state is being computed or tags are being applied.
   [[nodiscard]] bool is_working() const { return is_working_; }
   // Returns true if the state and the document reflect all requests.
   [[nodiscard]] bool is_settled() const;
@@ -58,8 +58,8 @@ class SacSession : public QObject {
   [[nodiscard]] const PlanOrdered& ordered() const { return ordered_; }
   // The reasons for one tensor's policy, and its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
-  // The best pipeline that a search for orders and buckets found for the document's graph, if any;
-  // shown together with the plans.
+  // The estimates of the best pipeline that a search for orders and buckets found for the document's
+  // graph; shown together with the plans.
   struct Tuned {
     Figures figures;
     std::optional<std::int64_t> reserved_bytes;  // nullopt if not known
@@ -91,36 +91,37 @@ class SacSession : public QObject {
   void clear_preview();
   [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
 
-  // Computes the estimates at another history entry. `use` is called on this thread, unless
-  // `context` is destroyed first. Error (usage): the entry has no plan;
+  // Computes the estimates of the plan after these edits, once the session is started. `use` is
+  // called on this thread, unless `context` is destroyed first. Error (usage): there is no plan;
   // (cancelled): `cancel` was called.
   using UseFigures = std::function<void(const Result<PlanFigures>&)>;
   void find_figures(const EditHistory& history, QObject* context, UseFigures use);
-  // Computes the memory that the caching allocator would reserve at that entry. `use`: as for
+  // Computes the memory that the caching allocator would reserve under that plan. `use`: as for
   // find_figures.
   using UseReserved = std::function<void(const Result<std::int64_t>&)>;
   void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
-  // Computes the estimates at that entry in the order that a search found or, if there is none, in
+  // Computes the estimates of that plan in the order that a search found or, if there is none, in
   // the plan's own order. `use`: as for find_figures.
   using UseOrdered = std::function<void(const Result<OrderedFigures>&)>;
   void find_ordered(const EditHistory& history, QObject* context, UseOrdered use);
-  // Compares the plans at two history entries. `use`: as for find_figures.
+  // Compares the plans after two lists of edits. `use`: as for find_figures.
   using UseChanges = std::function<void(const Result<PlanChangesPtr>&)>;
   void find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
                     UseChanges use);
   // The saved tensors that are live at the peak, the best candidates for recomputation first.
   [[nodiscard]] std::vector<NodeId> saved_at_peak() const;
 
-  // --- Changes: each adds one history entry ---
+  // --- Changes: edits of the document, or `refused` ---
+
   void set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
-  // In a flat training step, sets the tags of the budget's plan.
+  // Requests a new plan; in a flat training step, sets the tags of the plan for the budget.
   void solve(const SolveSettings& settings);
   // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
   // them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
-  // Applies the tags of a flat training step once pending choices are in the document, so that the
-  // graph becomes the step that is shown, and then runs the passes of its order. Emits `refused` if
-  // there is nothing to apply.
+  // Once pending choices are in the document, applies the tags of a flat training step, so that the
+  // graph becomes the step that is shown, and then runs the passes of its order. Adds one history
+  // entry for the tags and one for each pass. Emits `refused` if there is nothing to apply.
   void apply_tags();
   // Recomputes everything in the layers that these nodes are in, and saves what each layer reads
   // (core/policy/checkpoint.h). Emits `refused` if they are in no layer.
@@ -130,7 +131,7 @@ class SacSession : public QObject {
   // empty for the user.
   void apply_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
 
-  // Cancels pending requests and keeps the shown state.
+  // Cancels the running request and queued choices, and keeps the shown state.
   void cancel();
 
  signals:
@@ -152,17 +153,17 @@ class SacSession : public QObject {
     std::optional<Preview> preview;  // the request that `state` answers
     std::function<void()> tell;      // delivers the answer to a question
   };
-  // A query about other history entries, which does not affect the shown state.
+  // A query about other states of the document, which does not affect the shown state.
   struct Question {
     // Runs on a worker thread. The function that it returns delivers the answer on the session's
     // thread.
     std::function<std::function<void()>(SacSolver& solver)> answer;
     std::function<void(const Error& error)> fail;
   };
-  // Makes a solver request for a history entry and calls `use` with it, or with an error.
+  // Makes a solver request for the graph after these edits, and calls `use` with it or an error.
   void make_request(const EditHistory& history, QObject* context,
                     std::function<void(const Result<SacRequest>&)> use);
-  // Queries the solver about a history entry.
+  // Queries the solver about the graph after these edits.
   template <class T>
   void find(const EditHistory& history, QObject* context, std::function<void(const Result<T>&)> use,
             std::function<Result<T>(SacSolver& solver, const SacRequest& request)> answer);

@@ -2,10 +2,10 @@
 //
 // A state is a function of the edit history. The last edit that solves (solve_settings.h)
 // determines the base plan: it is made for the current graph with the policies at that edit.
-// Without such an edit, the base is min_cut's plan for the graph as opened. Policies set
-// later are applied to the base plan all at once, so that the order of choices does not matter and
-// undo restores the previous state (PlanWhatIf::apply_policies). A flat training step has no plan;
-// its state is the step with its tags applied (step_state.h).
+// Without such an edit, the base is min_cut's plan with the policies of the graph as opened. Policies
+// set later are applied to the base plan all at once, so that the order of choices does not matter
+// and undo restores the previous state (PlanWhatIf::apply_policies). A flat training step has no base
+// plan; its state is the step with its tags applied (step_state.h).
 //
 // A few bases and many states are cached, so that moving through the history does not compute them
 // again. A cached state costs a copy of its rows. A new state costs one PlanWhatIf plan, in two
@@ -30,8 +30,7 @@ bool sets_policies_only(const Edit& edit) {
   });
 }
 
-// Index of the last edit that requests a plan; -1 if there is none, in which case the graph as
-// opened is solved.
+// Index of the last edit that requests a plan; -1 if there is none.
 std::ptrdiff_t last_solve(const EditHistory& history) {
   for (std::size_t i = history.size(); i-- > 0;)
     if (parse_solve(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
@@ -57,7 +56,6 @@ std::string order_in_effect(const EditHistory& history) {
   return std::string(order_of(without_solve(history[static_cast<std::size_t>(search)]->edit.by)));
 }
 
-// The edits that change more than policies.
 EditHistory edits_of_calls(const EditHistory& history) {
   EditHistory edits;
   std::ranges::copy_if(history, std::back_inserter(edits),

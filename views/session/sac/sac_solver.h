@@ -67,12 +67,13 @@ class SacSolver {
  private:
   struct KnownBase {
     SnapshotPtr baseline;
-    std::vector<DoneEditPtr> edits;  // edits that change the graph, then the last that solves
+    // The edits that change more than policies, then the last one that requests a plan, or null.
+    EditHistory edits;
     SacBasePtr base;
   };
   struct KnownState {
     SacBasePtr base;
-    std::vector<MemoryPolicy> policies;  // by node, for nodes with a choice
+    std::vector<MemoryPolicy> policies;  // by node
     SacStatePtr state;
   };
 
@@ -83,7 +84,7 @@ class SacSolver {
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
   // A state of which only the plan, the estimates and the curve are valid.
   Result<SacStatePtr> plan_state(const SacRequest& request);
-  // The deciders are not set.
+  // A state without deciders.
   Result<SacStatePtr> state_of_step(const SacRequest& request);
 
   // The last trial, which is reused while the graph, the policies and the settings except for the
@@ -107,8 +108,8 @@ class SacSolver {
     SavePlan plan;
     std::int64_t bytes = 0;
   };
-  // The policies of a search's plan. `search`: the index of the edit that adopts the plan; no later
-  // edit may request another plan. Null if the plan is not legal.
+  // The policies of a search's plan, by node. `search`: the index of the edit that adopts the plan;
+  // no later edit may request a plan. Null if the plan is not legal.
   const std::vector<Keep>* searched_keep(const SacRequest& request, const SacBasePtr& base,
                                          std::size_t search);
 

@@ -42,7 +42,7 @@ std::string by_whom(const SacState& state, const SacTensor& tensor) {
                      state.edits[static_cast<std::size_t>(tensor.edit)]);
 }
 
-// Returns true if an edit decided: by the user, a list, a preset or a search.
+// Returns true if the user, a list, a preset or a search decided.
 bool is_by_edit(const SacTensor& tensor) {
   return tensor.decider == Decider::person || tensor.decider == Decider::list ||
          tensor.decider == Decider::preset || tensor.decider == Decider::search;

@@ -57,7 +57,7 @@ struct AppliedTags {
   std::vector<NodeId> saved_at_peak;  // best candidates for recomputation first
 };
 
-// One row of the pane.
+// A tensor that the backward needs: one row of the SAC pane. For the estimates, see SaveCandidate.
 struct SacTensor {
   NodeId node;
   std::int64_t bytes = 0;
@@ -84,9 +84,9 @@ struct SacState : PlanOutcome {
   std::shared_ptr<const PlanTotals> totals;  // for the plan of a joint graph; otherwise null
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // index in `tensors`, or -1
-  // One row per value, for comparison with other states; the rows add up to the estimates. Empty if
-  // the state is incomplete, or for a single half. Nodes are those of the base's joint graph or,
-  // without a base, of the snapshot.
+  // One row per value, for comparison with other states; the rows add up to the estimates. Nodes are
+  // those of the base's joint graph or, without a base, of the snapshot. Empty if the state is
+  // incomplete, or if the graph has only one half.
   std::vector<PlanRow> rows;
   std::vector<std::string> edits;         // titles of the history's edits
   std::vector<NodeId> searched;           // nodes with tags set by a search
@@ -108,7 +108,7 @@ struct SacState : PlanOutcome {
   [[nodiscard]] bool has_graph_of(const SacState& other) const {
     return base == other.base && step == other.step;
   }
-  // The settings that the plan was solved with; for a flat training step, the defaults.
+  // The settings that the plan of a joint graph was solved with; for other graphs, the defaults.
   [[nodiscard]] SolveSettings settings() const { return base ? base->settings : SolveSettings(); }
   // The base that changes are compared with: the plan as solved, or the step without tags.
   // Null if nothing can change.

@@ -7,7 +7,7 @@
 //   min_cut_partition{activation_budget=0.5,ignore_tags=true,solver=greedy}
 //   tag_with_memory_policy{preset=full},min_cut_partition
 //
-// Missing parameters have the defaults of PartitionOptions. No Qt.
+// Missing parameters have the defaults of SolveSettings. No Qt.
 
 #include <optional>
 #include <string>
@@ -33,7 +33,8 @@ std::string describe(const SolveSettings& settings);
 std::string_view to_string(Partitioner partitioner);
 std::string_view to_string(KnapsackSolver solver);
 
-// The settings of the partitioner at the end of `by`; nullopt if there is none.
+// The settings of the partitioner at the end of `by`; nullopt if there is none, or if a parameter is
+// invalid.
 std::optional<SolveSettings> parse_solve(std::string_view by);
 // `by` without that partitioner.
 std::string_view without_solve(std::string_view by);

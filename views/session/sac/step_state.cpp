@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::size_t kMaxSteps = 4, kMaxStates = 48;
 
-// The outcome for a step, given its graph and analysis.
-Result<PlanOutcome> outcome_of(const Graph& graph, const Analysis& analysis,
-                               std::span<const SaveCandidate> kept) {
+// The outcome without `places`.
+PlanOutcome outcome_of(const Graph& graph, const Analysis& analysis,
+                       std::span<const SaveCandidate> kept) {
   PlanOutcome outcome{.figures = kept_figures(graph, kept)};
   outcome.figures.figures = {.peak_bytes = analysis.memory.peak_bytes(),
                              .step_ns = analysis.simulation.step_ns(),
@@ -79,8 +79,8 @@ std::vector<NodeId> saved_at_peak(const Graph& step, const MemoryTimeline& memor
   return nodes;
 }
 
-// Adds unsaved values that `nodes` are computed from, so that recomputing frees memory. Removes
-// values that cannot be recomputed, unless that applies to all of them.
+// Adds the unsaved values from which `nodes` are computed, so that recomputing frees memory. Removes
+// nodes that cannot be recomputed, unless that applies to all of them.
 void add_chains(const SacState& state, std::vector<NodeId>& nodes) {
   const PlanWhatIf& what_if = *state.step->what_if;
   SavePlan plan = state.plan;
@@ -114,7 +114,7 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
   step->snapshot = snapshot;
   JOINTER_TRY(const std::vector<SaveCandidate> kept,
               kept_values(snapshot->graph, analysis.costs, analysis.flops));
-  JOINTER_TRY(static_cast<PlanOutcome&>(*step), outcome_of(snapshot->graph, analysis, kept));
+  static_cast<PlanOutcome&>(*step) = outcome_of(snapshot->graph, analysis, kept);
   step->places = places_of(analysis.memory, *snapshot);
   step->what_if = std::make_unique<PlanWhatIf>(snapshot->graph, analysis.costs, analysis.flops,
                                                analysis.options.memory, analysis.options.simulation,
@@ -142,7 +142,7 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
   const Analysis& analysis = made ? *made : as_it_stands.analysis;
   JOINTER_TRY(const std::vector<SaveCandidate> kept,
               kept_values(graph, analysis.costs, analysis.flops));
-  JOINTER_TRY(static_cast<PlanOutcome&>(*state), outcome_of(graph, analysis, kept));
+  static_cast<PlanOutcome&>(*state) = outcome_of(graph, analysis, kept);
   state->rows = plan_rows(graph, kept, tagged);
   state->places = places_of(analysis.memory, as_it_stands);
   JOINTER_TRY(state->plan, plan_of_step(tagged, graph));

@@ -18,17 +18,17 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot);
 
 // The state under these policies, indexed by node; the caller sets `snapshot`, `edits` and the
 // deciders. If the policies cannot be applied, the state is that of the step without tags, and
-// `applied_tags.refusal` says why. Error (usage): an estimate failed.
+// `applied_tags.refusal` says why. Error (usage): see `analyze` and `kept_values`.
 Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
                                              const std::vector<MemoryPolicy>& policies);
 
-// The step of a state without the tags set by searches, which later searches may change.
+// The state's step without the tags that searches set; later searches may change those.
 Graph step_with_own_tags(const SacState& state);
 
-// The nodes to tag when the user chooses a policy for these tensors, without settled ones. To
-// recompute a value, the values that it is computed from are tagged as well, back to saved ones.
-// For an element of a tuple, the call that returns the tuple is tagged as well, since otherwise no
-// memory would be freed.
+// The nodes to tag when the user chooses a policy for these tensors, without settled ones. If the
+// policy is to recompute, this includes, for an element of a tuple, the call that returns the tuple,
+// since otherwise no memory would be freed; and in a flat training step, the values from which these
+// are computed, back to saved ones.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<Keep> keep);
 

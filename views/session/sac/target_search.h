@@ -14,8 +14,8 @@
 namespace jointer::views {
 
 // Searches on a worker thread for the shortest list of changes that meets a target, and then for
-// the best plan without the target's conditions. Tags that an earlier search set in a flat training
-// step may be changed. A new search replaces a running one.
+// the fastest plan within the target's peak, without its other conditions. Both may change tags that
+// an earlier search set in a flat training step. A new search replaces a running one.
 class TargetSearch : public QObject {
   Q_OBJECT
  public:
@@ -30,13 +30,13 @@ class TargetSearch : public QObject {
   TargetSearch(const TargetSearch&) = delete;
   TargetSearch& operator=(const TargetSearch&) = delete;
 
-  // The plan of `state` must be able to change.
+  // Requires `state->can_change()`.
   void find(const SacStatePtr& state, const PlanTarget& target);
   void cancel();
   [[nodiscard]] bool is_running() const { return list_.is_running() || best_search_.is_running(); }
   // The latest list; null until there is one.
   [[nodiscard]] const Found* found() const { return found_ ? &*found_ : nullptr; }
-  // The best plan for the same limit without the conditions; null until it is found.
+  // The fastest plan within the target's peak, without its other conditions; null until it is found.
   [[nodiscard]] const Fit* best() const { return best_ ? &*best_ : nullptr; }
 
  signals:
@@ -52,8 +52,8 @@ class TargetSearch : public QObject {
   std::optional<Fit> best_;
 };
 
-// An edit that sets the policies of the values in the list. `graph`: the joint graph with these
-// values. For a flat training step, use SacSession::apply_plan with the plan of the list instead.
+// An edit that sets the policies of the values in the list. `graph`: the joint graph to which their
+// ids refer. For a flat training step, use SacSession::apply_plan with the plan of the list instead.
 Edit edit_of(const ChangeList& list, const Graph& graph, const QString& title);
 
 }  // namespace jointer::views

@@ -12,8 +12,8 @@ bool has_same_plan(const SacStatePtr& a, const SacStatePtr& b) {
 }
 
 // Compares solvers under the conditions in which the partitioner solved: at its budget (unless the
-// plan has changed since) and with the tags at that time. Each thus shows what it would decide in
-// place of the user. A flat training step is compared at its peak.
+// plan has changed since) and with the tags at that time. Each solver thus shows what it would decide
+// in place of the user. A flat training step is compared at its peak.
 SolverComparison::Request request_of(const SacState& state,
                                      std::shared_ptr<const Cancellation> job) {
   SolverComparison::Request request{
@@ -38,15 +38,6 @@ const Graph& graph_of(const SacState& state) {
   return state.base ? state.base->partition.joint : state.step->snapshot->graph;
 }
 
-std::shared_ptr<const PlanWhatIf> what_if_of(const SacStatePtr& state) {
-  if (state->base) return {state, state->base->what_if.get()};
-  const Snapshot& step = *state->step->snapshot;
-  const Analysis& analysis = step.analysis;
-  return std::make_shared<const PlanWhatIf>(step.graph, analysis.costs, analysis.flops,
-                                            analysis.options.memory, analysis.options.simulation,
-                                            PlanWhatIfOptions{.transfers = analysis.transfers});
-}
-
 }  // namespace
 
 ValueReasons::ValueReasons(QObject* parent) : QObject(parent) {}
@@ -65,9 +56,9 @@ void ValueReasons::follow(const SacStatePtr& state, NodeId node) {
   if (!is_explained) return;
   const auto explain = [state, node, plan = std::exchange(plan_, {})](
                            const Reporter<Lines>& job) mutable -> Result<Plan> {
-    if (!plan.state) plan = {.state = state, .what_if = what_if_of(state)};
+    if (!plan.state) plan.state = state;
     const Graph& joint = graph_of(*plan.state);
-    const PlanWhatIf& what_if = *plan.what_if;
+    const PlanWhatIf& what_if = *plan.state->what_if();
     if (!plan.margins) {
       JOINTER_TRY(PlanMargins made, PlanMargins::make(what_if, plan.state->plan));
       plan.margins = std::make_shared<const PlanMargins>(std::move(made));

@@ -21,8 +21,8 @@ class ValueReasons : public QObject {
   ValueReasons(const ValueReasons&) = delete;
   ValueReasons& operator=(const ValueReasons&) = delete;
 
-  // Starts explaining the tensor, unless it is already explained; `changed` follows. A null state,
-  // or a node without a row, only ends the current explanation.
+  // Starts explaining the tensor, unless it is already explained; `changed` follows. With a null
+  // state, or a node that has no row or is not needed, only ends the current explanation.
   void follow(const SacStatePtr& state, NodeId node);
   // The lines computed so far about the tensor that was followed last.
   [[nodiscard]] const std::vector<MarginLine>& lines() const { return lines_; }
@@ -36,7 +36,6 @@ class ValueReasons : public QObject {
   // The data computed for a plan, reused for its other tensors.
   struct Plan {
     SacStatePtr state;  // has the graph
-    std::shared_ptr<const PlanWhatIf> what_if;
     std::shared_ptr<const PlanMargins> margins;
     std::shared_ptr<SolverComparison> solvers;  // used by one job at a time
     std::shared_ptr<Cancellation> job;          // can cancel `solvers`
@@ -46,7 +45,7 @@ class ValueReasons : public QObject {
   SacStatePtr state_;
   NodeId node_;
   Lines lines_;
-  Plan plan_;  // of `state_`, with the running job if there is one
+  Plan plan_;  // of `state_`; empty while a job uses it
   Task<Plan, Lines> explaining_;
 };
 
