@@ -273,7 +273,7 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
   rows_.insert(rows_.begin(), rows.begin(), rows.end());
   if (!loaded.note.empty()) say(QString::fromStdString(loaded.note), true);
   emit rows_changed();
-  // Save if a run has ended since loading started, or if a damaged file was moved aside.
+  // Save rows that were added before the stored ones; also replace a damaged file.
   if (has_new || !loaded.note.empty()) save();
 }
 

@@ -38,7 +38,7 @@ class Benchmarks : public QObject {
   // --- The next run ---
   [[nodiscard]] const BenchmarkSettings& settings() const { return settings_; }
   void set_settings(const BenchmarkSettings& settings);
-  // The number of ranks in the captured run.
+  // The number of ranks that the graph's collectives require.
   [[nodiscard]] int world_size() const { return world_size_; }
   // The request as it would run, with files and symbols filled in.
   [[nodiscard]] BenchmarkRequest request() const;
@@ -50,24 +50,27 @@ class Benchmarks : public QObject {
   [[nodiscard]] bool is_cancelling() const { return is_cancelling_; }
   [[nodiscard]] const BenchmarkResult& so_far() const { return so_far_; }
   [[nodiscard]] qint64 elapsed_ms() const { return is_running() ? since_start_.elapsed() : 0; }
-  // A message about the last run: that it was cancelled, or why it could not start.
+  // A message about the last run or the results; may be empty.
   [[nodiscard]] const QString& message() const { return message_; }
   [[nodiscard]] bool message_is_error() const { return message_is_error_; }
   // Why the last run was not started: the ranks do not fit in memory. The user is asked whether to
   // start it anyway. Empty if there is nothing to ask.
   [[nodiscard]] const QString& question() const { return question_; }
 
-  // --- Results --- All results, oldest first.
+  // --- Results ---
+
+  // All results, oldest first.
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
   void remove(const std::vector<std::uint64_t>& ids);
-  // Shows a row's measurement together with the estimates; ignored if there is no such row.
+  // Selects a row and, if its run measured the current graph, shows the measurement together with
+  // the estimates. Ignored if there is no such row.
   void show(std::uint64_t id);
-  // The id of the row whose measurement was shown last, or 0.
+  // The id of the row that was shown last, or 0.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
   // Inserts results from elsewhere before the existing ones, without duplicates.
   void add(const std::vector<BenchmarkResult>& results);
-  // Loads the stored results of this graph, once. Their rows appear later.
+  // Loads the stored results of this graph unless they have been loaded. Their rows appear later.
   void load();
   // Returns true while stored results are being loaded; `rows_changed` follows.
   [[nodiscard]] bool is_loading() const { return state_ == State::loading; }

@@ -33,7 +33,8 @@ class PipelineDraft : public QObject {
   [[nodiscard]] QString text() const;
 
   // --- Changes: `changed` is emitted if anything changes ---
-  // Unchanged steps keep their ids.
+
+  // Steps that are in both pipelines keep their ids.
   void set_pipeline(const Pipeline& pipeline);
   // Inserts a step before the one at `place` and returns the new id.
   quint64 insert(std::size_t place, PipelineStep step);
@@ -50,10 +51,10 @@ class PipelineDraft : public QObject {
   void undo();
   [[nodiscard]] bool can_undo() const { return !past_.empty(); }
 
-  // The draft in the form that a workspace stores. Includes the sources of passes, since
-  // passes may not be available when the workspace is opened.
+  // The draft in the form that a workspace stores. Includes the sources of passes, since passes may
+  // not be available when the workspace is opened.
   [[nodiscard]] WorkspacePipeline saved() const;
-  // Replaces the draft; invalid text is ignored.
+  // Replaces the draft, and forgets its changes. Keeps the steps if the text is invalid.
   void restore(const WorkspacePipeline& saved);
   [[nodiscard]] QString source_of(const QString& pass) const;
   void set_source(const QString& pass, const QString& source);

@@ -101,8 +101,8 @@ PipelineSession::PipelineSession(Document& document, PassService& service, QObje
   if (const auto said = reproduced(document_.baseline()->graph)) take_reproducer(*said);
 }
 
-// Restores the peak limit of the recorded run, and sets the sources of third-party passes, which
-// the user must allow before they run.
+// Restores the pipeline and the peak limit of the recorded run, and the sources of third-party
+// passes, which the user must allow before they run.
 void PipelineSession::take_reproducer(const Reproduced& said) {
   peak_limit_ = said.settings.peak_limit;
   if (const auto pipeline = parse_step_lines(said.pipeline)) {

@@ -25,18 +25,19 @@ enum class StepStatus : std::uint8_t {
   waiting,   // runs later in the current run
   running,
   done,      // its result is in the document, or in a graph made from it
-  undone,    // it ran, but the document shows an earlier or another state
-  outdated,  // it ran, but it or an earlier step has changed since
+  undone,    // it ran, but the document shows a state without its result
+  outdated,  // it ran, but it, an earlier step or the peak limit has changed since
   failed,
 };
 
 // A document's pipeline: the draft, its errors, runs on a worker thread, and the result of each
-// step. When a run ends, each step becomes one edit named after it. A step that makes a separate
-// graph (a pair) adds no edit; later steps continue with that graph.
+// step. When a run ends, each step becomes one edit named after it. If a step makes a separate graph
+// (a pair), later steps continue with that graph and add no edits; the step itself adds an edit only
+// if it is a partitioner, to request the plan.
 //
 // A run continues after the last step that the document shows and that has not changed since it
-// ran. If there is none, it begins at the state in which the last run began or, if that is not
-// available, with the current graph.
+// ran. If there is none, it begins at the state in which the last run began or, if the document
+// shows no state of that run, with the current graph.
 class PipelineSession : public QObject {
   Q_OBJECT
  public:
@@ -89,17 +90,16 @@ class PipelineSession : public QObject {
     bool is_applying = false;  // the steps are done and are being applied to the document
   };
   [[nodiscard]] std::optional<Progress> progress() const;
-  // A message about the last run, in one sentence.
+  // A message about the last run; may be empty.
   [[nodiscard]] const QString& message() const { return message_; }
   [[nodiscard]] bool message_is_error() const { return message_is_error_; }
   void say(const QString& sentence, bool is_error = false);
 
  public slots:
-  // Each of these emits `asks` instead of running if third-party code is not allowed yet. If the
-  // pipeline cannot run, `message` says why.
+  // Run all steps, the next step, or all steps up to and including the one at `place`. Emit `asks`
+  // instead if third-party code is not allowed yet. If the pipeline cannot run, `message` says why.
   void run() { run_until(draft_.size()); }
   void run_next();
-  // Runs all steps up to and including the one at `place`.
   void run_to(int place) { run_until(static_cast<std::size_t>(place) + 1); }
   // Cancels the current run immediately; completed steps are kept.
   void cancel();
@@ -114,8 +114,8 @@ class PipelineSession : public QObject {
   void changed();
   void progressed();
   void message_changed();
-  // The user must allow third-party code before the pipeline can run; `then` continues once they
-  // have.
+  // The user must allow third-party code before the pipeline can run; the receiver calls `then` once
+  // they have.
   void asks(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
   // A step succeeded or failed.
   void step_ended(quint64 step);

@@ -20,7 +20,7 @@ RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   return settings;
 }
 
-// Writes a reproducer if the error is of kind `run`.
+// Writes a reproducer for an Error (run).
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
                     const PipelineWork& work) {
   const QString& folder = work.reproducer_folder;

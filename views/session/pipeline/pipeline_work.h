@@ -33,8 +33,7 @@ struct StepDone {
 };
 
 // Runs the steps in order. Reports each step's result when the step ends, and stops at the first
-// failure. Writes a reproducer for a failure unless its cause is invalid parameters or
-// cancellation.
+// failure or, without a report, when the job is cancelled. Writes a reproducer for an Error (run).
 void work_pipeline(const PipelineWork& work, const Reporter<StepDone>& job);
 
 }  // namespace jointer::views

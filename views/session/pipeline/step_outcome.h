@@ -8,12 +8,12 @@
 
 namespace jointer::views {
 
-// The result of running one step once; immutable.
+// The result of running one step once.
 struct StepOutcome {
   quint64 step = 0;  // id in the draft
   StepResult result;
   std::shared_ptr<const Graph> before;  // `result.graph` is the graph after the step
-  QStringList printed;                  // lines printed by a third-party pass
+  QStringList printed;                  // lines that the pass printed
 
   // Returns true if no edit leads from `before` to the result, as when a joint graph becomes a
   // pair.

@@ -24,7 +24,7 @@ struct TuneSettings {
   std::uint64_t seed = 0;
 };
 
-// Searches on worker threads for the best passes for a document's graph, and applies results.
+// Searches on worker threads for the best pipeline for a document's graph, and applies results.
 // Destroying the object, or starting a new search, cancels a running search without waiting.
 class TuneSession : public QObject {
   Q_OBJECT
@@ -37,12 +37,12 @@ class TuneSession : public QObject {
 
   [[nodiscard]] Document& document() const { return document_; }
   [[nodiscard]] bool is_running() const { return running_ != nullptr; }
-  // The current or final result; null before the first search.
+  // The result so far or the final one; null until a search has found something.
   [[nodiscard]] const TuneResult* result() const { return result_ ? &*result_ : nullptr; }
-  // Returns true if the graph that was searched is the shown one, or an earlier state in its
-  // history.
+  // Returns true if a result can be applied now: it opens a new pair, or the searched graph is a
+  // state in the document's history.
   [[nodiscard]] bool can_take() const;
-  // Returns true if applying a result opens a new pair instead of adding edits.
+  // Returns true if the searched graph is a joint graph: applying a result then opens a new pair.
   [[nodiscard]] bool makes_a_pair() const;
 
   // Maximum peak memory for the next search, in bytes; initially the graph's peak.
@@ -57,8 +57,8 @@ class TuneSession : public QObject {
   void take(const Pipeline& pipeline);
   void take_winner();
   // Writes the best pipeline for use in training: as a recipe with the edits that lead from the
-  // graph as opened to the pipeline's result or, if the pipeline partitions, which a recipe cannot
-  // express, as a pipeline.
+  // graph as opened to the pipeline's result or, for a joint graph, as a pipeline file, since a
+  // recipe cannot express partitioning. `message` follows.
   void write_winner(const QString& path);
 
  signals:
