@@ -11,12 +11,12 @@
 
 namespace jointer::views {
 
-// The storages live at a point in the memory profile, one per row, largest first and optionally
-// grouped. Their bytes add up to the profile's value. With a range, the storages live at any time
-// in it, and whether they are allocated and freed in it.
+// The storages that are live at a point in the memory profile, one per row, largest first and
+// optionally grouped. Their bytes add up to the profile's value. With a range, the storages that are
+// live at any time in it, and whether they are allocated and freed in it.
 //
-// The storages are sorted only once. Changing the point scans them once, or twice if they are
-// grouped. Text is created on demand.
+// The storages are sorted only once per snapshot. Changing the point scans them once, or twice if
+// they are grouped. Text is created on demand.
 class AliveModel : public TableModel {
   Q_OBJECT
  public:
@@ -66,7 +66,7 @@ class AliveModel : public TableModel {
   // A storage or a group of storages.
   struct Row {
     int lifetime = -1;  // -1 for a group
-    int group = -1;     // an index of a place, a category or a change
+    int group = -1;     // index in places_, a MemoryCategory or a RangeChange; -1 for a storage
     std::int64_t bytes = 0;
     int count = 1;
   };

@@ -7,9 +7,9 @@
 
 namespace jointer::views {
 
-// The storages live at the document's selected moment, or at the peak if no moment is selected.
-// With a selected range, the storages live in it, grouped by whether they are allocated and freed
-// there.
+// The storages that are live at the document's selected moment, or at the peak if no moment is
+// selected. With a selected range, the storages that are live in it; by default, they are then
+// grouped by whether they are allocated and freed there.
 class AlivePane : public TablePane {
   Q_OBJECT
  public:

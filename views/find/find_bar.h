@@ -23,9 +23,9 @@ class FindBar : public QWidget {
   explicit FindBar(Document& document, QWidget* parent = nullptr);
 
   [[nodiscard]] QLineEdit& edit() { return *edit_; }
-  // In program order.
+  // The nodes that match, in program order.
   [[nodiscard]] const std::vector<NodeId>& matches() const { return matches_; }
-  // Newest first. The owner of the bar stores them.
+  // Earlier searches, newest first. The bar's owner stores them.
   [[nodiscard]] const QStringList& history() const { return history_; }
   void set_history(const QStringList& history) { history_ = history; }
 
@@ -68,7 +68,7 @@ class FindBar : public QWidget {
   QToolButton *previous_ = nullptr, *next_ = nullptr, *all_ = nullptr, *listing_ = nullptr;
   QHBoxLayout* row_ = nullptr;
   HitList* list_ = nullptr;
-  std::unique_ptr<NodeSearch> search_;  // results for the snapshot `searched_`
+  std::unique_ptr<NodeSearch> search_;  // searches `searched_`
   SnapshotPtr searched_;
   std::vector<NodeId> matches_;
   QString error_;

@@ -9,11 +9,11 @@ HistoryModel::HistoryModel(const QString& one, const QString& several, const QSt
     : TableModel(parent), one_(one), several_(several) {
   columns_ = {
       {.title = tr("#"),
-       .meaning = tr("Number of edits up to this state; ▸ marks the current state.")},
+       .meaning = tr("Number of history entries up to this state; ▸ marks the current state.")},
       {.title = tr("action"),
        .meaning = tr("Edit or pass that led to this state."),
        .max_width = 240},
-      {.title = tr("by"), .meaning = tr("Who made the edit: you or a pass.")},
+      {.title = tr("by"), .meaning = tr("You, or the pass, preset or search that made the edit.")},
       {.title = tr("Δ peak"), .unit = Unit::bytes, .meaning = tr("Peak memory, %1.").arg(change)},
       {.title = tr("Δ exposed"),
        .unit = Unit::time,

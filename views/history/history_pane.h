@@ -13,7 +13,8 @@ namespace jointer::views {
 
 class Document;
 
-// The edit history of a document and its named states. Clicking a row goes to that state.
+// The edit history of a document and its named states. Clicking an entry of the history, or
+// activating a named state, goes to that state.
 class HistoryPane : public QWidget {
   Q_OBJECT
  public:
@@ -38,7 +39,7 @@ class HistoryPane : public QWidget {
   // `before` is the base of the differences.
   void add_figures(HistoryModel::Row& row, const EditHistory& history,
                    const std::optional<Metrics>& metrics, const std::optional<Figures>& before);
-  // The selected state, or -1.
+  // The index of the selected named state, or -1.
   [[nodiscard]] int state() const;
 
   Document& document_;

@@ -25,8 +25,8 @@ struct RankCheck {
   SpmdReport report;
 };
 
-// Opens files and compares them. `own`: the document's graph, compared as that of `own_rank`; may
-// be null. Runs on a worker thread. Error: see open_ranks and check_spmd.
+// Opens files and compares their graphs. `own`: the document's graph, which replaces that of
+// `own_rank`; may be null. For worker threads. Errors: see open_ranks and check_spmd.
 Result<RankCheck> check_ranks(const std::vector<RankFiles>& files, const SnapshotPtr& own,
                               int own_rank);
 
@@ -45,7 +45,7 @@ class SpmdDialog : public QDialog {
 
  signals:
   void checked();
-  // The user activated a node of this document that has no counterpart on another rank.
+  // The user clicked a node of this document at which the ranks differ.
   void node_activated(jointer::NodeId node);
 
  private:

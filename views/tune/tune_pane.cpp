@@ -21,8 +21,8 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kUsualSeconds = 30, kMaxSeconds = 86'400;
-constexpr int kUsualEvaluations = 200;
+constexpr int kDefaultSeconds = 30, kMaxSeconds = 86'400;
+constexpr int kDefaultEvaluations = 200;
 
 // The increase in step time and peak memory without this pipeline step.
 QString loss_text(const TuneStep& step) {
@@ -33,13 +33,14 @@ QString loss_text(const TuneStep& step) {
   return parts.join(QStringLiteral(", "));
 }
 
-}  // namespace
-
+// Without parameters: "raise_comms, sink_waits".
 QString pass_names(const Pipeline& pipeline) {
   QStringList names;
   for (const PipelineStep& step : pipeline) names << QString::fromStdString(step.pass);
   return names.join(QStringLiteral(", "));
 }
+
+}  // namespace
 
 TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   auto* column = new QVBoxLayout(this);
@@ -99,10 +100,10 @@ void TunePane::make_controls() {
     pair->addWidget(control);
     row->addWidget(field);
   };
-  const auto number = [&](int least, int most, int usual) {
+  const auto number = [&](int min, int max, int value) {
     auto* box = new QSpinBox(controls);
-    box->setRange(least, most);
-    box->setValue(usual);
+    box->setRange(min, max);
+    box->setValue(value);
     return box;
   };
   start_ = new QPushButton(controls);
@@ -112,10 +113,10 @@ void TunePane::make_controls() {
   budget_ = new ByteBox(controls);
   budget_->setObjectName(QStringLiteral("budget"));
   add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result."));
-  evaluations_ = number(1, std::numeric_limits<int>::max(), kUsualEvaluations);
+  evaluations_ = number(1, std::numeric_limits<int>::max(), kDefaultEvaluations);
   evaluations_->setObjectName(QStringLiteral("evaluations"));
   add(tr("Candidates"), evaluations_, tr("Maximum number of pipelines to try."));
-  seconds_ = number(0, kMaxSeconds, kUsualSeconds);
+  seconds_ = number(0, kMaxSeconds, kDefaultSeconds);
   seconds_->setObjectName(QStringLiteral("seconds"));
   seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));

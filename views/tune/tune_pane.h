@@ -13,9 +13,9 @@
 
 namespace jointer::views {
 
-// Searches for the best passes for the graph, and shows the limits of the search, the Pareto front
+// Searches for the best pipeline for the graph, and shows the limits of the search, the Pareto front
 // as it grows, and the steps of the best pipeline. Clicking a pipeline's point applies the
-// pipeline. Plans that the SAC pane has found are also shown, for comparison.
+// pipeline. For comparison, the plot also shows the plans of the SAC pane's search.
 class TunePane : public QWidget {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class TunePane : public QWidget {
 
  signals:
   void message(const QString& sentence);
-  // Requests that the SAC pane show a plan that its search found.
+  // The SAC pane should show this plan, which its search found.
   void plan_wanted(const jointer::ParetoPoint& plan);
 
  private:
@@ -59,8 +59,5 @@ class TunePane : public QWidget {
   std::vector<std::size_t> plans_;
   std::vector<Pipeline> pipelines_;
 };
-
-// The names of a pipeline's passes, without parameters: "raise_comms, sink_waits".
-QString pass_names(const Pipeline& pipeline);
 
 }  // namespace jointer::views
