@@ -15,8 +15,8 @@ namespace jointer::runner {
 std::vector<at::Tensor> keep(std::span<const at::Tensor> outputs);
 
 // Compares outputs with the expected ones, index by index. If only one of the two is undefined,
-// they differ. `bound`: the allowed difference relative to the output's largest magnitude; 0
-// requires bitwise equality.
+// they differ. `bound`: the allowed difference relative to the output's largest magnitude; with 0,
+// all values must be equal.
 RankVerified compare_outputs(std::string against, std::span<const at::Tensor> outputs,
                              std::span<const at::Tensor> expected,
                              std::span<const std::string> names, double bound);

@@ -14,8 +14,8 @@ namespace jointer::runner {
 enum class ComputeMode : std::uint8_t { shared = 0, exclusive_thread, prohibited, exclusive };
 
 // `count` is the number of devices that this process sees. `each_task_has_one`: a scheduler assigns
-// one device to each task, which sees only that device. Error (run): there are fewer devices than
-// ranks.
+// one device to each task, which sees only that device. Error (run): there is no device for this
+// rank.
 Result<int> choose_device(int local_rank, int count, bool each_task_has_one);
 
 // The error for a device that exists but cannot be used, with the compute mode if that is the

@@ -1,4 +1,4 @@
-// jointer-runner: runs one rank of a benchmark on the CPU. If a CUDA device is available, it starts
+// jointer-runner: runs one rank of a benchmark on the CPU. If the rank may run on a GPU, it starts
 // jointer-runner-cuda in the same folder instead, so that this binary does not depend on CUDA
 // libraries.
 
@@ -17,7 +17,8 @@
 
 namespace {
 
-// True if the user chose the CPU or there is no other device.
+// True if the user chose the CPU, or chose no device and there is no GPU. Also true if the arguments
+// are invalid, so that this program reports the error.
 bool stays_on_cpu(int argc, char** argv) {
   const auto request = jointer::parse_runner_arguments({argv + 1, argv + argc});
   if (!request || request->on == jointer::RunOn::cpu) return true;

@@ -6,11 +6,11 @@
 namespace jointer::runner {
 namespace {
 
-// The maximum number of points in the memory curve of a compiled block.
+// The approximate maximum number of points in the memory curve of a compiled block.
 constexpr std::size_t kSamples = 2000;
 
-// Divides the time into at most kSamples equal parts. Returns the maximum of each part, and the
-// last sample.
+// If there are more than kSamples samples, divides the time into about kSamples equal parts, and
+// returns the maximum of each part and the last sample.
 std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
   if (samples.size() <= kSamples) return samples;
   const std::int64_t part =
@@ -27,7 +27,7 @@ std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
 
 // Follows requested bytes from call to call. A call's scratch memory is the device's peak during
 // the call minus the bytes held after the call. The scratch memory within a compiled block is
-// unknown: the calls of the block get the peak during the block.
+// unknown, so the profile has the peak during the block at all of its calls.
 class MemoryFollower final : public Follower {
  public:
   explicit MemoryFollower(const MeasuredProgram& run)

@@ -23,7 +23,7 @@
 
 namespace jointer::runner {
 
-// Timestamps on the device, in the order in which the device reaches them.
+// Timestamps that the device takes when it reaches the marked points.
 class Marks {
  public:
   virtual ~Marks() = default;
@@ -48,7 +48,7 @@ struct MemoryFigures {
   std::int64_t peak_pinned = 0;
 };
 
-// A program that can be replayed without the host: a CUDA graph.
+// A recorded step that the host launches as a whole: a CUDA graph.
 class Recording {
  public:
   virtual ~Recording() = default;
@@ -76,8 +76,8 @@ class Platform {
     return std::chrono::steady_clock::now();
   }
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // Stops counting the current allocations: the program's constants, which are created before its
-  // inputs, and the workspaces of libraries. Returns the bytes of the workspaces, or 0 on the CPU.
+  // Stops counting the current allocations, which precede the inputs, such as the workspaces of
+  // libraries. Returns their bytes, or 0 on the CPU.
   virtual std::int64_t start_counting() = 0;
   // Runs `step` and then stops counting the memory that is still allocated: the workspaces that
   // libraries allocate when they are first used on a stream. `recorded`: run it on the stream that
@@ -111,8 +111,8 @@ class Platform {
                                                     std::span<const at::Generator> generators) = 0;
   // Collectives of tensors in this device's memory.
   [[nodiscard]] virtual const BackendFactory& collectives() const = 0;
-  // Sets the kernel for attention operators that leave the choice open. Error (run): the kernel
-  // does not exist on this device.
+  // Sets the kernel for attention (use_attention). Error (run): the kernel does not exist on this
+  // device.
   virtual Result<void> choose_attention(AttentionKernel kernel) = 0;
   // Allows or forbids TF32 in float32 matrix products and convolutions. Error (run): the device
   // does not support TF32.

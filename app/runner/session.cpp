@@ -61,13 +61,14 @@ class Session {
   Done run(MakePlatform make_platform);
   // The name of the node that was last called; empty outside of steps.
   [[nodiscard]] std::string place() const;
-  // A prefix for messages that says which steps are running; empty for those of the edited graph.
+  // A prefix for messages during steps of the unedited graph and during replays; otherwise empty.
   [[nodiscard]] std::string_view context() const;
 
  private:
   Or<Graph> open(const ProgramFiles& files) const;
   Done prepare(MakePlatform make_platform);
   Or<std::unique_ptr<Runnable>> make(Graph graph, const ProgramFiles& files, Backend backend);
+  // Makes the inputs and constants and sets them. `counted`: true if they count as memory.
   Done feed(Runnable& runnable, bool counted);
   Or<std::vector<at::Tensor>> outputs_of(Runnable& runnable);
   Or<std::vector<at::Tensor>> replayed_outputs_of(Runnable& runnable);
@@ -111,7 +112,7 @@ class Session {
   std::unique_ptr<Verification> verification_;
   std::optional<NamedTensors> given_;
   std::int64_t workspace_bytes_ = 0;                // of libraries, on the device
-  std::unique_ptr<Runnable> baseline_, runnable_;   // the unedited graph, until it has run
+  std::unique_ptr<Runnable> baseline_, runnable_;   // `baseline_`: the unedited graph, until it ran
   std::atomic<const Runnable*> running_ = nullptr;  // `baseline_` or `runnable_`
   std::atomic<bool> is_baseline_ = false, is_replay_ = false;
 };
@@ -204,7 +205,6 @@ Done Session::feed(Runnable& runnable, bool counted) {
           }};
   Inputs inputs;
   {
-    // Inputs that a step releases are copied for each step, so count only the copies.
     std::optional<Uncounted> uncounted;
     if (!counted) uncounted.emplace();
     auto made = make_inputs(runnable.graph, runnable.program, options);

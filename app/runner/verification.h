@@ -32,8 +32,9 @@ class Verification {
   void fixed_order() const;
   static void ordinary_order();
 
-  // Returns the outputs of a step whose inputs are set. If an operator turns out to have no fixed
-  // order, runs the step again in any order, and measures how much the outputs differ.
+  // Returns the outputs of a step whose inputs are set. If an operator has no kernel with a fixed
+  // order, runs the step twice without a fixed order for it, and measures how much the outputs
+  // differ.
   Or<Outputs> outputs_of(const Run& run, const Feed& feed);
   // Sets the outputs of the unedited graph.
   void set_baseline(Outputs outputs) { baseline_ = std::move(outputs); }

@@ -194,7 +194,7 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
           name);
     if (options.alone) {
       wanted[name] = group.ranks;
-      // Local copies do not depend on this rank's index in the group, so put the rank first.
+      // With local copies, any index in the group will do, so put this rank first.
       if (std::find(group.ranks.begin(), group.ranks.end(), options.world.rank) ==
           group.ranks.end())
         wanted[name][0] = options.world.rank;

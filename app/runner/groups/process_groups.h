@@ -31,8 +31,8 @@ struct World {
 };
 
 // The group of `rank` that corresponds to `captured`, a group in another rank's capture. The groups
-// of a device mesh are shifted copies of each other that tile the world in order. Error (input):
-// copies of the group do not tile the world.
+// of a device mesh are shifted copies of each other that tile the world in order. Error (input): the
+// world has too few ranks, or copies of the group do not tile it.
 Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
                                                 int world_size);
 
@@ -46,7 +46,8 @@ class ProcessGroups {
     c10::Device device = c10::DeviceType::CPU;
     bool alone = false;  // `backend` copies locally, without other ranks
   };
-  // Error (run): the ranks cannot find each other. Error (input): the ranks of a group are unknown.
+  // Error (run): the ranks cannot find each other. Error (input): the ranks of a group are unknown,
+  // or group_of_rank fails.
   static Result<std::unique_ptr<ProcessGroups>> make(const Graph& graph, const Options& options);
 
   virtual ~ProcessGroups() = default;

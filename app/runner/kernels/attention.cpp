@@ -4,9 +4,9 @@
 //   forward   P = softmax(S), O = P V, L = logsumexp(S)
 //   backward  P = exp(S - L), dV = P^T dO, dP = dO V^T, dS = P * (dP - rowsum(dO * O)),
 //             dQ = scale * dS K, dK = scale * dS^T Q
-// Cost: O(batch * heads * queries * keys) time and memory. torch's fused CPU kernel, which never
-// stores S, is used if it supports the tensors, that is, if head sizes are equal and there is no
-// bias.
+// Cost: O(batch * heads * queries * keys) memory, and that times the head size in time. torch's fused
+// CPU kernel, which never stores S, is used if it supports the tensors, that is, if head sizes and
+// numbers of heads are equal and there is no bias.
 // Source: Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures
 // are torch 2.11's.
 // Deviations: dropout is refused, since every kernel draws different random numbers.
@@ -85,7 +85,7 @@ AttentionKernel kernel_on_cuda(const at::Tensor& query, const at::Tensor& key,
                                                       : AttentionKernel::math;
 }
 
-// CUDA's kernels pad the rows of logsumexp to a multiple of this.
+// CUDA's efficient kernel pads the rows of logsumexp to a multiple of this.
 constexpr std::int64_t kEfficientRows = 32;
 
 std::tuple<at::Tensor, at::Tensor> forward_on_cuda(const at::Tensor& query, const at::Tensor& key,
@@ -246,7 +246,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
     const at::Tensor& logsumexp, const at::Tensor& /*philox_seed*/,
     const at::Tensor& /*philox_offset*/, double dropout, std::array<bool, 4> mask, bool is_causal,
     std::optional<double> scale) {
-  TORCH_CHECK(!mask[3], "the gradient of an attention bias is not supported on the CPU");
+  TORCH_CHECK(!mask[3], "the gradient of an attention bias is not supported");
   // The kernel pads the rows of logsumexp. Remove the padding.
   const at::Tensor rows = logsumexp.narrow(2, 0, query.size(2));
   const AttentionGradients g =

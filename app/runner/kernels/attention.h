@@ -19,8 +19,9 @@ struct AttentionOptions {
   std::optional<double> scale;  // default: 1 / sqrt(head size)
 };
 
-// Tensors are [batch, heads, queries, size]. Returns the output, with the dtype of the queries, and
-// the logsumexp of each row as [batch, heads, queries] in fp32. Sums are computed in fp32.
+// `query`, `key` and `value` are [batch, heads, length, size]. Returns the output, with the dtype of
+// `query`, and the logsumexp of each row as [batch, heads, length of query] in fp32. Sums are
+// computed in fp32.
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& query, const at::Tensor& key,
                                              const at::Tensor& value,
                                              const std::optional<at::Tensor>& bias,

@@ -35,8 +35,7 @@ class CountingAllocator final : public c10::Allocator {
   // recording, until stop_recording. The first entry is the start, the last one the end.
   void start_recording();
   std::vector<MeasuredBytes> stop_recording();
-  // Stops counting the current allocations, so that their releases do not count either. They are
-  // the allocations that the program makes before it has inputs.
+  // Stops counting the current allocations, so that their releases do not count either.
   void start_from_here() {
     allocated_.store(0);
     peak_.store(0);

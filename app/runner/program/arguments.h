@@ -20,9 +20,9 @@ class ArgumentConverter {
       : graph_(graph), program_(program), device_(device), slot_of_(std::move(slot_of)) {}
 
   // Appends one operand per parameter of the schema, in the schema's order: the argument given by
-  // position or by keyword, or the default. `skip`: the number of leading arguments that belong to
-  // a higher-order operator instead. Error (input): an argument is missing, superfluous, or does
-  // not fit its type.
+  // position or by keyword, or the default. `skip`, `ignored_keyword`: the number of leading
+  // arguments, and a keyword argument, that belong to a higher-order operator instead. Error (input):
+  // an argument is missing, superfluous, or does not fit its type.
   //
   // `captured`: the operator in the torch of the capture; null if it is unknown or replaced by
   // another operator. If it is given, positional arguments are matched by name, since versions may

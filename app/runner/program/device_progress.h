@@ -41,8 +41,8 @@ class DeviceProgress {
   c10::Device device_;
   mutable std::mutex mutex_;  // guards the next three members
   std::deque<Mark> marks_;
-  std::optional<std::size_t> last_reached_;  // before the marks in marks_
-  std::vector<c10::Event> spare_;
+  std::optional<std::size_t> last_reached_;  // the instruction of the last mark removed from marks_
+  std::vector<c10::Event> spare_;            // for reuse
 };
 
 }  // namespace jointer::runner

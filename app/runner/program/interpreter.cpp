@@ -16,8 +16,8 @@ namespace {
 
 using c10::IValue;
 
-// The number of calls after which the progress of the device is marked.
-constexpr std::size_t kCallsPerMark = 32;
+// The number of instructions after which the progress of the device is marked.
+constexpr std::size_t kInstructionsPerMark = 32;
 
 template <class T, class Convert>
 c10::List<T> typed_list(std::vector<IValue>& values, Convert convert) {
@@ -157,7 +157,8 @@ void Interpreter::run(Follower* follower) {
     for (std::uint32_t i = 0; i < instruction.freed_count; ++i) slots_[freed[i]] = IValue();
     if constexpr (followed) follower->freed(at_);
     if (progress_ != nullptr &&
-        (instruction.waits || at_ % kCallsPerMark == kCallsPerMark - 1 || at_ + 1 == count))
+        (instruction.waits || at_ % kInstructionsPerMark == kInstructionsPerMark - 1 ||
+         at_ + 1 == count))
       progress_->mark(at_);
   }
   at_ = 0;
@@ -278,8 +279,8 @@ void Interpreter::call_with_state(const Instruction& instruction) {
   if (!own.defined()) own = at::globalContext().defaultGenerator(at::kCPU);
   if (own.device().is_cuda() && instruction.state != kNoSlot &&
       slots_[instruction.state].isGenerator()) {
-    // Exchange the state objects of the generators, which can be recorded; reading their contents
-    // cannot.
+    // Exchange the state objects of the generators, which can be recorded in a CUDA graph; reading
+    // their contents cannot.
     const at::Generator before = own.graphsafe_get_state();
     own.graphsafe_set_state(slots_[instruction.state].toGenerator());
     instruction.op->callBoxed(&stack_);

@@ -51,8 +51,8 @@ class Interpreter {
   // memory is really freed, as in training, at the cost of a copy. In that case, the originals are
   // on the host.
   void copy_released_inputs(bool on);
-  // Sets marks in `progress` after every wait and every few calls of the following steps; null
-  // disables this. Steps that are recorded must not be marked.
+  // Sets marks in `progress` after every wait, every few instructions, and at the end of each of the
+  // following steps; null disables this. Steps that are recorded must not be marked.
   void mark_progress(DeviceProgress* progress) { progress_ = progress; }
   // The random generators among the inputs.
   [[nodiscard]] std::vector<at::Generator> generators() const;
@@ -84,8 +84,8 @@ class Interpreter {
   StatusWriter* status_;
   DeviceProgress* progress_ = nullptr;
   std::vector<c10::IValue> slots_;
-  std::vector<bool> lasting_;            // by slot: inputs and constants
-  std::vector<c10::IValue> released_;    // by slot: inputs that are released at last use
+  std::vector<bool> lasting_;            // by slot: true for constants and the other inputs
+  std::vector<c10::IValue> released_;    // by slot: inputs that are released at their last use
   at::Device released_from_ = at::kCPU;  // where those inputs are if they are not copied
   bool copies_released_ = false;
   std::vector<std::int64_t> symbols_;

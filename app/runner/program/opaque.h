@@ -14,7 +14,7 @@ namespace jointer::runner {
 
 inline constexpr std::string_view kProcessGroup = "ProcessGroup";
 
-// The name of the Python type; empty for any other value.
+// The name of the Python object's type; empty if the value is not an object.
 std::string_view opaque_type(const Graph& graph, const Value& value);
 
 // The name of a process group, which is passed to operators instead of the group. Error (input):

@@ -40,8 +40,8 @@ struct Operand {
   std::uint32_t count = 0;
 };
 
-// A function on plain values that is not a torch operator but a Python function or a higher-order
-// operator. It pops its arguments off the stack and pushes its results. Throws c10::Error.
+// A function on plain values that is not a torch operator, such as Python's `_operator.add`. It pops
+// its arguments off the stack and pushes its results. Throws c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
 // A compiled function. It pops its inputs off the stack and pushes its outputs.
@@ -89,7 +89,7 @@ struct ProgramInput {
 struct ProgramOutput {
   NodeId node;  // null for an output that is None
   SlotId slot = kNoSlot;
-  std::string name;  // "layers.0.attention.wq.weight" for a gradient, else the node's name
+  std::string name;  // the target, such as a gradient's parameter; without one, the node's name
 };
 
 // A symbolic size, computed from symbols when it is used.
@@ -106,7 +106,7 @@ struct Program {
   std::vector<SymbolicOperand> expressions;
   std::unordered_map<std::string, std::uint32_t> symbols;  // name -> index in symbol_values
   std::vector<std::int64_t> symbol_values;                 // at the start of a step
-  std::vector<c10::OperatorHandle> handles;  // instructions point to them; never resized
+  std::vector<c10::OperatorHandle> handles;  // instructions point to them; never reallocated
   std::vector<CompiledCode> compiled;
   std::uint32_t slot_count = 0;
   std::vector<ProgramInput> inputs;              // placeholders that are fed, in program order
@@ -114,8 +114,8 @@ struct Program {
   // As the joint graph returns them. For a pair: the forward's outputs without saved values, then
   // the backward's outputs.
   std::vector<ProgramOutput> outputs;
-  // Differences from the captured graph, one per line: "aten.histc.default: integers by way of
-  // bincount".
+  // Differences from the captured graph, one per line: "aten.histc.default runs on the CPU as a
+  // histogram of the values converted to float64".
   std::vector<std::string> notes;
 };
 

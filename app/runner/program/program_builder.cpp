@@ -12,7 +12,8 @@
 //   2. Placeholders live throughout, except the inputs that a backward receives from the forward
 //      and from autograd (saved values, tangents), which are released at their last use. Constants
 //      and outputs are not released.
-//   3. The inputs of a collective stay until its wait, or until the end if there is no wait.
+//   3. The inputs of a collective, or of a copy to the host or back, stay until its wait, or until
+//      the end if there is no wait.
 //   4. Extracting one of several values uses all of them.
 //
 // A compiled region runs once all its inputs exist: the order is that of the graph, with each

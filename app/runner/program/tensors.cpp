@@ -171,7 +171,7 @@ class InputMaker {
   }
 
   // The number of rows in the table that a placeholder's values index; 1 if there is no table.
-  // Searches for the table through calls that only reshape or gather the values.
+  // Searches for the table through calls that only reshape, split, join, gather or cast the values.
   std::int64_t indexed_rows(NodeId from) {
     std::vector<NodeId> open{from};
     std::vector<bool> seen(graph_.node_count(), false);

@@ -52,8 +52,8 @@ using InputOr = tl::expected<T, InputError>;
 InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
                             const InputOptions& options);
 
-// Creates the graph's constants, with the values that the capture contains, if any. Error: a
-// constant cannot be created; the error names it.
+// Adds the graph's constants to `inputs`, with the values that the capture contains; if there are
+// none, the values are generated, and a note says so. Error: a constant cannot be created.
 InputOr<void> make_constants(const Graph& graph, const Program& program,
                              const InputOptions& options, Inputs& inputs);
 

@@ -18,8 +18,8 @@ bool is_this_release(std::string_view torch);
 // minor versions match, or `torch` is unknown.
 bool is_this_minor(std::string_view torch);
 
-// The end of a message about an operator: "; the capture was made with torch 2.11.0, this runner
-// with torch 2.15.0: ...". Empty if the minor versions match.
+// The end of a message about an operator: "; the capture was made with torch 2.11.0, but this runner
+// with torch 2.15.0; ...". Empty if the minor versions match.
 std::string of_another_torch(std::string_view torch);
 
 }  // namespace jointer::runner
