@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <fmt/core.h>
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 

@@ -1,7 +1,6 @@
 #include "app/runner/measure.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace jointer::runner {
 namespace {

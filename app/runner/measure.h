@@ -10,7 +10,6 @@
 #include "app/runner/support/reporter.h"
 #include "core/base/result.h"
 #include "core/bench/event.h"
-#include "core/bench/request.h"
 
 namespace jointer::runner {
 

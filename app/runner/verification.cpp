@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <utility>
 
 #include "app/runner/compare.h"
 #include "app/runner/program/tensors.h"

@@ -149,7 +149,6 @@ void FindBar::search() {
 void FindBar::show_match(NodeId node) {
   const QScopedValueRollback walking(is_walking_, true);
   go_to(document_, node);
-  emit node_found(node);
 }
 
 void FindBar::walk(int direction) {

@@ -39,8 +39,6 @@ class FindBar : public QWidget {
   void close_bar();
 
  signals:
-  // The search found or stepped to a match and selected it; views should scroll to it.
-  void node_found(jointer::NodeId node);
   // The bar was hidden; focus should return to the view.
   void closed();
   void history_changed();

@@ -1,7 +1,6 @@
 #include "views/history/history_pane.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QTimer>
 #include <QVBoxLayout>
 

@@ -7,8 +7,6 @@
 #include <QPointer>
 #include <QPushButton>
 #include <QTreeWidget>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/open/open_ranks.h"

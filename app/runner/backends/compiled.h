@@ -4,7 +4,6 @@
 // edited graph (resources/python/jointer, `python -m jointer compile`), and this process loads and
 // runs them.
 
-#include <string>
 #include <vector>
 
 #include "app/runner/program/program_builder.h"

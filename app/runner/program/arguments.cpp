@@ -4,7 +4,6 @@
 #include <ATen/ops/scalar_tensor.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "app/runner/program/opaque.h"

@@ -5,7 +5,6 @@
 #include <ATen/core/Generator.h>
 #include <c10/core/Device.h>
 
-#include <atomic>
 #include <vector>
 
 #include "app/runner/program/device_progress.h"

@@ -30,6 +30,7 @@
 #include "app/runner/program/arguments.h"
 #include "app/runner/program/opaque.h"
 #include "app/runner/support/torch_error.h"
+#include "core/base/bytes.h"
 #include "core/bench/safetensors.h"
 #include "core/graph/symbolic_float.h"
 #include "core/graph/users.h"

@@ -6,12 +6,11 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/runner/program/program.h"
-#include "core/base/bytes.h"
+#include "core/base/result.h"
 
 namespace jointer::runner {
 

@@ -7,7 +7,6 @@
 
 #include "core/bench/request.h"
 #include "core/bench/result.h"
-#include "core/open/open.h"
 #include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {

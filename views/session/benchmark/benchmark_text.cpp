@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "core/base/units.h"
 #include "views/session/text/number_text.h"
 #include "views/session/translation/tr.h"
 

@@ -1,7 +1,5 @@
 #include "views/session/benchmark/benchmarks.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "core/base/bytes.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "core/base/units.h"
 #include "core/edit/select.h"
 

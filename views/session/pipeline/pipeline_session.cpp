@@ -4,9 +4,7 @@
 #include <QStandardPaths>
 #include <algorithm>
 
-#include "core/base/bytes.h"
 #include "core/base/nearest_name.h"
-#include "core/edit/recipe.h"
 #include "core/pass/graph_rules.h"
 #include "core/pass/pipeline_file.h"
 #include "core/pass/pipeline_rules.h"
@@ -35,7 +33,7 @@ QString own_mistake(const PipelineStep& step, const PassRegistry& registry, cons
     return fits ? QString() : sentence_of(fits.error().message);
   }
   const QString name = QString::fromStdString(step.pass);
-  if (!source.isEmpty()) return PipelineSession::tr("%1 is not loaded. %2").arg(name, source);
+  if (!source.isEmpty()) return PipelineSession::tr("%1 is not loaded (%2).").arg(name, source);
   std::vector<std::string_view> names;
   for (const Pass& each : registry.passes()) names.emplace_back(each.info.name);
   const std::string_view nearest = nearest_name(step.pass, names);

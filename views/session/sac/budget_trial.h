@@ -4,7 +4,6 @@
 // and their outcomes. Work that does not depend on the budget is done only once. No Qt.
 
 #include <memory>
-#include <optional>
 
 #include "core/partition/budget_plans.h"
 #include "views/session/sac/plan_outcome.h"

@@ -6,7 +6,6 @@
 
 #include <deque>
 #include <optional>
-#include <span>
 
 #include "core/partition/pareto.h"
 #include "views/session/edit/edit_history.h"

@@ -102,7 +102,7 @@ std::string why(const SacState& state, const SacTensor& tensor) {
   const Node& node = state.snapshot->graph.node(tensor.node);
   if (!state.can_change()) {
     if (node.policy != MemoryPolicy::none)
-      return fmt::format("The partitioned capture tags it {}", to_string(node.policy));
+      return fmt::format("Tagged {} in the partitioned capture", to_string(node.policy));
     return tensor.keep == Keep::recompute ? "The captured backward recomputes it"
                                           : "The captured forward saves it for backward";
   }

@@ -3,7 +3,6 @@
 #include <QObject>
 #include <QString>
 #include <optional>
-#include <string>
 
 #include "core/edit/edit.h"
 #include "core/partition/plan_target.h"

@@ -18,24 +18,6 @@ std::string joined_words(std::string text) {
   return text;
 }
 
-std::string_view policy_name(MemoryPolicy policy) {
-  switch (policy) {
-    case MemoryPolicy::none:
-      return "";
-    case MemoryPolicy::must_save:
-      return "must_save";
-    case MemoryPolicy::prefer_save:
-      return "prefer_save";
-    case MemoryPolicy::prefer_recompute:
-      return "prefer_recompute";
-    case MemoryPolicy::must_recompute:
-      return "must_recompute";
-    case MemoryPolicy::must_cpu_offload:
-      return "must_cpu_offload";
-  }
-  return "";
-}
-
 bool phase_holds(const std::string& text, const Node& node) {
   const auto phase = parse_search_phase(text);
   if (!phase) return false;
@@ -182,9 +164,8 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
     bool holds = false;
     switch (term.field) {
       case SearchField::tag: {
-        const std::string_view policy = policy_name(n.policy);
-        holds = term.pattern ? text_matches(policy)
-                             : !policy.empty() && contains_any(policy, tag.texts);
+        const std::string_view policy = to_string(n.policy);
+        holds = term.pattern ? text_matches(policy) : contains_any(lower_case(policy), tag.texts);
         break;
       }
       case SearchField::group:

@@ -1,7 +1,5 @@
 #include "views/session/workspace/autosave.h"
 
-#include <fmt/core.h>
-
 #include <QFileInfo>
 #include <algorithm>
 

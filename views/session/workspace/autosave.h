@@ -4,7 +4,6 @@
 #include <QString>
 #include <QStringList>
 #include <QThreadPool>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
