@@ -41,7 +41,7 @@ class BenchmarkService : public QObject {
   // Starts a run and returns its number, which identifies it in signals; `finished`, `failed` or
   // `too_large` follows. Must not be called during a run.
   virtual quint64 start(const BenchmarkJob& job) = 0;
-  // Stops all ranks immediately; `finished` follows. Ignored if this run is not the current one.
+  // Stops all ranks; `finished` follows. Ignored if this run is not the current one.
   virtual void cancel(quint64 run) = 0;
 
  signals:

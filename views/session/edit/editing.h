@@ -65,6 +65,7 @@ class Editing : public QObject {
   void make_state(const EditHistory& history, QObject* context, Made done) const;
 
   // --- Changes: `changed` and Document::changed follow, or `refused` ---
+
   // Adds one history entry.
   void apply(const Edit& edit);
   // Repeats an edit in all identical layers (core/edit/repeat_in_layers.h): the last one that moves
@@ -91,7 +92,7 @@ class Editing : public QObject {
   void go_to_state(std::size_t index);
 
  signals:
-  // The history, the position in it or the named states have changed.
+  // The history, the position in it, the named states or their metrics have changed.
   void changed();
   // An edit was applied: its title and notes.
   void applied(const QString& sentence);

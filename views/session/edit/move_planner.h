@@ -66,7 +66,8 @@ class MovePlanner : public QObject {
  public slots:
   // --- Dragging ---
 
-  // Picks up a node or, if it is selected, the whole selection. `held_changed` or `refused` follows.
+  // Picks up a node or, if it is selected, the whole selection unless that is large. `held_changed`
+  // or `refused` follows.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
   // Includes or excludes the chains of the picked up nodes. Initially, the chain of a collective's
@@ -80,12 +81,12 @@ class MovePlanner : public QObject {
   // They act on the held block or, if there is none, on the selection. While a node is picked up but
   // not yet held, they wait and then act on its block; if the node is released first, they are
   // discarded.
+  //
+  // If they act on the selection, the start and the wait of a collective move with their chains
+  // (core/edit/moves.h), and other nodes alone; `is_toggled` inverts this.
 
   void nudge(int direction);
   void to_next_change(int direction);
-  // The start and the wait of a collective move with their chains (core/edit/moves.h), and other
-  // nodes alone. `is_toggled` inverts this. A held block has its own setting.
-  //
   // Moves to the best position. Unless `is_toggled`, a collective's start and wait are both moved,
   // the start first, even if only one of them is selected.
   void to_best(bool is_toggled = false);

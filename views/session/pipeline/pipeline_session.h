@@ -101,7 +101,7 @@ class PipelineSession : public QObject {
   void run() { run_until(draft_.size()); }
   void run_next();
   void run_to(int place) { run_until(static_cast<std::size_t>(place) + 1); }
-  // Cancels the current run immediately; completed steps are kept.
+  // Cancels the current run and keeps completed steps. Ignored while results are being applied.
   void cancel();
   // Returns the document to the state before the first step.
   void start_over();
