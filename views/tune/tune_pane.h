@@ -22,10 +22,6 @@ class TunePane : public QWidget {
   explicit TunePane(TuneSession& session, QWidget* parent = nullptr);
 
   [[nodiscard]] TuneSession& session() const { return session_; }
-  [[nodiscard]] TuneSettings settings() const;
-
- public slots:
-  void start_or_stop();
 
  signals:
   void message(const QString& sentence);
@@ -33,6 +29,8 @@ class TunePane : public QWidget {
   void plan_wanted(const jointer::ParetoPoint& plan);
 
  private:
+  [[nodiscard]] TuneSettings settings() const;
+  void start_or_stop();
   void make_controls();
   void make_steps();
   void refresh();

@@ -1,8 +1,8 @@
 #pragma once
 
-// Scaled dot product attention, computed by its definition. It is used in cases that no fused CPU
-// kernel supports (values whose head size differs from that of the keys, or a bias), or at the
-// user's request.
+// Scaled dot product attention, computed by its definition. It is used if no fused kernel supports
+// the tensors (on the CPU, a bias, or values whose head size differs from that of the queries), or at
+// the user's request.
 
 #include <ATen/core/Tensor.h>
 

@@ -37,8 +37,6 @@ class ArgumentConverter {
   // The operand for a symbolic size.
   Result<Operand> symbol(ExpressionId expression);
 
-  at::Device map_device(std::string_view name) const;
-
   Operand add_constant(c10::IValue value);
 
  private:
@@ -48,6 +46,7 @@ class ArgumentConverter {
   Result<c10::IValue> constant(const Argument& argument, const c10::Type& type);
   Result<Operand> of_node(NodeId node, const c10::Type& type);
   Result<Operand> of_float(const SymbolicFloat& number, const c10::Type& type);
+  [[nodiscard]] at::Device map_device(std::string_view name) const;
   [[nodiscard]] std::string_view captured_by(const Node& node) const;
   static std::vector<std::string_view> names_of(std::size_t count,
                                                 const c10::FunctionSchema& schema,

@@ -62,6 +62,8 @@ Result<Transformed> transform(const DocumentState& state, const Transition& tran
 
 // --- The state after edits ---
 
+namespace {
+
 Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool same_calls) {
   if (!same_calls) return analyze(graph, from.options);
   MemoryTimeline memory(graph, from.options.memory);
@@ -83,6 +85,8 @@ Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool s
                   .model = from.model,
                   .throughput = rates};
 }
+
+}  // namespace
 
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls) {
   // Only policies differ, and the analysis does not depend on those.

@@ -60,10 +60,8 @@ Result<Transformed> transform(const DocumentState& state, const Transition& tran
 
 // --- The state after edits ---
 
-// The analysis or snapshot of `graph`, the result of edits to the graph of `from`. `same_calls`:
-// the edits keep all calls, so results that do not depend on the order are reused. Error (usage):
-// see `analyze`.
-Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool same_calls);
+// The snapshot of `graph`, the result of edits to the graph of `from`. `same_calls`: the edits keep
+// all calls, so results that do not depend on the order are reused. Error (usage): see `analyze`.
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls);
 
 using MetricsByHistory = std::map<EditHistory, Metrics>;

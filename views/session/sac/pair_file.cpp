@@ -14,18 +14,7 @@
 #include "views/session/sac/ordered_plan.h"
 
 namespace jointer::views {
-
-Result<QString> write_pair(const SacState& state, const QString& title) {
-  JOINTER_TRY(const Graph pair, ordered_graph(state));
-  return write_graph_file(pair, title);
-}
-
-Result<QString> write_joint(const Graph& pair, const QString& title) {
-  JOINTER_TRY(JoinedPair joined, join_with_plan(pair));
-  JOINTER_TRY(const Edit tags, tag_as_planned(joined.joint, joined.plan));
-  JOINTER_CHECK(apply(joined.joint, tags));
-  return write_graph_file(joined.joint, title);
-}
+namespace {
 
 Result<QString> write_graph_file(const Graph& graph, const QString& title) {
   const std::string text = write_native(graph);
@@ -45,6 +34,20 @@ Result<QString> write_graph_file(const Graph& graph, const QString& title) {
                                graph.is_pair() ? QStringLiteral("pair") : QStringLiteral("graph")));
   JOINTER_CHECK(write_bytes(path.toStdString(), text));
   return path;
+}
+
+}  // namespace
+
+Result<QString> write_pair(const SacState& state, const QString& title) {
+  JOINTER_TRY(const Graph pair, ordered_graph(state));
+  return write_graph_file(pair, title);
+}
+
+Result<QString> write_joint(const Graph& pair, const QString& title) {
+  JOINTER_TRY(JoinedPair joined, join_with_plan(pair));
+  JOINTER_TRY(const Edit tags, tag_as_planned(joined.joint, joined.plan));
+  JOINTER_CHECK(apply(joined.joint, tags));
+  return write_graph_file(joined.joint, title);
 }
 
 Result<GraphFiles> write_graph_and_edits(const Graph& graph, const Graph& after,

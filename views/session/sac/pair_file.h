@@ -16,7 +16,6 @@ Result<QString> write_pair(const SacState& state, const QString& title);
 // Joins a pair and writes the joint graph, tagged so that partitioning it reproduces the pair's plan.
 // Error (usage): the halves do not fit together.
 Result<QString> write_joint(const Graph& pair, const QString& title);
-Result<QString> write_graph_file(const Graph& graph, const QString& title);
 
 // The file of a graph, and the recipe with its edits; `recipe` is empty if there are no edits.
 struct GraphFiles {

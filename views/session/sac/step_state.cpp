@@ -106,8 +106,6 @@ bool has_same_nodes(const Graph& a, const Graph& b) {
   return a.node_count() == b.node_count() && std::ranges::equal(a.order(), b.order());
 }
 
-}  // namespace
-
 Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
   const Analysis& analysis = snapshot->analysis;
   auto step = std::make_shared<SacStep>();
@@ -154,6 +152,8 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
   state->applied_tags.saved_at_peak = saved_at_peak(graph, analysis.memory, state->tensors);
   return state;
 }
+
+}  // namespace
 
 Graph step_with_own_tags(const SacState& state) {
   Graph step = state.step->snapshot->graph;

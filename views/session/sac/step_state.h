@@ -13,15 +13,6 @@
 
 namespace jointer::views {
 
-// The step without its tags applied. Error (usage): see `kept_values`.
-Result<SacStepPtr> make_step(const SnapshotPtr& snapshot);
-
-// The state under these policies, indexed by node; the caller sets `snapshot`, `edits` and the
-// deciders. If the policies cannot be applied, the state is that of the step without tags, and
-// `applied_tags.refusal` says why. Error (usage): see `analyze` and `kept_values`.
-Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
-                                             const std::vector<MemoryPolicy>& policies);
-
 // The state's step without the tags that searches set; later searches may change those.
 Graph step_with_own_tags(const SacState& state);
 
@@ -35,7 +26,10 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
 // Caches states, so that moving through the history does not compute them again.
 class StepStates {
  public:
-  // `calls`: the edits that change more than tags.
+  // The state of the graph of `now` under these policies, indexed by node; the caller sets
+  // `snapshot`, `edits` and the deciders. If the policies cannot be applied, the state is that of the
+  // step without tags, and `applied_tags.refusal` says why. `calls`: the edits from `baseline` to
+  // `now` that change more than tags. Error (usage): see `analyze` and `kept_values`.
   Result<SacStatePtr> state(const SnapshotPtr& now, const SnapshotPtr& baseline,
                             const EditHistory& calls, const std::vector<MemoryPolicy>& policies);
 
