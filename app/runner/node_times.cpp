@@ -153,8 +153,8 @@ void stretch(std::vector<MeasuredBytes>& samples, std::int64_t length) {
     sample.ns = std::llround(static_cast<double>(sample.ns) * factor);
 }
 
-// The measured times. `own` is indexed by instruction and step; all other members describe the last
-// ordinary step.
+// The measured times. `own` is indexed by instruction and isolated step; all other members describe
+// the last ordinary step.
 struct StepsTimed {
   std::vector<std::vector<std::int64_t>> own;
   std::vector<Timed> last;

@@ -18,7 +18,7 @@ namespace jointer::runner {
 namespace {
 
 constexpr const char* kVariable = "ONEDNN_MAX_CPU_ISA";
-constexpr const char* kWithoutTiles = "AVX512_CORE_BF16";  // as jointer.amx
+constexpr const char* kWithoutTiles = "AVX512_CORE_BF16";  // the same as in jointer.amx
 
 bool claims_tile_registers() {
 #if defined(__x86_64__)

@@ -39,7 +39,7 @@ class HitModel : public TableModel {
   std::vector<Column> columns_;
 };
 
-// A table of these nodes. Clicking a row chooses its node.
+// A table of the nodes that a search has found. Clicking a row chooses its node.
 class HitList : public TableView {
   Q_OBJECT
  public:

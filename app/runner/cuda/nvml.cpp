@@ -1,5 +1,5 @@
-// Declares the few NVML functions used here, as in nvml.h of CUDA 12 and 13, which is packaged
-// separately from the toolkit.
+// The part of NVML's interface that is used here is declared as in nvml.h of CUDA 12 and 13, which is
+// packaged separately from the toolkit.
 
 #include "app/runner/cuda/nvml.h"
 
@@ -39,8 +39,8 @@ struct GpuMonitor::Library {
     auto* function = reinterpret_cast<int (*)(Arguments...)>(::dlsym(file, name));
     return function != nullptr && function(arguments...) == kSuccess;
   }
-  // The number that an NVML function writes to its last argument. The arguments before it are the
-  // device and, for some functions, a kind.
+  // The number that an NVML function writes to its last argument; 0 if the call fails. The arguments
+  // before it are the device and, for some functions, a kind.
   template <class... Kind>
   std::int64_t figure(const char* name, Kind... kind) const {
     unsigned int value = 0;

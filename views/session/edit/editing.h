@@ -16,7 +16,7 @@ namespace jointer::views {
 class MovePlanner;
 class OpenGraph;
 
-// Edits a document's graph: unlimited undo and redo, and named states.
+// Edits a document's graph, with unlimited undo and redo, and named states.
 //
 // Graphs that are shown never change: each edit produces a new one on a worker thread, and
 // Document::changed follows. Requests are queued until then, so keys may be pressed faster than

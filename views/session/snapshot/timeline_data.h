@@ -1,8 +1,8 @@
 #pragma once
 
 // The data that the timeline draws, prepared once for all zoom levels: lanes as sorted items with
-// prefix sums, and the memory curve with a range-maximum index. No Qt; axis_view.h maps it to
-// pixels.
+// prefix sums, and the memory curve with a range-maximum index. No Qt; axis_view.h maps
+// positions to pixels.
 
 #include <array>
 #include <cstdint>

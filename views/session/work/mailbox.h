@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Runs calls from worker threads on the thread that created the mailbox. Uses its own lock to order
-// the threads, since ThreadSanitizer does not see Qt's locks.
+// Worker threads post calls, which run on the thread that created the mailbox. Uses its own lock to
+// order the threads, since ThreadSanitizer does not see Qt's locks.
 class Mailbox : public QObject {
  public:
   Mailbox();
