@@ -35,6 +35,7 @@ using NodeOf = typename Nodes::Node;
 template <class Nodes, class Marks, class MayRun>
 std::vector<NodeOf<Nodes>> find_available(const Nodes& nodes, Marks& is_available, MayRun may_run) {
   std::vector<NodeOf<Nodes>> found;
+  found.reserve(nodes.count());
   for (const NodeOf<Nodes> node : nodes.order()) {
     if (is_available[nodes.index(node)] || !may_run(node)) continue;
     const auto inputs = nodes.inputs(node);
@@ -54,6 +55,7 @@ template <class Nodes, class Marks>
 std::vector<NodeOf<Nodes>> find_needed(const Nodes& nodes, std::span<const NodeOf<Nodes>> available,
                                        Marks& is_read) {
   std::vector<NodeOf<Nodes>> needed;
+  needed.reserve(available.size());
   for (std::size_t i = available.size(); i-- > 0;) {
     const NodeOf<Nodes> node = available[i];
     if (!is_read[nodes.index(node)] && !nodes.has_effect(node)) continue;

@@ -128,6 +128,8 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
                                               [&](Place input) { return has(input, of_forward); });
     if (is_flat_ ? n.phase == Phase::forward && n.kind != NodeKind::output : needs_no_tangent)
       flags_[p] |= of_forward;
+    is_in_forward_.push_back(has(p, of_forward) ? 1 : 0);
+    if (has(p, of_forward) && !has(p, is_placeholder)) forward_available_.push_back(p);
   }
   std::sort(getitems_.begin(), getitems_.end());
   // In the order of the graph's outputs; nulls are skipped.
@@ -204,22 +206,28 @@ Error PairOrders::missing(Place output, std::span<const std::uint8_t> is_there) 
       .value();
 }
 
-// Sets `calls` to the calls that the half needs, in the joint graph's order.
-Result<void> PairOrders::extract(std::span<const Place> outputs,
-                                 std::span<const std::uint8_t> given, bool backward,
-                                 std::vector<Place>& calls) const {
-  const unsigned never = is_placeholder | (backward ? only_forward | is_overtaken : only_backward);
-  const PlaceNodes nodes(*this);
-  std::vector<std::uint8_t> is_there(given.begin(), given.end());
-  const std::vector<Place> available =
-      find_available(nodes, is_there, [&](Place p) { return (flags_[p] & never) == 0; });
+Result<std::vector<Place>> PairOrders::needed_calls(std::span<const Place> outputs,
+                                                    std::span<const Place> available,
+                                                    std::span<const std::uint8_t> is_there) const {
   std::vector<std::uint8_t> is_read(size(), 0);
   for (const Place output : outputs) {
     if (!is_there[output]) return tl::unexpected(missing(output, is_there));
     is_read[output] = 1;
   }
-  calls = find_needed(nodes, available, is_read);
-  return {};
+  return find_needed(PlaceNodes(*this), available, is_read);
+}
+
+Result<std::vector<Place>> PairOrders::forward_calls(std::span<const Place> outputs) const {
+  return needed_calls(outputs, forward_available_, is_in_forward_);
+}
+
+Result<std::vector<Place>> PairOrders::backward_calls_of(
+    std::span<const std::uint8_t> given) const {
+  constexpr unsigned kNeverRun = is_placeholder | only_forward | is_overtaken;
+  std::vector<std::uint8_t> is_there(given.begin(), given.end());
+  const std::vector<Place> available = find_available(
+      PlaceNodes(*this), is_there, [&](Place p) { return (flags_[p] & kNeverRun) == 0; });
+  return needed_calls(backward_outputs_, available, is_there);
 }
 
 std::vector<Place> PairOrders::getitems(Place of) const {
@@ -249,13 +257,10 @@ PairOrders::StartedIn PairOrders::collective_of_wait(Place wait, bool backward,
   return {};
 }
 
-void PairOrders::arrange(std::span<const std::uint8_t> given, std::span<const Place> outputs,
-                         bool backward, std::vector<Place>& calls) const {
-  const PlaceNodes nodes(*this);
-  if (!backward) return order_forward(nodes, partitioner_, outputs, calls);
+void PairOrders::arrange_backward(PairOrder& order) const {
   order_backward(
-      nodes, partitioner_, any_tags_, outputs, [&](Place p) { return has(p, is_tangent); },
-      std::vector<std::uint8_t>(given.begin(), given.end()), calls);
+      PlaceNodes(*this), partitioner_, any_tags_, std::span<const Place>(backward_outputs_),
+      [&](Place p) { return has(p, is_tangent); }, order.given, order.backward);
 }
 
 const OffloadUses& PairOrders::offload_uses() const {
@@ -315,8 +320,8 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
 }
 
 std::optional<std::size_t> PairOrder::state_of(Place call) const {
-  const auto found = std::ranges::find(states, call, &State::call);
-  if (found == states.end()) return std::nullopt;
+  const auto found = std::ranges::lower_bound(states, call, {}, &State::call);
+  if (found == states.end() || found->call != call) return std::nullopt;
   return static_cast<std::size_t>(found - states.begin());
 }
 
@@ -353,19 +358,16 @@ Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
   order.given = given_by(plan);
   for (const NodeId id : plan.saved) order.saved.push_back(place(id));
   for (const NodeId id : plan.saved_symbols) order.symbols.push_back(place(id));
-  JOINTER_CHECK(extract(backward_outputs_, order.given, true, order.backward));
+  JOINTER_TRY(order.backward, backward_calls_of(order.given));
   const bool any_redrawn = any_random_again_ || !plan.redrawn.empty();
   const std::vector<Place> extracted = any_redrawn ? order.backward : std::vector<Place>();
-  arrange(order.given, backward_outputs_, true, order.backward);
+  arrange_backward(order);
 
-  std::vector<std::uint8_t> given(size(), 0);
-  for (Place p = 0; p < size(); ++p)
-    if (has(p, is_placeholder) && !has(p, of_backward)) given[p] = 1;
   std::vector<Place> outputs = forward_outputs_;
   outputs.insert(outputs.end(), order.saved.begin(), order.saved.end());
   outputs.insert(outputs.end(), order.symbols.begin(), order.symbols.end());
-  JOINTER_CHECK(extract(outputs, given, false, order.forward));
-  arrange(given, outputs, false, order.forward);
+  JOINTER_TRY(order.forward, forward_calls(outputs));
+  order_forward(PlaceNodes(*this), partitioner_, outputs, order.forward);
   if (writes_.any()) JOINTER_CHECK(check_writes(order));
   if (any_redrawn) find_states(plan, order, extracted);
   if (!order.states.empty()) add_state_calls(order);
@@ -378,10 +380,9 @@ Result<PairOrder> PairOrders::backward_calls(std::span<const std::uint8_t> given
   PairOrder order;
   order.given.assign(given.begin(), given.end());
   for (const Place p : backward_inputs_) order.given[p] = 1;
-  JOINTER_CHECK(extract(backward_outputs_, order.given, true, order.backward));
+  JOINTER_TRY(order.backward, backward_calls_of(order.given));
   // min_cut only changes their order.
-  if (partitioner_ == Partitioner::default_partition)
-    arrange(order.given, backward_outputs_, true, order.backward);
+  if (partitioner_ == Partitioner::default_partition) arrange_backward(order);
   // A wait that is kept only because it is impure does not need its input.
   std::vector<std::uint8_t> is_read(size(), 0);
   for (const Place p : backward_outputs_) is_read[p] = 1;

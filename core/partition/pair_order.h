@@ -175,11 +175,15 @@ class PairOrders {
 
  private:
   [[nodiscard]] const OffloadUses& offload_uses() const;
-  [[nodiscard]] Result<void> extract(std::span<const Place> outputs,
-                                     std::span<const std::uint8_t> given, bool backward,
-                                     std::vector<Place>& calls) const;
-  void arrange(std::span<const std::uint8_t> given, std::span<const Place> outputs, bool backward,
-               std::vector<Place>& calls) const;
+  // The calls that a half needs, in the joint graph's order.
+  [[nodiscard]] Result<std::vector<Place>> forward_calls(std::span<const Place> outputs) const;
+  [[nodiscard]] Result<std::vector<Place>> backward_calls_of(
+      std::span<const std::uint8_t> given) const;
+  // `available`: the calls that the half can run. `is_there`: the values that it then has.
+  [[nodiscard]] Result<std::vector<Place>> needed_calls(
+      std::span<const Place> outputs, std::span<const Place> available,
+      std::span<const std::uint8_t> is_there) const;
+  void arrange_backward(PairOrder& order) const;
   [[nodiscard]] std::vector<std::uint8_t> given_by(const SavePlan& plan) const;
   [[nodiscard]] Result<void> add_transfers(const SavePlan& plan, PairOrder& order) const;
   [[nodiscard]] Result<void> check_writes(const PairOrder& order) const;
@@ -198,6 +202,9 @@ class PairOrders {
   std::vector<std::uint32_t> flags_;
   std::vector<std::uint32_t> first_input_;
   std::vector<Place> inputs_;
+  // What the forward can run and has, under every plan.
+  std::vector<Place> forward_available_;
+  std::vector<std::uint8_t> is_in_forward_;  // by position
   std::vector<Place> forward_outputs_, backward_outputs_;
   std::vector<Place> backward_inputs_;             // placeholders that only the backward has
   std::vector<std::pair<Place, Place>> getitems_;  // call, its getitem; sorted

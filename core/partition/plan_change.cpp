@@ -28,6 +28,15 @@ std::string PlanWhatIf::State::why_not_saved(Place place) const {
   return {};
 }
 
+std::vector<std::uint8_t> PlanWhatIf::State::find_always_given() const {
+  std::vector<std::uint8_t> given(orders.size());
+  for (Place p = 0; p < orders.size(); ++p)
+    given[p] = orders.has(p, PairOrders::is_placeholder) ||
+               (!recomputable(p) && orders.has(p, PairOrders::of_forward) &&
+                (orders.has(p, PairOrders::is_symbolic) || why_not_saved(p).empty()));
+  return given;
+}
+
 std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   if (std::string why = why_not_saved(place); !why.empty()) return why;
   const NodeId id = orders.node(place);
@@ -50,8 +59,9 @@ bool PlanWhatIf::State::keeps_state(Place call) const {
 Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
                                              const Decisions& decisions) const {
   PlanChange change;
-  std::vector<std::uint8_t> given(orders.size(), 0), was_given(orders.size(), 0),
-      is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0), is_redrawn(orders.size(), 0);
+  std::vector<std::uint8_t> given = always_given, was_given(orders.size(), 0),
+                            is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0),
+                            is_redrawn(orders.size(), 0);
   for (const NodeId id : plan.redrawn) is_redrawn[orders.place(id)] = 1;
   for (const auto& [id, keep] : decisions) {
     if (keep != Keep::recompute || !graph.is_live(id)) continue;
@@ -63,10 +73,8 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   for (const NodeId id : plan.saved_symbols) was_given[orders.place(id)] = 1;
   for (const NodeId id : plan.offloaded) is_offloaded[orders.place(id)] = 1;
   for (Place p = 0; p < orders.size(); ++p)
-    given[p] = was_given[p] || orders.has(p, PairOrders::is_placeholder) ||
-               (!recomputable(p) && !is_redrawn[recomputable.source(p)] &&
-                orders.has(p, PairOrders::of_forward) &&
-                (orders.has(p, PairOrders::is_symbolic) || why_not_saved(p).empty()));
+    given[p] = was_given[p] || (given[p] && (orders.has(p, PairOrders::is_placeholder) ||
+                                             !is_redrawn[recomputable.source(p)]));
 
   for (const auto& [id, keep] : decisions)
     if (!graph.is_live(id))

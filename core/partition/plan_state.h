@@ -2,6 +2,9 @@
 
 // The private state of PlanWhatIf, shared by its source files. Not a public header.
 
+#include <cstdint>
+#include <vector>
+
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_memory.h"
 #include "core/partition/plan_time.h"
@@ -18,7 +21,8 @@ struct PlanWhatIf::State {
         orders(joint, options.partitioner),
         memory(orders, memory_options),
         time(orders, costs, flops, simulation_options, options.transfers),
-        recomputable(orders) {}
+        recomputable(orders),
+        always_given(find_always_given()) {}
 
   // Decisions about individual values of a plan.
   using Decisions = std::vector<std::pair<NodeId, Keep>>;
@@ -35,12 +39,16 @@ struct PlanWhatIf::State {
   // The reason why the value cannot be saved or offloaded, in one sentence; empty if it can be.
   [[nodiscard]] std::string why_not_saved(Place place) const;
   [[nodiscard]] std::string why_not_offloaded(Place place) const;
+  [[nodiscard]] std::vector<std::uint8_t> find_always_given() const;
 
   const Graph& graph;
   PairOrders orders;
   PlanMemory memory;
   PlanTime time;
   Recomputable recomputable;
+  // Indexed by position: the inputs and the values that the backward receives because it cannot
+  // recompute them. A random call of these can be recomputed if a decision asks for it.
+  std::vector<std::uint8_t> always_given;
 };
 
 }  // namespace jointer
