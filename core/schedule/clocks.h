@@ -44,7 +44,8 @@ struct SimulationOptions {
   bool one_communication_stream = false;
 };
 
-// stream_key numbers the stream of an asynchronous operation, below stream_keys. A collective runs
+// stream_key returns the number of the stream on which an asynchronous operation runs. It is less
+// than stream_keys. A collective runs
 // on its group's stream. Collectives without a group share one stream, as do all collectives if
 // `one_communication_stream` is set. Copies to and from the host run on the last stream.
 inline std::size_t stream_keys(const Graph& graph) {

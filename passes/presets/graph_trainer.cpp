@@ -156,7 +156,7 @@ class Parser {
     if (name == kBudget) return set_number(word, flags_.offload_budget_gb);
     if (name == kDisable) return disable(word);
     return fail(Error::Kind::usage,
-                "{}: graph_trainer has no such flag that selects passes{} the known ones are {}",
+                "{}: not a graph_trainer flag that selects passes{} known flags: {}",
                 word, nearest_name_question(name, names()), fmt::join(names(), ", "));
   }
 

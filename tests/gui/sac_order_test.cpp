@@ -52,7 +52,7 @@ class SacOrderTest : public test::SacWindow {
   }
   // The numbers shown for the order; empty if there is none.
   [[nodiscard]] QString order_shown() const {
-    const auto& label = child<QLabel>(figures_row(), "in_order");
+    const auto& label = child<QLabel>(figures_row(), "reordered");
     return label.parentWidget()->isHidden() ? QString() : label.text();
   }
   // The lowest mark of a kind within a peak.

@@ -56,8 +56,8 @@ void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scen
       say(entry.text, t.text);
       x += 10;
     }
-    if (scene.colors.is_amount() && fits(tr(" maximum per level"), 0))
-      say(tr(" maximum per level"), t.text);
+    if (scene.colors.is_amount() && fits(tr(" maximum at the same module depth"), 0))
+      say(tr(" maximum at the same module depth"), t.text);
     x += 18;
   }
   // The rung states that occur, then the process groups.

@@ -44,8 +44,8 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   peak_ = add(tr("Peak"), {});
   reserved_ = add(tr("Reserved"), {});
   step_ = add(tr("Step"), tr("Estimated step time, including recomputation in the backward."));
-  ordered_ = add(tr("In Order"), {});
-  ordered_->value().setObjectName(QStringLiteral("in_order"));
+  ordered_ = add(tr("Reordered"), {});
+  ordered_->value().setObjectName(QStringLiteral("reordered"));
   exposed_ = add(tr("Exposed"), tr("Time during which compute waits for communication."));
   saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and backward. "
                                "A storage that several tensors share counts once."));
@@ -95,7 +95,7 @@ void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
   QStringList lines{box.property("how").toString(),
                     (is_step ? tr("Without tags: %1") : tr("As solved: %1")).arg(text(was))};
   if (joint)
-    lines << tr("Joint graph before partitioning, which saves everything: %1").arg(text(*joint));
+    lines << tr("Joint graph before partitioning (saves everything): %1").arg(text(*joint));
   box.setToolTip(lines.join(u'\n'));
 }
 
@@ -263,7 +263,7 @@ QString SacFigures::summary() const {
   if (!state) return {};
   QStringList parts{tr("peak %1").arg(peak_->value().text()),
                     tr("step %1").arg(step_->value().text())};
-  if (session_.ordered().figures()) parts << tr("in order %1").arg(ordered_->value().text());
+  if (session_.ordered().figures()) parts << tr("reordered %1").arg(ordered_->value().text());
   parts << tr("saved %1").arg(saved_->value().text());
   if (state->figures.offloaded_bytes > 0)
     parts << tr("offloaded %1").arg(bytes_text(state->figures.offloaded_bytes));

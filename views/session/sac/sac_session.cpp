@@ -103,7 +103,7 @@ void SacSession::cancel() {
   }
   set_working(false);
   if (const auto asked = std::exchange(asking_, std::nullopt))
-    asked->fail({Error::Kind::cancelled, "evaluating the plans was cancelled"});
+    asked->fail({Error::Kind::cancelled, "the evaluation was cancelled"});
 }
 
 // Handles one request at a time: the state first, then choices, previews and questions.
@@ -413,7 +413,7 @@ void SacSession::apply_budget(const Preview& found) {
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
   if (!state_ || !state_->is_step()) return editing_.apply(with_solve(std::move(edit), settings));
-  if (edit.changes.empty()) return emit refused(tr("All of these tags are already set."));
+  if (edit.changes.empty()) return emit refused(tr("This would not change any tags."));
   editing_.apply(edit);
 }
 
