@@ -42,7 +42,7 @@ void Closing::ask(DocumentTab* tab) {
   if (question_ != nullptr) return question_->raise();
   documents_.show(tab);
   question_ =
-      new QMessageBox(QMessageBox::Warning, tr("Unsaved changes"),
+      new QMessageBox(QMessageBox::Warning, tr("Unsaved Changes"),
                       tr("Save the changes to %1 before closing?").arg(tab->title()),
                       QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, &window_);
   question_->setObjectName(QStringLiteral("unsaved_changes"));

@@ -120,12 +120,12 @@ void EditMenu::add_edit_actions(QMenu* menu) {
       planner([](MovePlanner& p) { p.to_end(-1); }));
   add(tr("Move as Late as Possible"), QKeySequence(Qt::ALT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1); }));
-  add(tr("Move to Best Position (Invert Chain)"), QKeySequence(Qt::SHIFT | Qt::Key_B),
+  add(tr("Move to Best Position (Toggle Chain)"), QKeySequence(Qt::SHIFT | Qt::Key_B),
       planner([](MovePlanner& p) { p.to_best(true); }));
-  add(tr("Move as Early as Possible (Invert Chain)"),
+  add(tr("Move as Early as Possible (Toggle Chain)"),
       QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
       planner([](MovePlanner& p) { p.to_end(-1, true); }));
-  add(tr("Move as Late as Possible (Invert Chain)"),
+  add(tr("Move as Late as Possible (Toggle Chain)"),
       QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1, true); }));
   add(tr("Repeat in All &Identical Layers"), QKeySequence(Qt::Key_L), &EditMenu::repeat_in_layers);

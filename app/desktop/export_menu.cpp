@@ -67,7 +67,7 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
     return write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
   };
   run_in_background(this, write, [this, path](const Result<void>& written) {
-    if (written) return context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
+    if (written) return context_.status.say(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)));
     auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"),
                                 QString::fromStdString(written.error().message), QMessageBox::Ok,
                                 &context_.window);
@@ -80,14 +80,14 @@ void ExportMenu::save_picture() {
   // Taken before the dialog opens, so that the dialog is not in the picture.
   const QPixmap picture = context_.window.grab();
   const QString path = QFileDialog::getSaveFileName(
-      &context_.window, tr("Save screenshot"),
+      &context_.window, tr("Save Screenshot"),
       QDir(context_.folder.path).filePath(QStringLiteral("jointer.png")), QStringLiteral("*.png"));
   if (path.isEmpty()) return;
   QImageWriter writer(path);
   if (!writer.write(picture.toImage()))
     return context_.status.warn(tr("Could not save the screenshot to %1: %2")
                                     .arg(QDir::toNativeSeparators(path), writer.errorString()));
-  context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
+  context_.status.say(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)));
 }
 
 }  // namespace jointer::desktop

@@ -76,19 +76,19 @@ void FileMenu::fill_sample_menu(QMenu* menu) {
 
 void FileMenu::choose_files() {
   const QStringList paths = QFileDialog::getOpenFileNames(
-      &context_.window, tr("Open graphs"), context_.folder.path, graph_file_filter());
+      &context_.window, tr("Open Graphs"), context_.folder.path, graph_file_filter());
   if (paths.isEmpty()) return;
   context_.folder.remember(paths.front());
   workspaces_.open_all(requests_for(paths));
 }
 
 void FileMenu::choose_pair() {
-  const QString forward = QFileDialog::getOpenFileName(&context_.window, tr("Forward graph"),
+  const QString forward = QFileDialog::getOpenFileName(&context_.window, tr("Open Forward Graph"),
                                                        context_.folder.path, graph_file_filter());
   if (forward.isEmpty()) return;
   context_.folder.remember(forward);
   const QString backward = QFileDialog::getOpenFileName(
-      &context_.window, tr("Backward graph of %1").arg(QFileInfo(forward).fileName()),
+      &context_.window, tr("Open Backward Graph of %1").arg(QFileInfo(forward).fileName()),
       context_.folder.path, graph_file_filter());
   if (!backward.isEmpty())
     workspaces_.open({.path = forward.toStdString(), .backward = backward.toStdString()});
@@ -96,7 +96,7 @@ void FileMenu::choose_pair() {
 
 void FileMenu::choose_folder() {
   const QString path = QFileDialog::getExistingDirectory(
-      &context_.window, tr("Open TORCH_TRACE log folder"), context_.folder.path);
+      &context_.window, tr("Open TORCH_TRACE Log Folder"), context_.folder.path);
   if (path.isEmpty()) return;
   context_.folder.path = path;
   workspaces_.open({.path = path.toStdString()});

@@ -52,7 +52,7 @@ void HelpMenu::show_about() {
       &context_.window, tr("About Jointer"),
       tr("<b>Jointer %1</b><p>A workbench for PyTorch training graphs that shows where memory "
          "peaks, which communication is exposed, and what you can do about it.</p><p>Times are "
-         "estimates from device descriptions unless they are marked as measured.</p>")
+         "estimates unless they are marked as measured.</p>")
           .arg(QApplication::applicationVersion()));
 }
 

@@ -174,7 +174,7 @@ void LocalPasses::add_python(PassRegistry& registry) {
     const auto infos = infos_of(each.declared);
     if (!infos) continue;  // written by another version; the user has to add it again
     if (python_code(each.spec).hash != each.hash) {
-      problems_ << tr("%1 has changed since it was added; add it again.").arg(each.spec);
+      problems_ << tr("%1 was changed or removed after it was added; add it again.").arg(each.spec);
       continue;
     }
     std::vector<Pass> passes;

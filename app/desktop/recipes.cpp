@@ -30,19 +30,19 @@ void Recipes::export_recipe() {
   const Document* document = context_.documents.document();
   if (document == nullptr) return;
   const QString path = QFileDialog::getSaveFileName(
-      &context_.window, tr("Export recipe"),
+      &context_.window, tr("Export Recipe"),
       QDir(context_.folder.path).filePath(document->title() + kRecipeSuffix),
       QStringLiteral("*%1").arg(kRecipeSuffix));
   if (path.isEmpty()) return;
   context_.folder.remember(path);
   const auto written = document->editing().write_recipe(path);
   if (!written) return context_.status.warn(QString::fromStdString(written.error().message));
-  context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
+  context_.status.say(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)));
 }
 
 void Recipes::choose_recipe() {
   const QString path =
-      QFileDialog::getOpenFileName(&context_.window, tr("Apply recipe"), context_.folder.path,
+      QFileDialog::getOpenFileName(&context_.window, tr("Apply Recipe"), context_.folder.path,
                                    tr("Recipes (*.json);;All files (*)"));
   if (path.isEmpty()) return;
   context_.folder.remember(path);
@@ -78,7 +78,7 @@ void Recipes::apply(const QString& path) {
     }
     context_.status.say(text);
     if (done && details.isEmpty()) return;
-    auto* box = new QMessageBox(QMessageBox::Warning, tr("Apply recipe"), text, QMessageBox::Ok,
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Apply Recipe"), text, QMessageBox::Ok,
                                 &context_.window);
     box->setInformativeText(details.section(u'\n', 0, 4));
     box->setDetailedText(details);

@@ -19,7 +19,8 @@ StatusLine::StatusLine(QStatusBar& bar, MessageBar& failures, Documents& documen
   facts_ = new QToolButton(&bar_);
   facts_->setObjectName(QStringLiteral("facts"));
   facts_->setAutoRaise(true);
-  facts_->setToolTip(tr("Facts derived or assumed because the capture does not record them"));
+  facts_->setToolTip(
+      tr("Facts derived or assumed because the capture does not record them, and warnings"));
   connect(facts_, &QToolButton::clicked, this, [this] {
     if (const Document* document = documents_.document())
       (new FactsPopup(document->graph(), bar_.window()))->show_above(*facts_);

@@ -89,7 +89,7 @@ void Workspaces::open_found(SavedWork found, const OpenRequest& request) {
 
 void Workspaces::ask_for_capture(const std::string& path, const Workspace& workspace) {
   auto* box = new QMessageBox(
-      QMessageBox::Question, tr("Capture not found"),
+      QMessageBox::Question, tr("Capture Not Found"),
       tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
           .arg(QFileInfo(QString::fromStdString(path)).fileName(),
                QFileInfo(QString::fromStdString(workspace.capture.path)).fileName()),
@@ -106,9 +106,9 @@ void Workspaces::ask_for_capture(const std::string& path, const Workspace& works
                     .journal = {}};
     CaptureReference& capture = found.workspace.capture;
     const bool is_pair = !capture.backward.empty() || !capture.relative_backward.empty();
-    capture.path = ask(is_pair ? tr("Forward graph") : tr("Capture"));
+    capture.path = ask(is_pair ? tr("Choose Forward Graph") : tr("Choose Capture"));
     if (capture.path.empty()) return;
-    if (is_pair) capture.backward = ask(tr("Backward graph"));
+    if (is_pair) capture.backward = ask(tr("Choose Backward Graph"));
     capture.relative.clear();
     capture.relative_backward.clear();
     const auto located = locate_capture(found.workspace, path);
@@ -149,7 +149,7 @@ void Workspaces::follow(DocumentTab* tab) {
   connect(autosave, &Autosave::saved, this, [this, tab](const QString& path) {
     recent_.add(path, {});
     documents_.refresh_texts(tab);
-    emit message(tr("Saved as %1").arg(QDir::toNativeSeparators(path)));
+    emit message(tr("Saved as %1.").arg(QDir::toNativeSeparators(path)));
   });
 
   // If this document replaces another one, that one must release its journal first.
@@ -248,7 +248,7 @@ bool Workspaces::save_as() {
   const QString name = autosave->path().isEmpty()
                            ? QDir(folder_.path).filePath(documents_.document()->title() + kSuffix)
                            : autosave->path();
-  QString path = QFileDialog::getSaveFileName(&window_, tr("Save workspace"), name,
+  QString path = QFileDialog::getSaveFileName(&window_, tr("Save Workspace"), name,
                                               tr("Workspaces (*%1)").arg(kSuffix));
   if (path.isEmpty()) return false;
   if (!path.endsWith(kSuffix)) path += kSuffix;

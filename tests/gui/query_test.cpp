@@ -180,7 +180,7 @@ void QueryTest::rows_of_an_earlier_graph_say_so() {
   const auto old_labels = [this] {
     int count = 0;
     for (const QLabel* label : table().findChildren<QLabel*>())
-      count += label->isVisible() && label->text().contains("earlier graph") ? 1 : 0;
+      count += label->isVisible() && label->text().contains("have changed") ? 1 : 0;
     return count;
   };
   QCOMPARE(old_labels(), 0);

@@ -31,7 +31,9 @@ QString change_text(RangeChange change) {
 
 AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("tensor"), .meaning = tr("The node that allocated the storage.")},
+      {.title = tr("tensor"),
+       .meaning = tr("Node that allocates the storage, or the name of the parameter or buffer "
+                     "stored in it.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr("Size of the storage, rounded as by the device's allocator."),
@@ -256,7 +258,7 @@ QString AliveModel::why(const Lifetime& l) const {
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));
   if (last == l.producer) return tr("never read; freed immediately");
-  if (snapshot_->graph.is_wait(n)) return tr("pinned until %1").arg(name);
+  if (snapshot_->graph.is_wait(n)) return tr("in use until %1").arg(name);
   if (l.category == MemoryCategory::saved_activation) return tr("saved; last read by %1").arg(name);
   return tr("last read by %1").arg(name);
 }

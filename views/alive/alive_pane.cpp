@@ -23,7 +23,7 @@ AlivePane::AlivePane(Document& document, AliveModel* model, QWidget* parent)
   view().setColumnHidden(AliveModel::change_column, true);
   follow_range();
   connect(&document.selection(), &Selection::moment_changed, this, &AlivePane::request_refresh);
-  set_empty_text(tr("No tensors are live at this point."));
+  set_empty_text(tr("No tensors are live here."));
 }
 
 void AlivePane::choose_grouping() {

@@ -119,6 +119,10 @@ class Describer {
              "offloaded tensors."));
   }
 
+  static QString nodes_text(std::size_t count) {
+    return count == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(count));
+  }
+
   static QString signed_bytes(std::int64_t bytes) {
     return (bytes < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
            bytes_text(bytes < 0 ? -bytes : bytes);
@@ -153,11 +157,10 @@ class Describer {
              "rounding in the prediction."));
     for (std::size_t i = 0; i < std::min(peak.blocks.size(), kMaxNamed); ++i) {
       const PeakExplanation::Block& block = peak.blocks[i];
-      const QString nodes =
-          block.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(block.nodes));
       add(s, tr("compiled"),
           QStringLiteral("%1 (%2): %3")
-              .arg(QString::fromStdString(block.name), nodes, bytes_text(block.peak_bytes)),
+              .arg(QString::fromStdString(block.name), nodes_text(block.nodes),
+                   bytes_text(block.peak_bytes)),
           Provenance::measured,
           tr("Maximum bytes allocated while this compiled code ran in place of its nodes."));
     }
@@ -238,9 +241,9 @@ class Describer {
       add(s, tr("compiled"),
           tr("%1: %2").arg(QString::fromStdString(blocks[i]->name), time_text(blocks[i]->own_ns)),
           Provenance::measured,
-          tr("Duration of the code that ran in place of %1 nodes, measured alone: the median of "
+          tr("Duration of the code that ran in place of %1, measured alone: the median of "
              "several runs.")
-              .arg(count_text(blocks[i]->positions.size())));
+              .arg(nodes_text(blocks[i]->positions.size())));
   }
 
   // The nodes whose times differ most from the current estimates.

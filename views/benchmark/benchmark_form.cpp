@@ -151,7 +151,7 @@ void BenchmarkForm::make_fields() {
   connect(ranks_, &QComboBox::activated, this, &BenchmarkForm::take_settings);
   add_field(tr("Ranks"), ranks_,
             tr("One process per rank. With a single rank, local copies replace collectives: memory "
-               "use is realistic, but communication takes no time"));
+               "use is realistic, but communication takes no time."));
   solo_field_ =
       add_field(tr("Rank"), solo_ = make_number(0, std::max(world - 1, 0)), tr("Rank to run"));
   add_field(tr("On"), on_ = make_choices(kPlaces), tr("Device to run on"));
@@ -162,7 +162,7 @@ void BenchmarkForm::make_fields() {
             tr("Number of steps to run before measuring"));
   add_field(tr("Attention"), attention_ = make_choices(kKernels),
             tr("Kernel for scaled dot-product attention. Automatic uses the kernel in the graph or "
-               "its equivalent for the device"));
+               "its equivalent for the device."));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
             tr("Seed for the generated inputs"));
   verify_ = add_check(

@@ -91,13 +91,13 @@ void BenchmarkTable::copy_markdown() {
 
 void BenchmarkTable::export_csv() {
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Export benchmarks"), document().title() + QStringLiteral(".benchmarks.csv"),
+      this, tr("Export Benchmarks"), document().title() + QStringLiteral(".benchmarks.csv"),
       QStringLiteral("*.csv"));
   if (path.isEmpty()) return;
   const auto written = write_bytes(path.toStdString(), results_csv(chosen()));
   if (written) return;
   auto* box =
-      new QMessageBox(QMessageBox::Warning, tr("Export benchmarks"),
+      new QMessageBox(QMessageBox::Warning, tr("Export Benchmarks"),
                       QString::fromStdString(written.error().message), QMessageBox::Ok, this);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->open();

@@ -161,7 +161,7 @@ void ComparePane::make(const StateChoice& choice, const Take& take) {
 void ComparePane::choose_files() {
   const QString folder = QFileInfo(QString::fromStdString(document_.source().path)).absolutePath();
   const QStringList paths =
-      QFileDialog::getOpenFileNames(this, tr("Compare with files"), folder, graph_file_filter());
+      QFileDialog::getOpenFileNames(this, tr("Compare with Files"), folder, graph_file_filter());
   if (!paths.isEmpty()) add_files(paths);
 }
 

@@ -148,7 +148,7 @@ QString comparison_markdown(const Comparison& comparison) {
 
 QString comparison_tsv(const Comparison& comparison) {
   QString text = joined({tr("metric"), comparison.from.name, comparison.to.name, tr("difference"),
-                         tr("share")},
+                         tr("relative difference")},
                         QStringLiteral("\t")) +
                  u'\n';
   const auto line = [&](const QStringList& cells) {

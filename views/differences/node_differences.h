@@ -34,7 +34,7 @@ class NodeDifferences {
   // In program order, with removed nodes last.
   [[nodiscard]] const std::vector<NodeDifference>& nodes() const { return nodes_; }
   [[nodiscard]] const GraphDifference& difference() const { return difference_; }
-  // For example, "12 of 10,944 moved · 2 added · 3 removed".
+  // For example, "12 of 10,944 nodes moved · 2 added · 3 removed".
   [[nodiscard]] QString summary() const;
   // True if nodes correspond by their names.
   [[nodiscard]] bool is_by_name() const { return match_.is_by_name(); }

@@ -152,10 +152,10 @@ QString ExposedModel::text(int row, int column) const {
                            : to_qstring(to_string(graph.op(start).collective));
     case group_column:
       if (c.is_transfer) return {};
-      return c.group ? tr("%1 · %2 ranks")
-                           .arg(to_qstring(graph.group_label(c.group)))
-                           .arg(graph.group_size(start))
-                     : tr("%1 ranks").arg(graph.group_size(start));
+      return (c.group ? to_qstring(graph.group_label(c.group)) + QStringLiteral(" · ")
+                      : QString()) +
+             (graph.group_size(start) == 1 ? tr("1 rank")
+                                           : tr("%1 ranks").arg(graph.group_size(start)));
     case module_column:
       return QString::fromStdString(places_.all()[as_index(places_.of(c.start))].path);
     case phase_column:

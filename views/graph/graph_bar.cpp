@@ -81,15 +81,15 @@ void GraphBar::show_color(LadderColor color) {
 
 void GraphBar::export_picture(const QString& suffix, bool whole) {
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save graph image"), QDir(last_folder_).filePath(document_.title() + suffix),
+      this, tr("Save Graph Image"), QDir(last_folder_).filePath(document_.title() + suffix),
       QStringLiteral("*%1").arg(suffix));
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
   const QString with_suffix = path.endsWith(suffix, Qt::CaseInsensitive) ? path : path + suffix;
   emit message(
       write_ladder_picture(with_suffix, whole, document_.title(), graph_.scene(), graph_.font())
-          ? tr("Wrote %1").arg(QDir::toNativeSeparators(with_suffix))
-          : tr("Could not save the image to %1").arg(QDir::toNativeSeparators(with_suffix)));
+          ? tr("Wrote %1.").arg(QDir::toNativeSeparators(with_suffix))
+          : tr("Could not save the image to %1.").arg(QDir::toNativeSeparators(with_suffix)));
 }
 
 }  // namespace jointer::views

@@ -30,13 +30,15 @@ QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
   if (s.recomputed > 0) all << tr("%1 of them recomputed").arg(count_text(s.recomputed));
   if (s.flops > 0) all << flops_text(s.flops);
   if (s.bytes > 0) all << tr("allocates %1").arg(bytes_text(s.bytes));
-  for (const CollectiveMark& mark : s.collectives)
-    all << tr("%1 × %2 on %3, exposed %4")
-               .arg(count_text(mark.count))
-               .arg(to_qstring(to_string(mark.kind)))
-               .arg(mark.group ? to_qstring(model.snapshot().graph.group_label(mark.group))
-                               : tr("?"))
-               .arg(time_text(mark.exposed_ns));
+  for (const CollectiveMark& mark : s.collectives) {
+    const QString kind = mark.kind == CollectiveKind::none ? tr("copy to or from the host")
+                                                           : to_qstring(to_string(mark.kind));
+    const QString group =
+        mark.group ? tr(" on %1").arg(to_qstring(model.snapshot().graph.group_label(mark.group)))
+                   : QString();
+    all << tr("%1 × %2%3, exposed %4")
+               .arg(count_text(mark.count), kind, group, time_text(mark.exposed_ns));
+  }
   if (r.parameters > 0)
     all << tr("%1, %2").arg(
         r.parameters == 1 ? tr("1 parameter") : tr("%1 parameters").arg(count_text(r.parameters)),
@@ -70,8 +72,7 @@ QStringList link_lines(const LadderModel& model, const LadderLink& link) {
     const Rung& rung = *largest[i];
     QString line = tr("%1  %2, %3")
                        .arg(to_qstring(graph.name(rung.producer)), bytes_text(rung.bytes),
-                            rung_word(rung.state));
-    if (!rung.is_saved) line += tr(", recomputed");
+                            rung.is_saved ? rung_word(rung.state) : tr("recomputed"));
     if (rung.reader_count > 0)
       line += tr(", read by %1%2")
                   .arg(to_qstring(graph.name(model.ladder().readers(rung).front())))
@@ -93,7 +94,7 @@ QStringList hit_lines(const LadderModel& model, const LadderHit& under) {
   if (under.folded > 1)
     return {tr("%1 rows here").arg(count_text(under.folded)),
             tr("starting with %1").arg(QString::fromStdString(model.ladder().row(row).path)),
-            tr("Zoom in to see them individually")};
+            tr("zoom in to see them separately")};
   if (under.place.node < 0) return row_lines(model, row, *under.side);
   const NodeId node =
       model.ladder().boxes(row, *under.side)[static_cast<std::size_t>(under.place.node)];

@@ -107,8 +107,8 @@ class Describer {
     s.rows.push_back({.label = tr("shape"),
                       .value = dims_text(graph_, graph_.shape(t)),
                       .provenance = sizes,
-                      .note = is_assumed ? tr("Symbols have the values given in the Sizes "
-                                              "dialog.")
+                      .note = is_assumed ? tr("The Sizes button at the top lists the values of "
+                                              "symbols.")
                                          : QString(),
                       .is_code = true});
     if (t.has(Tensor::has_stride))
@@ -196,7 +196,7 @@ class Describer {
           {.label = tr("FLOPs"),
            .value = flops_text(flops.total),
            .provenance = Provenance::computed,
-           .note = tr("%1, computed from shapes; torch's registry: %2.")
+           .note = tr("%1, computed from shapes; torch.utils.flop_counter counts %2.")
                        .arg(count_text(flops.total), count_text(flops.torch_registry))});
     if (flops.total > 0 && cost.ns > 0)
       s.rows.push_back(
@@ -231,8 +231,8 @@ class Describer {
     s.rows.push_back({.label = tr("measured"),
                       .value = tr("part of %1").arg(block_text(block)),
                       .provenance = Provenance::measured,
-                      .note = tr("On %1, a compiled package ran in place of these nodes, which "
-                                 "were not timed individually.")
+                      .note = tr("On %1, a compiled package ran in place of the block's nodes, "
+                                 "which were not timed individually.")
                                   .arg(QString::fromStdString(measurement.device))});
     s.rows.push_back(
         {.label = tr("block"),
@@ -254,21 +254,24 @@ class Describer {
     if (index < 0) return;
     const CollectiveTiming& c =
         snapshot_.analysis.simulation.collectives()[static_cast<std::size_t>(index)];
-    InspectorSection& s = section(tr("Collective"));
+    InspectorSection& s = section(c.is_transfer ? tr("Copy") : tr("Collective"));
     const Node& start = graph_.node(c.start);
     const QString reason = QString::fromStdString(reason_text(graph_, c));
     s.rows.push_back(
         {.label = tr("exposed"),
          .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : tr("hidden"),
          .provenance = Provenance::estimated,
-         .note = tr("Time during which the compute stream waits for the collective.")});
+         .note = c.is_transfer
+                     ? tr("Time during which the compute stream waits for the copy.")
+                     : tr("Time during which the compute stream waits for the collective.")});
     if (!reason.isEmpty())
       s.rows.push_back({.label = tr("because"),
                         .value = reason,
                         .provenance = Provenance::computed,
                         .note = tr("From the simulated step.")});
-    s.rows.push_back(
-        {.label = tr("kind"), .value = to_qstring(to_string(graph_.op(start).collective))});
+    if (!c.is_transfer)
+      s.rows.push_back(
+          {.label = tr("kind"), .value = to_qstring(to_string(graph_.op(start).collective))});
     if (c.group) {
       const ProcessGroup& group = graph_.group(c.group);
       s.rows.push_back(
@@ -278,12 +281,14 @@ class Describer {
            .note = group.derived ? tr("Derived from the group_size argument.") : QString()});
       s.rows.push_back({.label = tr("ranks"), .value = ranks_text(graph_, start)});
     }
-    const std::int64_t bytes = collective_bytes(graph_, start);
-    s.rows.push_back({.label = tr("message"),
-                      .value = bytes_text(bytes),
-                      .provenance = Provenance::computed,
-                      .note = exact_bytes(bytes) +
-                              tr(": size of a rank's input or output, whichever is larger.")});
+    if (!c.is_transfer) {
+      const std::int64_t bytes = collective_bytes(graph_, start);
+      s.rows.push_back({.label = tr("message"),
+                        .value = bytes_text(bytes),
+                        .provenance = Provenance::computed,
+                        .note = exact_bytes(bytes) +
+                                tr(": size of a rank's input or output, whichever is larger.")});
+    }
     s.rows.push_back({.label = tr("in flight"),
                       .value = tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
                                                 time_text(c.end_ns - c.start_ns)),
@@ -318,7 +323,8 @@ class Describer {
                                     : tr("%1 of %2")
                                           .arg(count_text(graph_.position(id_)),
                                                count_text(graph_.order().size())),
-                      .provenance = Provenance::computed});
+                      .provenance = Provenance::computed,
+                      .note = tr("Positions and calls are numbered from 0.")});
     if (node_.has(Node::has_seq_nr))
       s.rows.push_back({.label = tr("seq_nr"), .value = QString::number(node_.seq_nr)});
     if (node_.original_aten)

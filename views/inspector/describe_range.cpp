@@ -21,7 +21,8 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
     add(label, value, Provenance::computed, exact_bytes(bytes));
   };
   const auto in_storages = [](std::int64_t bytes, std::size_t count) {
-    return tr("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
+    return count == 1 ? tr("%1 in 1 storage").arg(bytes_text(bytes))
+                      : tr("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
   };
   using enum Provenance;
   add(tr("duration"), time_text(figures.range().length()), estimated);

@@ -144,7 +144,7 @@ void InspectorPane::add_plan(NodeId node) {
   reasons.follow(state, node);
   for (const MarginLine& line : reasons.lines())
     add(QString::fromStdString(line.label), QString::fromStdString(line.text));
-  if (reasons.is_working()) add(tr("solvers"), tr("Comparing with other solvers…"));
+  if (reasons.is_working()) add(tr("solvers"), tr("Comparing with other solvers..."));
   content_.sections.insert(content_.sections.begin(), std::move(section));
 }
 

@@ -36,7 +36,7 @@ CommandPalette::CommandPalette(QWidget* parent)
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setFocusPolicy(Qt::NoFocus);  // keyboard input stays in the line edit
   rows->addWidget(list_, 1);
-  hint_ = new QLabel(tr("No match. Type @ to search nodes and modules only."), this);
+  hint_ = new QLabel(this);
   hint_->setForegroundRole(QPalette::PlaceholderText);
   hint_->setAlignment(Qt::AlignCenter);
   rows->addWidget(hint_);
@@ -70,6 +70,8 @@ void CommandPalette::update_rows(const QString& text) {
   model_->set_text(text);
   const bool is_empty = model_->rowCount() == 0;
   list_->setVisible(!is_empty);
+  hint_->setText(text.startsWith(u'@') ? tr("No match.")
+                                       : tr("No match. Type @ to search nodes and modules only."));
   hint_->setVisible(is_empty);
   list_->setCurrentIndex({});
   move_current(1);

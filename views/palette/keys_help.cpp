@@ -24,7 +24,7 @@ KeysGroup keys_of(const QString& title, const QList<QAction*>& actions) {
 
 KeysHelp::KeysHelp(QList<KeysGroup> groups, QWidget* parent)
     : QDialog(parent), groups_(std::move(groups)) {
-  setWindowTitle(tr("Keyboard and mouse"));
+  setWindowTitle(tr("Keyboard and Mouse"));
   resize(560, 640);
   auto* rows = new QVBoxLayout(this);
   filter_ = new QLineEdit(this);
@@ -62,7 +62,7 @@ void KeysHelp::show_groups() {
                   "</table>")
                   .arg(theme.muted_text.name(), group.title.toHtmlEscaped(), rows);
   }
-  page_->setHtml(html.isEmpty() ? tr("No match for “%1”").arg(wanted.toHtmlEscaped()) : html);
+  page_->setHtml(html.isEmpty() ? tr("No match for “%1”.").arg(wanted.toHtmlEscaped()) : html);
 }
 
 void KeysHelp::changeEvent(QEvent* event) {

@@ -52,7 +52,7 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
   const bool any_file =
       std::ranges::any_of(code, [](const ForeignCode& each) { return !each.file.isEmpty(); });
   auto* box =
-      new QMessageBox(QMessageBox::Question, tr("Run third-party code?"),
+      new QMessageBox(QMessageBox::Question, tr("Run Third-Party Code?"),
                       tr("This code is not part of Jointer."), QMessageBox::NoButton, window_);
   box->setObjectName(QStringLiteral("code_question"));
   box->setAttribute(Qt::WA_DeleteOnClose);
@@ -60,7 +60,7 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
   QString text = all.join(QStringLiteral("\n\n")) + QStringLiteral("\n\n") +
                  tr("It runs in a separate process on a copy of the graph, with all of your "
                     "permissions on this machine.");
-  if (any_file) text += u' ' + tr("You will not be asked again until the file changes.");
+  if (any_file) text += u' ' + tr("You will not be asked about a file again until it changes.");
   box->setInformativeText(text);
   QPushButton* run = box->addButton(tr("Allow and Run"), QMessageBox::AcceptRole);
   QPushButton* cancel = box->addButton(QMessageBox::Cancel);
@@ -80,7 +80,7 @@ void CodeQuestions::load(const ForeignCode& code) {
 
 void CodeQuestions::choose_plugin() {
   const QString folder = QFileDialog::getExistingDirectory(
-      window_, tr("Plugin folder (contains plugin.json)"), last_folder_);
+      window_, tr("Add Plugin (Folder with plugin.json)"), last_folder_);
   if (folder.isEmpty()) return;
   last_folder_ = folder;
   if (const auto code = service_.code_at(kPluginSource + folder)) load(*code);
@@ -94,7 +94,7 @@ void CodeQuestions::choose_python() {
   auto* dialog = new QDialog(window_);
   dialog->setObjectName(QStringLiteral("python_pass"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(tr("Add Python pass"));
+  dialog->setWindowTitle(tr("Add Python Pass"));
   auto* column = new QVBoxLayout(dialog);
   auto* text = new QLabel(
       tr("Enter file.py (for all passes that it declares), file.py:function or module:function."),
@@ -118,8 +118,9 @@ void CodeQuestions::choose_python() {
   connect(edit, &QLineEdit::textChanged, add,
           [add](const QString& typed) { add->setEnabled(!typed.trimmed().isEmpty()); });
   connect(browse, &QPushButton::clicked, this, [this, dialog, edit] {
-    const QString path = QFileDialog::getOpenFileName(
-        dialog, tr("Python file with passes"), last_folder_, tr("Python (*.py);;All files (*)"));
+    const QString path =
+        QFileDialog::getOpenFileName(dialog, tr("Choose Python File with Passes"), last_folder_,
+                                     tr("Python (*.py);;All files (*)"));
     if (path.isEmpty()) return;
     last_folder_ = QFileInfo(path).absolutePath();
     edit->setText(path);

@@ -296,7 +296,7 @@ void PipelinePane::add_pass(const QString& name) {
 
 void PipelinePane::choose_file() {
   const QString path =
-      QFileDialog::getOpenFileName(this, tr("Load pipeline"), last_folder_, kFilter);
+      QFileDialog::getOpenFileName(this, tr("Load Pipeline"), last_folder_, kFilter);
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
   if (const auto loaded = load_pipeline(session_, path); !loaded)
@@ -305,7 +305,7 @@ void PipelinePane::choose_file() {
 
 void PipelinePane::save_file() {
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save pipeline"),
+      this, tr("Save Pipeline"),
       QDir(last_folder_).filePath(session_.document().title() + QStringLiteral(".jointer-passes")),
       kFilter);
   if (path.isEmpty()) return;

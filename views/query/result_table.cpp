@@ -27,7 +27,7 @@ void ResultTable::show_result(QueryResult result, SnapshotPtr snapshot) {
 
 void ResultTable::show_age() {
   const bool is_old = queried_ && queried_ != document().shared_snapshot();
-  set_headline(is_old ? tr("These rows are from an earlier graph. Run the query again.")
+  set_headline(is_old ? tr("The graph or its estimates have changed. Run the query again.")
                       : QString());
 }
 

@@ -40,8 +40,8 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   memory_->addItem(tr("Reserved up to"), static_cast<int>(LimitedMemory::reserved));
   memory_->setToolTip(
       tr("Peak: memory allocated at the peak.\n"
-         "Reserved: memory that torch's caching allocator reserves on the device. The plot, the "
-         "slider and both searches use this choice."));
+         "Reserved: memory that torch's caching allocator reserves on the device.\n"
+         "The plot, the slider and both searches use this choice."));
   row->addWidget(memory_);
   limit_ = new ByteBox(controls);
   limit_->setObjectName(QStringLiteral("limit"));
@@ -165,8 +165,8 @@ void ParetoPage::refresh() {
   peak_only_->setVisible(!has_choice);
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
-  plot_->set_hint(can ? tr("The shortest step found for each peak, with torch's budgets and "
-                           "upstream's presets.")
+  plot_->set_hint(can ? tr("The plot will show the shortest step found for each amount of memory, "
+                           "torch's budgets and upstream's presets.")
                       : tr("Only the plan for a joint graph or a flat training step can change."));
   request_named_reserved();
   refresh_marks();

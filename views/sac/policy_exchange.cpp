@@ -214,15 +214,17 @@ void PolicyExchange::write(PolicyFormat format, const QString& path) {
 }
 
 void PolicyExchange::ask_where(PolicyFormat format) {
-  const QString path = QFileDialog::getSaveFileName(
-      window_, tr("Export"), session_.open_graph().title() + suffix_of(format),
-      QStringLiteral("*%1").arg(suffix_of(format)));
+  const QString path =
+      QFileDialog::getSaveFileName(window_, tr("Export %1").arg(name_of(format)),
+                                   session_.open_graph().title() + suffix_of(format),
+                                   QStringLiteral("*%1").arg(suffix_of(format)));
   if (!path.isEmpty()) write(format, path);
 }
 
 void PolicyExchange::ask_what() {
   const QString path = QFileDialog::getOpenFileName(
-      window_, tr("Operator sets, selectors, recipes, partitioner logs"), {}, tr("All files (*)"));
+      window_, tr("Import Operator Set, Selectors, Recipe or Partitioner Log"), {},
+      tr("All files (*)"));
   if (!path.isEmpty()) read(path);
 }
 

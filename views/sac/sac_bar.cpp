@@ -34,7 +34,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
          "unless tagged otherwise."));
   row->addWidget(partitioner_);
   ignore_tags_ = new QToolButton(this);
-  ignore_tags_->setText(tr("Ignore tags"));
+  ignore_tags_->setText(tr("Ignore Tags"));
   ignore_tags_->setCheckable(true);
   ignore_tags_->setToolTip(tr("Solve without tags and without your choices"));
   row->addWidget(ignore_tags_);
@@ -78,7 +78,8 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   apply_tags_->setObjectName(QStringLiteral("apply_tags"));
   apply_tags_->setToolTip(
       tr("Edit the graph to match the training step shown: offload and recompute values as tagged, "
-         "and run the passes of the order. Each edit becomes one history entry."));
+         "and run the passes of the plan's order, if it has one. Each edit becomes one history "
+         "entry."));
   row->addWidget(apply_tags_);
   connect(apply_tags_, &QPushButton::clicked, &session_, &SacSession::apply_tags);
   more_ = new QWidget(this);
@@ -333,9 +334,9 @@ QMenu* SacBar::make_exchange() {
   QMenu* menu = exchange->menu();
   menu->setToolTipsVisible(true);
   pair_ = menu->addAction(tr("Open as Pair"), this, &SacBar::pair_wanted);
-  pair_->setToolTip(
-      tr("Open the forward and backward graphs for this plan in a new tab, in the order found for "
-         "the plan, to run, compare, edit or export them"));
+  pair_->setToolTip(tr(
+      "Open the forward and backward graphs for this plan in a new tab, to run, compare, edit or "
+      "export them. If a search found an order for the plan, they are in that order."));
   return menu;
 }
 

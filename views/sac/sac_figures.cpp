@@ -50,7 +50,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and backward. "
                                "A storage that several tensors share counts once."));
   offloaded_ = add(tr("Offloaded"),
-                   tr("Saved values that stay in host memory between forward and backward."));
+                   tr("Activations that stay in host memory between forward and backward."));
   recomputed_ = add(tr("Recomputed"), tr("Forward calls that are recomputed in the backward, "
                                          "and their estimated time."));
   line_ = new QLabel(this);

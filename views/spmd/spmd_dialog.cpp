@@ -50,7 +50,7 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
     : QDialog(parent),
       document_(&document),
       rank_(static_cast<int>(document.graph().part(PartId(std::size_t{0})).rank.value_or(0))) {
-  setWindowTitle(tr("Check against other ranks"));
+  setWindowTitle(tr("Check Against Other Ranks"));
   setObjectName(QStringLiteral("spmd"));
   setAttribute(Qt::WA_DeleteOnClose);
   resize(760, 480);
@@ -85,7 +85,7 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   column->addWidget(answer_);
   sides_ = new QTreeWidget(this);
   sides_->setObjectName(QStringLiteral("sides"));
-  sides_->setHeaderLabels({tr("Rank"), tr("Node"), tr("Position"), tr("Calls")});
+  sides_->setHeaderLabels({tr("rank"), tr("node"), tr("position"), tr("call")});
   sides_->setRootIsDecorated(false);
   sides_->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
   sides_->setMaximumHeight(fontMetrics().height() * 6);
@@ -126,7 +126,7 @@ void SpmdDialog::add_files(const QStringList& paths) {
 void SpmdDialog::choose_files() {
   if (!document_) return;
   const QString folder = QFileInfo(QString::fromStdString(document_->source().path)).absolutePath();
-  add_files(QFileDialog::getOpenFileNames(this, tr("Captures of other ranks"), folder));
+  add_files(QFileDialog::getOpenFileNames(this, tr("Add Captures of Other Ranks"), folder));
 }
 
 void SpmdDialog::refresh() {
@@ -167,8 +167,9 @@ void SpmdDialog::show_error(const QString& sentence) {
 
 void SpmdDialog::show_result(const RankCheck& result) {
   const SpmdReport& report = result.report;
-  QString text = report.mismatch ? QString::fromStdString(report.mismatch->brief)
-                                 : tr("All ranks make the same calls in the same order.");
+  QString text = report.mismatch         ? QString::fromStdString(report.mismatch->brief)
+                 : report.groups.empty() ? tr("Nothing was compared.")
+                                         : tr("All ranks make the same calls in the same order.");
   text[0] = text[0].toUpper();
   text += u'\n' + ranks_text(report);
   for (const std::string& note : report.notes) text += u'\n' + QString::fromStdString(note);

@@ -246,11 +246,11 @@ void TablePane::copy_all() {
 
 void TablePane::save_as() {
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save table"), accessibleName().toLower() + QStringLiteral(".tsv"),
+      this, tr("Save Table"), accessibleName().toLower() + QStringLiteral(".tsv"),
       tr("Tab-separated values (*.tsv);;Comma-separated values (*.csv)"));
   if (path.isEmpty()) return;
   if (const auto written = write_table(model_, path); !written)
-    QMessageBox::warning(this, tr("Save table"), QString::fromStdString(written.error().message));
+    QMessageBox::warning(this, tr("Save Table"), QString::fromStdString(written.error().message));
 }
 
 void TablePane::show_menu(QPoint at) {

@@ -153,9 +153,9 @@ void TimelineBar::show_measurement() {
     tip << tr("Shown alongside the estimates: %1").arg(measurement_text(shown->measurement()));
     for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
     if (!shown->measurement().blocks.empty())
-      tip << tr("Nodes were not timed individually, since compiled packages ran in their place.");
+      tip << tr("Nodes that ran in compiled packages were not timed individually.");
     else if (shown->measurement().nodes.empty())
-      tip << tr("This measurement has no node times; only profiled runs have them.");
+      tip << tr("This measurement has no node times; profiled runs and profiler traces have them.");
   } else {
     tip << tr("Measurement to show alongside the estimates");
   }

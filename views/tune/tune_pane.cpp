@@ -51,8 +51,8 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   halves->setChildrenCollapsible(false);
   plot_ = new ParetoPlot(halves);
   plot_->set_hint(
-      tr("Tries orders, buckets and policies; each point shows the step time and peak memory of "
-         "one pipeline."));
+      tr("The search tries orders, buckets and policies; each point shows the step time and peak "
+         "memory of one pipeline."));
   plot_->set_plan_action(tr("Click to show this plan in the SAC pane."));
   make_steps();
   halves->addWidget(plot_);
@@ -112,10 +112,10 @@ void TunePane::make_controls() {
   row->addWidget(start_);
   budget_ = new ByteBox(controls);
   budget_->setObjectName(QStringLiteral("budget"));
-  add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result."));
+  add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result"));
   evaluations_ = number(1, std::numeric_limits<int>::max(), kDefaultEvaluations);
   evaluations_->setObjectName(QStringLiteral("evaluations"));
-  add(tr("Candidates"), evaluations_, tr("Maximum number of pipelines to try."));
+  add(tr("Candidates"), evaluations_, tr("Maximum number of pipelines to try"));
   seconds_ = number(0, kMaxSeconds, kDefaultSeconds);
   seconds_->setObjectName(QStringLiteral("seconds"));
   seconds_->setSpecialValueText(tr("no limit"));
@@ -124,7 +124,7 @@ void TunePane::make_controls() {
       tr("Maximum duration of the search. If time runs out, the result depends on how many "
          "candidates have been evaluated by then."));
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
-  add(tr("Seed"), seed_, tr("Seed for the random choice of candidates."));
+  add(tr("Seed"), seed_, tr("Seed for the random choice of candidates"));
   take_ = new QPushButton(tr("Apply Best"), controls);
   take_->setObjectName(QStringLiteral("take"));
   take_->setAutoDefault(false);
@@ -147,7 +147,7 @@ void TunePane::make_controls() {
 
 void TunePane::make_steps() {
   steps_ = new QTreeWidget(this);
-  steps_->setHeaderLabels({tr("Step of the best pipeline"), tr("Without the step")});
+  steps_->setHeaderLabels({tr("step of the best pipeline"), tr("without the step")});
   steps_->setRootIsDecorated(false);
   steps_->setUniformRowHeights(true);
   steps_->setAccessibleName(tr("Steps of the best pipeline"));
@@ -161,7 +161,7 @@ void TunePane::save_winner() {
   const QString suffix =
       makes_a_pair ? QStringLiteral(".jointer-passes") : QStringLiteral(".recipe.json");
   const QString path = QFileDialog::getSaveFileName(
-      this, makes_a_pair ? tr("Save pipeline") : tr("Save recipe"),
+      this, makes_a_pair ? tr("Save Pipeline") : tr("Save Recipe"),
       session_.document().title() + suffix, QStringLiteral("*%1").arg(suffix));
   if (!path.isEmpty()) session_.write_winner(path);
 }
@@ -204,17 +204,17 @@ void TunePane::refresh() {
   take_->setEnabled(has_winner && session_.can_take());
   const bool makes_a_pair = session_.makes_a_pair();
   take_->setToolTip(
-      makes_a_pair ? tr("Opens the forward and backward graphs in a new tab. The steps before the "
+      makes_a_pair ? tr("Open the forward and backward graphs in a new tab. The steps before the "
                         "partitioner become edits here; those after it become edits there.")
-                   : tr("Adds one edit per pipeline step; each can be undone."));
+                   : tr("Add one edit per pipeline step; each can be undone"));
   copy_->setEnabled(has_winner);
   save_->setEnabled(has_winner);
   save_->setText(makes_a_pair ? tr("Save Pipeline...") : tr("Save Recipe..."));
   save_->setToolTip(makes_a_pair
                         ? tr("A recipe cannot partition a joint graph, so the pipeline is saved "
                              "instead. Run it with `jointer apply --passes`.")
-                        : tr("Saves the edits that lead from the graph as opened to the best "
-                             "pipeline's result, for training code to apply."));
+                        : tr("Save the edits that lead from the graph as opened to the best "
+                             "pipeline's result, for training code to apply"));
   for (QWidget* box : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
                        static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_)})
     box->setEnabled(!session_.is_running());

@@ -17,7 +17,7 @@ namespace jointer::views {
 
 AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
     : QDialog(parent), document_(document) {
-  setWindowTitle(tr("Assumed sizes"));
+  setWindowTitle(tr("Assumed Sizes"));
   resize(520, 560);
   auto* column = new QVBoxLayout(this);
   auto* text = new QLabel(

@@ -73,7 +73,7 @@ FactsPopup::FactsPopup(const Graph& graph, QWidget* parent) : QFrame(parent, Qt:
         html += QStringLiteral("<li>%1</li>").arg(to_qstring(fact.text).toHtmlEscaped());
     html += QStringLiteral("</ul>");
   }
-  if (html.isEmpty()) html = tr("<p>Everything shown was recorded in the capture.</p>");
+  if (html.isEmpty()) html = tr("<p>Nothing about this graph had to be derived or assumed.</p>");
   text->setHtml(html);
   column->addWidget(text);
   text->document()->setTextWidth(kWidth - 24);

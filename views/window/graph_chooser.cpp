@@ -13,7 +13,7 @@ namespace jointer::views {
 GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& entries,
                            QWidget* parent)
     : QDialog(parent) {
-  setWindowTitle(tr("Choose a graph"));
+  setWindowTitle(tr("Choose Graphs"));
   resize(560, 420);
   auto* column = new QVBoxLayout(this);
   column->addWidget(new QLabel(

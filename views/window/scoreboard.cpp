@@ -217,7 +217,7 @@ void Scoreboard::show_figures() {
   const QString hidden = tr("hidden %1/%2").arg(now.hidden).arg(now.collectives);
   const bool is_edited = document_.editing().is_edited() || held != nullptr;
   exposed_->was().setText(
-      is_edited ? tr("%1, was %2 (%3)").arg(hidden, time_text(was.exposed_ns)).arg(was.hidden)
+      is_edited ? tr("was %1, %2 (was %3)").arg(time_text(was.exposed_ns), hidden).arg(was.hidden)
                 : hidden);
   exposed_->was().show();
   const bool is_analyzed = held == nullptr || held->is_shown();
@@ -266,7 +266,7 @@ void Scoreboard::refresh() {
 void Scoreboard::choose_device(int index) {
   QString device = device_->itemData(index).toString();
   if (device.isEmpty()) {
-    device = QFileDialog::getOpenFileName(this, tr("Device description"), {},
+    device = QFileDialog::getOpenFileName(this, tr("Open Device Description"), {},
                                           tr("Device descriptions (*.json)"));
     if (device.isEmpty()) return refresh();
   }

@@ -287,7 +287,7 @@ void StepReport::notice_gone(const std::string& name) {
   gone_place_ = place_of(after);
   const bool is_removed = after < steps_.size();
   QString text = is_removed ? tr("%1 is not in the current graph: %2 removed it.")
-                            : tr("%1 is not in the current graph: %2 added it.");
+                            : tr("%1 is not in the current graph; %2 added it.");
   const std::size_t step = is_removed ? after : adding_step(name);
   text = text.arg(shown, QString::fromStdString(steps_[step].result->step).section(u'{', 0, 0))
              .toHtmlEscaped();

@@ -206,7 +206,9 @@ void Benchmarks::show(std::uint64_t id) {
   shown_ = id;
   emit row_shown(id);
   if (!ran_what_is_shown(*result))
-    return say(tr("This run measured a different state of the graph, so its times are not shown."));
+    return say(
+        tr("This run measured a different state of the graph, so the timeline does not show "
+           "its measurement."));
   if (auto measurements = measurements_of(*result); !measurements.empty())
     document_.set_run(std::move(measurements));
 }

@@ -207,7 +207,9 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   held.block.erase(std::unique(held.block.begin(), held.block.end()), held.block.end());
   const bool is_default = is_start_or_wait(graph, held.handle);
   if (held.block.size() <= taken.size())
-    held.carried = is_default ? QString() : tr("No cheap nodes move with the selected ones.");
+    held.carried = is_default          ? QString()
+                   : taken.size() == 1 ? tr("No cheap nodes move with this node.")
+                                       : tr("No cheap nodes move with the selected ones.");
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
   else if (const std::size_t more = held.block.size() - taken.size(); more == 1)
@@ -388,7 +390,7 @@ void MovePlanner::start(const std::vector<NodeId>& selected, const Command& comm
   const Graph& graph = now->graph;
   // The graph may have changed since the request.
   std::vector<NodeId> nodes = movable(selected);
-  if (nodes.empty()) return emit refused(tr("The selected nodes have been removed."));
+  if (nodes.empty()) return emit refused(tr("The selection is no longer in the graph."));
   const std::size_t asked = nodes.size();
   if (command.is_best && !command.is_toggled) nodes = with_whole_collectives(*now, nodes);
   std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
@@ -437,7 +439,7 @@ void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
   if (command.is_best)
     emit refused(tr("No other position is better. %1").arg(why).trimmed());
   else
-    emit refused(why.isEmpty() ? tr("The selected nodes are already there.") : why);
+    emit refused(why.isEmpty() ? tr("The selection is already there.") : why);
   prepare();
   run_waiting();
 }

@@ -98,7 +98,7 @@ void SacSession::cancel() {
   // A worker thread may still be using the old solver.
   solver_ = std::make_shared<SacSolver>();
   if (!state_) {
-    problem_ = tr("Partitioning was cancelled.");
+    problem_ = tr("Cancelled.");
     emit changed();
   }
   set_working(false);

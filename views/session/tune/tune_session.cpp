@@ -176,7 +176,7 @@ void TuneSession::take_news() {
 void TuneSession::take(const Pipeline& pipeline) {
   if (!can_take()) {
     emit message(taking_.is_running()
-                     ? tr("The selected pipeline is already being applied.")
+                     ? tr("A pipeline is already being applied.")
                      : tr("The graph has changed since the search; search again."));
     return;
   }
@@ -222,7 +222,9 @@ void TuneSession::write_winner(const QString& path) {
     const Graph& after = done.steps.empty() ? searched->graph : *done.steps.back().graph;
     JOINTER_CHECK(write_bytes(path.toStdString(),
                               write_recipe(make_recipe(baseline->graph, after, edits, title))));
-    return tr("Wrote a recipe with %1 edits to %2.").arg(count_text(edits.size()), path);
+    return edits.size() == 1
+               ? tr("Wrote a recipe with 1 edit to %1.").arg(path)
+               : tr("Wrote a recipe with %1 edits to %2.").arg(count_text(edits.size()), path);
   };
   emit message(tr("Writing %1...").arg(path));
   run_in_background(this, write, [this](const Result<QString>& written) {

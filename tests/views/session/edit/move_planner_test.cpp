@@ -200,7 +200,7 @@ TEST_F(MovePlannerTest, RequestsForRemovedNodesAreRefused) {
   ASSERT_EQ(editing().step_count(), 1);
   EXPECT_EQ(planner().held(), nullptr);
   EXPECT_FALSE(planner().is_taking());
-  EXPECT_EQ(refusals, QStringList("The selected nodes have been removed."));
+  EXPECT_EQ(refusals, QStringList("The selection is no longer in the graph."));
 }
 
 TEST_F(MovePlannerTest, CommandIsRepeatedIfTheGraphIsEditedMeanwhile) {
