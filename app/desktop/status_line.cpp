@@ -76,7 +76,8 @@ void StatusLine::refresh() {
   }
   const QString what = nodes.size() == 1 ? to_qstring(document->graph().name(nodes.front()))
                                          : tr("%1 nodes").arg(count_text(nodes.size()));
-  selection_->setText(tr("%1: outputs %2, %3").arg(what, bytes_text(bytes), time_text(ns)));
+  selection_->setText(
+      tr("%1: outputs %2, estimated %3").arg(what, bytes_text(bytes), time_text(ns)));
 }
 
 void StatusLine::say(const QString& message) {

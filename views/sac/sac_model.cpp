@@ -118,7 +118,7 @@ void SacModel::explain_columns() {
                "tensors require counts once.")
           : tr("Estimated time of the call that computes the tensor, excluding recomputation of "
                "the call's inputs. In groups and totals, a call with several results counts once.");
-  columns_[time_column].total_title = has_chains ? tr("if recomputed") : tr("of their calls");
+  columns_[time_column].total_title = has_chains ? tr("if recomputed") : tr("in their calls");
   columns_[flops_column].meaning =
       has_chains
           ? tr("Floating-point operations to recompute the tensor, including the chain of calls.")
