@@ -39,6 +39,9 @@ constexpr std::int64_t kLargeSegment = 20 * kMiB;
 constexpr std::int64_t kLargeRequest = 10 * kMiB;
 constexpr std::int64_t kSegmentRounding = 2 * kMiB;
 constexpr std::int64_t kSmallestRest = 512;
+// With expandable segments, the first address of the large pool: the small pool has fewer than 2^31
+// blocks, of at most 2 MiB.
+constexpr std::int64_t kLargePool = std::int64_t{1} << 52;
 
 std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -110,7 +113,9 @@ CudaAllocator::BlockId CudaAllocator::expand_segment(std::int64_t bytes, bool sm
   } else {
     const BlockId before = last;
     last = static_cast<BlockId>(blocks_.size());
-    const std::int64_t address = before == kNone ? 0 : at(before).address + at(before).size;
+    const std::int64_t address = before != kNone ? at(before).address + at(before).size
+                                 : small         ? 0
+                                                 : kLargePool;
     blocks_.push_back({.address = address, .size = 0, .previous = before, .small = small});
     if (before != kNone) at(before).next = last;
   }

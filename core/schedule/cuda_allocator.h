@@ -31,8 +31,8 @@ class CudaAllocator {
   // Bytes currently reserved from the device.
   [[nodiscard]] std::int64_t reserved() const { return reserved_; }
   // The address and the size of an allocated block. The block may be larger than its request.
-  // Blocks of one pool that are allocated at the same time do not overlap; without expandable
-  // segments, nor do those of different pools. Addresses of a released segment are not reused.
+  // Blocks that are allocated at the same time do not overlap. Addresses of a released segment are
+  // not reused.
   [[nodiscard]] std::int64_t address(BlockId block) const { return at(block).address; }
   [[nodiscard]] std::int64_t size(BlockId block) const { return at(block).size; }
 

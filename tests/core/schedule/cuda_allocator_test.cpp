@@ -81,8 +81,8 @@ TEST(CudaAllocator, ABlockMayBeLargerThanItsRequest) {
   EXPECT_EQ(allocator.size(allocator.allocate(1024)), 1024);
 }
 
-// For any requests: reserved memory covers the live blocks and never shrinks, and once everything
-// is freed, a request that succeeded before succeeds again without reserving more.
+// For any requests: live blocks do not overlap, reserved memory covers them and never shrinks, and
+// once everything is freed, a request that succeeded before succeeds again without reserving more.
 RC_GTEST_PROP(CudaAllocatorProperty, ReservedCoversLiveBlocks, (bool expandable)) {
   CudaAllocator allocator({.expandable_segments = expandable});
   std::map<CudaAllocator::BlockId, std::int64_t> live;
@@ -107,6 +107,13 @@ RC_GTEST_PROP(CudaAllocatorProperty, ReservedCoversLiveBlocks, (bool expandable)
     RC_ASSERT(allocator.reserved() >= reserved);
     reserved = allocator.reserved();
   }
+  std::map<std::int64_t, std::int64_t> ends;  // by address
+  for (const auto& [block, size] : live) {
+    const std::int64_t address = allocator.address(block);
+    RC_ASSERT(ends.emplace(address, address + allocator.size(block)).second);
+  }
+  for (auto it = ends.begin(); it != ends.end(); ++it)
+    RC_ASSERT(std::next(it) == ends.end() || it->second <= std::next(it)->first);
   for (const auto& [block, size] : live) allocator.free(block);
   if (largest == 0) return;
   allocator.free(allocator.allocate(largest));
