@@ -63,7 +63,10 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
       // Labels of groups are for users and may repeat; names of groups are unique.
       if (std::any_of(streams_.begin(), streams_.end(),
                       [&](const Stream& s) { return s.name == name; }))
-        name = fmt::format("{} ({})", name, shared ? "" : graph.text(graph.group(n.group).name));
+        name = fmt::format("{} ({})", name,
+                           copies   ? "host"
+                           : shared ? "shared"
+                                    : graph.text(graph.group(n.group).name));
       streams_.push_back({.name = std::move(name), .group = shared ? GroupId{} : n.group});
       stream_clock.push_back(0);
       last_on_stream.push_back(-1);

@@ -137,6 +137,23 @@ TEST(Simulation, GroupsHaveSeparateStreams) {
   EXPECT_EQ(one.simulation->streams().size(), 2U);
 }
 
+// A group may be labeled like the stream of the calls without a group.
+TEST(Simulation, StreamsHaveDifferentNames) {
+  const Timed t(R"(
+    group communication: 0 1
+    x: f32[8] = input
+    first: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'communication')
+    second: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'unknown')
+    a: f32[8] = _c10d_functional.wait_tensor(first)
+    b: f32[8] = _c10d_functional.wait_tensor(second)
+    return [a, b]
+  )",
+                {{"first", 50}, {"second", 50}});
+  std::vector<std::string> names;
+  for (const Stream& stream : t.simulation->streams()) names.push_back(stream.name);
+  EXPECT_THAT(names, testing::ElementsAre("compute", "communication", "communication (shared)"));
+}
+
 TEST(Simulation, ARepeatedWaitStallsOnce) {
   const Timed t(R"(
     group tp: 0 1
