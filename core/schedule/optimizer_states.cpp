@@ -1,5 +1,7 @@
 #include "core/schedule/optimizer_states.h"
 
+#include <algorithm>
+
 #include "core/base/checked.h"
 #include "core/schedule/lifetimes.h"
 #include "core/schedule/memory_walk.h"
@@ -8,6 +10,9 @@ namespace jointer {
 
 std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device) {
   constexpr std::int64_t kMomentBytes = 4, kStepBytes = 4;
+  // Limits the states of absurd shapes, so that their sum with the graph's storages, of up to 2^62
+  // bytes, does not overflow.
+  std::int64_t room = std::int64_t{1} << 61;
   std::vector<ParameterState> states;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -16,8 +21,9 @@ std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType devi
     for (const Tensor& t : graph.tensors(n)) {
       if (!counts_on(graph, graph.device_type(t), device)) continue;
       const std::int64_t moment =
-          allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), device);
+          allocated_bytes(std::min(saturating_mul(graph.numel(t), kMomentBytes), room / 4), device);
       states.push_back({id, 2 * moment + allocated_bytes(kStepBytes, device), moment});
+      room = std::max<std::int64_t>(room - states.back().bytes, 0);
     }
   }
   return states;

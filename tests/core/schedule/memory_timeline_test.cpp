@@ -116,6 +116,14 @@ TEST(MemoryTimeline, AddsOptimizerStateOnRequest) {
   EXPECT_EQ(adamw.static_bytes() - without, 2 * 4096 + 512);
 }
 
+TEST(MemoryTimeline, TheOptimizerStateOfAbsurdShapesDoesNotOverflow) {
+  const Graph graph = parse(
+      "w: i8[2305843009213693952] = parameter\nv: i8[1024] = parameter\n"
+      "y: i8[1024] = aten.relu(v)\nreturn [y]");
+  const MemoryTimeline timeline(graph, {.optimizer = OptimizerState::adamw});
+  EXPECT_GT(timeline.static_bytes(), graph.numel(graph.tensors(graph.node(graph.find("w")))[0]));
+}
+
 TEST(MemoryTimeline, ReleasesABackwardsSavedTensorsAndTangents) {
   const Graph graph = parse(R"(
     kind backward
