@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <vector>
 
 #include "core/base/characters.h"
+#include "core/base/number_text.h"
 
 namespace jointer {
 namespace {
@@ -26,27 +29,34 @@ int device_files(const fs::path& folder) {
 
 }  // namespace
 
-int named_gpus(std::string_view visible) {
-  int count = 0;
+int named_gpus(std::string_view visible, int gpus) {
+  std::vector<std::string> entries;
   while (!visible.empty()) {
     const std::size_t end = std::min(visible.find(','), visible.size());
     std::string entry(visible.substr(0, end));
     std::erase(entry, ' ');
-    if (!is_digits(entry) && !entry.starts_with("GPU-") && !entry.starts_with("MIG-")) break;
-    ++count;
+    if (is_digits(entry)) {
+      const auto index = number_of<int>(entry);
+      if (!index || *index >= gpus) break;
+      entry = std::to_string(*index);
+    } else if (!entry.starts_with("GPU-") && !entry.starts_with("MIG-")) {
+      break;
+    }
+    if (std::ranges::find(entries, entry) != entries.end()) return 0;
+    entries.push_back(std::move(entry));
     visible.remove_prefix(std::min(end + 1, visible.size()));
   }
-  return count;
+  return static_cast<int>(entries.size());
 }
 
 int visible_gpus(const std::string& root) {
   const fs::path devices = fs::path(root) / "dev";
   std::error_code status;
-  int count = device_files(devices);
-  if (count == 0 && fs::exists(devices / "dxg", status)) count = 1;
-  if (count == 0) return 0;
+  const int files = device_files(devices);
+  if (files == 0 && !fs::exists(devices / "dxg", status)) return 0;
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  return visible == nullptr ? count : named_gpus(visible);
+  if (visible == nullptr) return std::max(files, 1);
+  return named_gpus(visible, files == 0 ? std::numeric_limits<int>::max() : files);
 }
 
 }  // namespace jointer

@@ -12,12 +12,20 @@ namespace jointer::test {
 namespace {
 
 TEST(Gpus, TheListEndsAtTheFirstUnknownEntry) {
-  EXPECT_EQ(named_gpus(""), 0);
-  EXPECT_EQ(named_gpus("0,2"), 2);
-  EXPECT_EQ(named_gpus("0, 1"), 2);
-  EXPECT_EQ(named_gpus("GPU-1f,MIG-22,3"), 3);
-  EXPECT_EQ(named_gpus("1,-1,2"), 1);
-  EXPECT_EQ(named_gpus("-1"), 0);
+  EXPECT_EQ(named_gpus("", 4), 0);
+  EXPECT_EQ(named_gpus("0,2", 4), 2);
+  EXPECT_EQ(named_gpus("0, 1", 4), 2);
+  EXPECT_EQ(named_gpus("GPU-1f,MIG-22,3", 4), 3);
+  EXPECT_EQ(named_gpus("1,-1,2", 4), 1);
+  EXPECT_EQ(named_gpus("-1", 4), 0);
+  EXPECT_EQ(named_gpus("0,4,1", 4), 1);
+  EXPECT_EQ(named_gpus("99999999999999999999", 4), 0);
+}
+
+TEST(Gpus, AListWithARepeatedEntryNamesNone) {
+  EXPECT_EQ(named_gpus("0,1,0", 4), 0);
+  EXPECT_EQ(named_gpus("GPU-1f,GPU-1f", 4), 0);
+  EXPECT_EQ(named_gpus("0,1,-1,0", 4), 2);
 }
 
 // A machine described by the files of its driver.
@@ -53,6 +61,8 @@ TEST_F(VisibleGpus, CanBeHidden) {
   add("nvidia1");
   make_visible("1");
   EXPECT_EQ(count(), 1);
+  make_visible("1,2");
+  EXPECT_EQ(count(), 1);
   make_visible("");
   EXPECT_EQ(count(), 0);
 }
@@ -65,6 +75,8 @@ TEST_F(VisibleGpus, CannotBeAddedByAVariable) {
 TEST_F(VisibleGpus, UnderWslThereIsOneFileForAll) {
   add("dxg");
   EXPECT_EQ(count(), 1);
+  make_visible("0,1");
+  EXPECT_EQ(count(), 2);
   make_visible("");
   EXPECT_EQ(count(), 0);
 }
