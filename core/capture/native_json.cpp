@@ -70,13 +70,12 @@ std::string_view get_hint(json::value value) {
   return text;
 }
 
-void append_member(std::string& members, std::string_view key, json::value value) {
+void append_member(std::string& members, std::string_view key, std::string_view value) {
   if (!members.empty()) members += ',';
   members += nlohmann::json(key).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   members += ':';
-  const std::string_view text = raw(value);
-  check_json(text);
-  members += text;
+  check_json(value);
+  members += value;
 }
 
 }  // namespace jointer::native

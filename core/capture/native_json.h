@@ -54,7 +54,8 @@ inline std::string_view get_text(json::value value) {
   return value.get_string().value();
 }
 
-// Appends `"key":value`, with the key escaped, to a comma-separated list of members.
-void append_member(std::string& members, std::string_view key, json::value value);
+// Appends `"key":value`, with the key escaped, to a comma-separated list of members. Fails unless
+// the value is valid JSON.
+void append_member(std::string& members, std::string_view key, std::string_view value);
 
 }  // namespace jointer::native

@@ -122,7 +122,7 @@ void NodeReader::read_member(Node& node, std::string_view key, json::value value
     set_flag(Node::has_autograd_backward, Node::autograd_backward);
   } else {
     std::string members{graph_.text(node.extra)};
-    append_member(members, key, value);
+    append_member(members, key, raw(value));
     node.extra = graph_.intern(members);
   }
 }
@@ -204,7 +204,7 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
     } else if (key == "symint") {
       const std::string_view text = get_text(member);
       if (is_float(text)) {
-        append_member(unknown, "symfloat", member);
+        append_member(unknown, "symfloat", raw(member));
         continue;
       }
       const auto expression = graph_.intern_expression(part_, text, {});
@@ -221,7 +221,7 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
         result = Argument::of_text(kind, intern(member));
         found = true;
       }
-      if (!found) append_member(unknown, key, member);
+      if (!found) append_member(unknown, key, raw(member));
     }
   }
   if (!unknown.empty()) return Argument::of_text(Kind::raw, graph_.intern("{" + unknown + "}"));
@@ -308,7 +308,7 @@ Value NodeReader::read_value(json::value value, int depth) {
     } else if (key == "repr") {
       opaque_repr = intern(member);
     } else {
-      append_member(unknown, key, member);
+      append_member(unknown, key, raw(member));
     }
   }
   if (symbol && (is_real(hint) || is_float(graph_.text(symbol)))) {
@@ -395,7 +395,7 @@ Value NodeReader::read_tensor(json::object object) {
     } else if (key == "neg") {
       set_flag(Tensor::has_neg, Tensor::neg);
     } else {
-      append_member(extra, key, value);
+      append_member(extra, key, raw(value));
     }
   }
   if (!has_shape) give_up("a tensor has no shape");

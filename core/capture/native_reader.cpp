@@ -162,6 +162,7 @@ class PartReader {
 
 PartReader::Outcome PartReader::read_members(json::object object, NodeReader& nodes) {
   Header header;
+  std::string extra;
   int tables = 0;
   bool has_nodes = false, early = false;
   for (json::field field : object) {
@@ -173,7 +174,7 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
     if (key == "forward" || key == "backward") {
       (key == "forward" ? pair_.forward : pair_.backward) = raw(value);
     } else if (header.kind == "pair") {
-      append_member(pair_.extra, key, value);
+      append_member(extra, key, raw(value));
     } else if (key == "nodes") {
       has_nodes = true;
       early = tables < 3;
@@ -210,7 +211,7 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
       part.present.stacks = true;
       ++tables;
     } else {
-      append_member(part.extra, key, value);
+      append_member(extra, key, raw(value));
     }
   }
   member_ = {};
@@ -220,9 +221,13 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
     if (pair_.forward.empty() || pair_.backward.empty())
       give_up("a pair needs both `forward` and `backward`");
     pair_.name = header.name;
+    pair_.extra = std::move(extra);
     return Outcome::pair;
   }
+  if (!pair_.forward.empty()) append_member(extra, "forward", pair_.forward);
+  if (!pair_.backward.empty()) append_member(extra, "backward", pair_.backward);
   Part& part = graph_.part(part_);
+  part.extra = std::move(extra);
   part.kind = capture_kind(header.kind);
   part.name = header.name;
   part.present.name = header.has_name;
@@ -251,7 +256,7 @@ void PartReader::read_groups(json::object groups) {
       } else if (key == "backend" && value.type() == json::json_type::string) {
         group.backend = graph_.intern(get_text(value));
       } else {
-        append_member(extra, key, value);
+        append_member(extra, key, raw(value));
       }
     }
     if (!extra.empty()) group.extra = graph_.intern(extra);

@@ -65,6 +65,23 @@ TEST(NativeKeys, SchemasDescribeOperators) {
   EXPECT_FALSE(read_native("test", PaddedBytes(document.dump())).has_value());
 }
 
+TEST(NativeKeys, UnknownMembersAreKept) {
+  Json document = document_of(kSmall);
+  document["added"] = {{"by", "a tool"}};
+  document["forward"] = {1, 2};
+  document["backward"] = nullptr;
+  EXPECT_EQ(Json::parse(write_native(read_document(document))), document);
+  // Also those of a pair, before its kind.
+  const Json pair = {{"added", {{"by", "a tool"}}},
+                     {"format", "jointer-capture"},
+                     {"version", 1},
+                     {"kind", "pair"},
+                     {"name", "both"},
+                     {"forward", document_of("kind forward\nx: f32[8] = input\nreturn [x]")},
+                     {"backward", document_of("kind backward\ndy: f32[8] = tangent\nreturn [dy]")}};
+  EXPECT_EQ(Json::parse(write_native(read_document(pair))), pair);
+}
+
 TEST(NativeKeys, TheSequenceNumberIsOptional) {
   Json document = document_of(kSmall);
   node_in(document, "y")["seq_nr"] = 18446744073709551615ULL;
