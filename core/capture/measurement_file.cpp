@@ -1,10 +1,9 @@
 #include "core/capture/measurement_file.h"
 
-#include <array>
 #include <filesystem>
-#include <fstream>
 
 #include "core/base/bytes.h"
+#include "core/base/file_start.h"
 #include "core/capture/memory_snapshot.h"
 #include "core/capture/profiler_trace.h"
 
@@ -29,13 +28,8 @@ bool is_trace(std::string_view bytes) {
 }  // namespace
 
 bool is_measurement_file(const std::string& path) {
-  // Profilers compress traces with gzip; captures are plain or compressed with zstd.
-  if (path.ends_with(".json.gz")) return true;
-  std::ifstream file(path, std::ios::binary);
-  std::string first(kFirstBytes, '\0');
-  file.read(first.data(), static_cast<std::streamsize>(first.size()));
-  first.resize(static_cast<std::size_t>(file.gcount()));
-  return is_pickle(first) || is_trace(first);
+  const Result<std::string> first = read_start(path, kFirstBytes);
+  return first && (is_pickle(*first) || is_trace(*first));
 }
 
 Result<Measurement> read_measurement(const Graph& graph, const std::string& path) {

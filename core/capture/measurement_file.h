@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// True if the file is one of these, judging only by its name and first bytes, since a trace can be
+// True if the file is one of these, judging only by its first bytes, since a trace can be
 // gigabytes long. Does not report read errors.
 bool is_measurement_file(const std::string& path);
 
