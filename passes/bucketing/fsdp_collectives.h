@@ -3,6 +3,8 @@
 // Recognizes FSDP's collectives, by the same criteria as torch
 // (torch/_inductor/fx_passes/bucketing.py), and the calls that torch overlaps with them.
 
+#include <string_view>
+
 #include "core/graph/graph.h"
 #include "core/graph/users.h"
 
@@ -17,6 +19,16 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 // True for a reduce-scatter whose result reaches the output only through nodes that read nothing
 // else.
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
+
+// Why a collective stays separate.
+inline constexpr std::string_view kNotFsdpGather =
+    "Not FSDP's: it does not depend on exactly one parameter's shard.";
+inline constexpr std::string_view kNotFsdpScatter =
+    "Not FSDP's: it is not a reduce-scatter, or its result is combined with other values before "
+    "the "
+    "output.";
+inline constexpr std::string_view kNoBucketKey =
+    "It has several tensors, or its group has no name.";
 
 // `start` must be an all-gather or a reduce-scatter, respectively. Like is_fsdp_all_gather and
 // is_fsdp_reduce_scatter, but also true for buckets, which contain several parameters or gradients,

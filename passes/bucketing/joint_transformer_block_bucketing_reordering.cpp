@@ -202,25 +202,22 @@ class BlockBucketing {
   }
 
   // The reason why a collective in the plan stays separate; empty if it may be merged.
-  std::string why_not(const WaitedCollective& c) const {
+  std::string_view why_not(const WaitedCollective& c) const {
     const Node& start = graph_.node(c.start);
     switch (graph_.op(start).collective) {
       case CollectiveKind::all_gather:
-        if (!is_fsdp_all_gather(graph_, c.start))
-          return "Not FSDP's: it does not depend on exactly one parameter's shard.";
+        if (!is_fsdp_all_gather(graph_, c.start)) return kNotFsdpGather;
         break;
       case CollectiveKind::reduce_scatter:
         if (!users_) users_.emplace(given_);
-        if (!is_fsdp_reduce_scatter(given_, *users_, c.start))
-          return "Not FSDP's: it is not a reduce-scatter, or its result is combined with other "
-                 "values before the output.";
+        if (!is_fsdp_reduce_scatter(given_, *users_, c.start)) return kNotFsdpScatter;
         break;
       case CollectiveKind::all_reduce:
         break;
       default:
         return "It is not an all-gather, a reduce-scatter or an all-reduce.";
     }
-    if (key(c.start).empty()) return "It has several tensors, or its group has no name.";
+    if (key(c.start).empty()) return kNoBucketKey;
     if (program_.users(c.start).size() != 1) return "A node other than its wait reads it.";
     if (is_written(graph_, dependencies_, c))
       return "Something writes to what it reads or returns.";

@@ -64,6 +64,7 @@ class OldBlockBucketing {
         entries_(entries),
         modules_(plan),
         context_(context),
+        users_(graph),
         dependencies_(graph),
         costs_(graph.node_count()),
         half_(graph, part, dependencies_, costs_, BucketDtypes::one),
@@ -106,15 +107,13 @@ class OldBlockBucketing {
   // Groups FSDP's collectives by block and key. Blocks are in the plan's order, and collectives in
   // the order of their waits.
   void find_buckets() {
-    const Users users(graph_);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Number>> found;
     for (Number c = 0; c < half_.collectives.size(); ++c) {
       const OverlapCollective& collective = half_.collectives[c];
       const NodeId start = half_.nodes[collective.start];
       const std::uint32_t entry = entries_[start.index()];
       if (entry == kNoEntry || collective.key == kNever) continue;
-      if (!is_fsdp_all_gather(graph_, start) && !is_fsdp_reduce_scatter(graph_, users, start))
-        continue;
+      if (!is_fsdp(start)) continue;
       found[{entry, collective.key}].push_back(c);
     }
     AugmentedGraph merged(half_, ancestors_);
@@ -264,18 +263,25 @@ class OldBlockBucketing {
       }
     for (Number c = 0; c < half_.collectives.size(); ++c)
       if (!is_ours[c])
-        context_.decide(result, half_.nodes[half_.collectives[c].start], "kept", why_not(c));
+        context_.decide(result, half_.nodes[half_.collectives[c].start], "kept",
+                        std::string(why_not(c)));
   }
 
-  [[nodiscard]] std::string why_not(Number c) const {
+  [[nodiscard]] std::string_view why_not(Number c) const {
     const NodeId start = half_.nodes[half_.collectives[c].start];
     if (entries_[start.index()] == kNoEntry) return "Its module is not in the plan.";
     if (std::find(apart_.begin(), apart_.end(), c) != apart_.end())
       return "It depends on another collective of its block, or vice versa.";
-    return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather
-               ? "Not FSDP's: it does not depend on exactly one parameter's shard."
-               : "Not FSDP's: it is not a reduce-scatter, or its result is combined with other "
-                 "values before the output.";
+    if (!is_fsdp(start))
+      return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather
+                 ? kNotFsdpGather
+                 : kNotFsdpScatter;
+    return half_.collectives[c].schedule_key == kNever ? kNoBucketKey
+                                                       : "The output reads its start.";
+  }
+
+  [[nodiscard]] bool is_fsdp(NodeId start) const {
+    return is_fsdp_all_gather(graph_, start) || is_fsdp_reduce_scatter(graph_, users_, start);
   }
 
   [[nodiscard]] std::string name_of(std::uint32_t entry) const {
@@ -290,6 +296,7 @@ class OldBlockBucketing {
   const std::vector<std::uint32_t>& entries_;
   const ModulePlan& modules_;
   PassContext& context_;
+  Users users_;
   Dependencies dependencies_;
   std::vector<NodeCost> costs_;  // not used
   OverlapGraph half_;

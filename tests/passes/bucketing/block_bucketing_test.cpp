@@ -114,6 +114,24 @@ TEST(BlockBucketing, OneBucketPerBlockKindAndGroupInOlderTorch) {
   EXPECT_THAT(reason_of(step, "ar", "kept"), HasSubstr("Not FSDP's"));
 }
 
+TEST(BlockBucketing, SavedStartsAreKeptInOlderTorch) {
+  Graph graph = parse(R"(
+    kind forward
+    group fsdp: 0 1
+    p: f32[8] = parameter
+    q: f32[8] = parameter
+    a: f32[16] = _c10d_functional.all_gather_into_tensor(p, 2, 'fsdp')  {layers.0}
+    b: f32[16] = _c10d_functional.all_gather_into_tensor(q, 2, 'fsdp')  {layers.0}
+    va: f32[16] = _c10d_functional.wait_tensor(a)                       {layers.0}
+    vb: f32[16] = _c10d_functional.wait_tensor(b)                       {layers.0}
+    y: f32[16] = aten.add.Tensor(va, vb)                                {layers.0}
+    return [y, a]
+  )");
+  graph.part(PartId(0)).torch_version = "2.11.0";
+  const StepResult step = run_pass(std::move(graph), "transformer_block_bucketing");
+  EXPECT_EQ(reason_of(step, "a", "kept"), "The output reads its start.");
+}
+
 TEST(BlockBucketing, GathersOneBlockAheadInOlderTorch) {
   const StepResult step = run_pass(old_model(), "transformer_block_bucketing");
   const Graph& graph = *step.graph;
