@@ -131,18 +131,18 @@ void decide_overlaps(const Graph& graph, const OverlapGraph& half, const Overlap
           fmt::format("All of its {} are hidden; {}.", format_ns(ns), beside_text(graph, beside)));
       continue;
     }
-    std::string why = reason_text(graph, c);
+    std::string text = fmt::format("{} of its {} are exposed; {}", format_ns(c.exposed_ns),
+                                   format_ns(ns), beside_text(graph, beside));
+    if (const std::string why = reason_text(graph, c); !why.empty()) text += "; " + why;
+    text += '.';
     const Place place =
         c.start.index() < half.place_of.size() ? half.place_of[c.start.index()] : kNoPlace;
     if (place != kNoPlace && half.start_of[place] >= 0) {
       const std::string more =
           why_not_beside(half, plan.schedule.fates[static_cast<std::size_t>(half.start_of[place])]);
-      if (!more.empty())
-        why += fmt::format("{}While scheduling, {}.", why.empty() ? "" : ". ", more);
+      if (!more.empty()) text += fmt::format(" While scheduling, {}.", more);
     }
-    context.decide(graph, c.start, beside.empty() ? "exposed" : "partly",
-                   fmt::format("{} of its {} are exposed; {}. {}", format_ns(c.exposed_ns),
-                               format_ns(ns), beside_text(graph, beside), why));
+    context.decide(graph, c.start, beside.empty() ? "exposed" : "partly", std::move(text));
   }
 }
 
