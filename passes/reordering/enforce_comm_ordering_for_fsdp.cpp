@@ -119,7 +119,12 @@ class BlockFinder {
     spread(
         start, start, found, [&](NodeId id) { return users_.of(id); }, [](Call) { return true; });
     std::sort(found.begin(), found.end());
-    add(start, std::move(found), reduces);
+    const auto scatter = std::find_if(found.begin(), found.end(), [&](Call call) {
+      return graph_.is_collective_start(graph_.node(calls_.node(call)));
+    });
+    if (scatter == found.end()) return;
+    const Call collective = *scatter;
+    add(collective, std::move(found), reduces);
   }
 
   void add(Call collective, Block found, std::vector<Turn>& turns) {
@@ -225,9 +230,10 @@ Result<void> run_enforce_comm_ordering_for_fsdp(Graph& graph, const Arguments&,
   for (const Call call : blocks.without_wait)
     context.decide(graph, calls.node(call), "kept", "Nothing waits for this collective.");
   if (blocks.gathers.empty() && blocks.reduces.empty()) {
-    context.decide("kept",
-                   "No collective reads an fsdp.all_gather_copy_in or fsdp.chunk_cat, so the graph "
-                   "does not come from traceable FSDP2.");
+    if (blocks.without_wait.empty())
+      context.decide("kept",
+                     "No collective reads an fsdp.all_gather_copy_in or fsdp.chunk_cat, so the "
+                     "graph does not come from traceable FSDP2.");
     return {};
   }
   BlockOrder blocked(calls);

@@ -416,6 +416,19 @@ TEST(ReorderingTest, FsdpReducedGradientsAlternate) {
   EXPECT_EQ(graph_hash(*steps[1].graph), graph_hash(*steps[0].graph));
 }
 
+TEST(ReorderingTest, FsdpCollectivesWithoutWaitsAreKept) {
+  const auto steps = run_pipeline_text(parse(R"(
+    group fsdp: 0 1
+    g1: f32[64] = tangent
+    c1: f32[2,32] = fsdp.chunk_cat([g1], 0, 2)
+    r1: f32[1,32] = _c10d_functional.reduce_scatter_tensor(c1, 'sum', 2, 'fsdp')
+    return [r1]
+  )"),
+                                       "enforce_comm_ordering_for_fsdp");
+  EXPECT_EQ(reason_of(steps[0], "r1"), "Nothing waits for this collective.");
+  EXPECT_EQ(steps[0].decisions.size(), 1U);
+}
+
 // The second gather's input is computed from the first one's result, so they cannot alternate.
 TEST(ReorderingTest, DependentBlocksKeepTheirOrder) {
   const Graph graph = parse(R"(
