@@ -27,6 +27,13 @@ std::vector<NodeId> calls_of(const Graph& graph, const std::vector<std::string>&
   return calls;
 }
 
+// The reason why a call cannot move beyond its range.
+std::string why_here(const Graph& graph, const LegalRange& range) {
+  if (!range.before) return "Nothing before the output reads it.";
+  if (range.before_kind != DependencyKind::data) return latest_reason(graph, range);
+  return fmt::format("{} is the first call that reads it.", graph.name(range.before));
+}
+
 }  // namespace
 
 Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& context) {
@@ -49,8 +56,7 @@ Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& c
     // call are one higher.
     const NodeId before = graph.order()[range.last + 1];
     graph.move(std::span(&call, 1), before);
-    context.decide(graph, call, "moved",
-                   fmt::format("{} is the first call that reads it.", graph.name(before)));
+    context.decide(graph, call, "moved", why_here(graph, range));
     --left;
   }
   return {};
