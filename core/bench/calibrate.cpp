@@ -1,19 +1,10 @@
 #include "core/bench/calibrate.h"
 
-#include <algorithm>
 #include <map>
 
+#include "core/base/median.h"
+
 namespace jointer {
-namespace {
-
-std::int64_t median(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-}  // namespace
-
 CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
                          std::int64_t ranks_per_machine) {
   const DeviceType device = parse_device_type(measurement.device_type);
