@@ -1,10 +1,26 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 namespace jointer {
 
 inline constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 inline constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+// The units in which users write bytes, and their sizes. A number without a unit is in bytes.
+inline constexpr std::array<std::pair<std::string_view, double>, 10> kBytesPerUnit{
+    {{"", 1},
+     {"B", 1},
+     {"KB", 1e3},
+     {"KiB", 1024.0},
+     {"MB", 1e6},
+     {"MiB", 1048576.0},
+     {"GB", 1e9},
+     {"GiB", 1073741824.0},
+     {"TB", 1e12},
+     {"TiB", 1099511627776.0}}};
 
 }  // namespace jointer

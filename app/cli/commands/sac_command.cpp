@@ -8,6 +8,7 @@
 
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/unused_options.h"
+#include "core/base/byte_units.h"
 #include "core/base/bytes.h"
 #include "core/base/counted.h"
 #include "core/policy/import.h"
@@ -41,17 +42,7 @@ Result<KnownPlan> other_plan(const SacCommand& options, Graph opened) {
 }  // namespace
 
 Result<double> parse_budget(const std::string& text) {
-  constexpr double kMinBytes = 1 << 20;
-  static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"", 1.0},
-      {"B", 1.0},
-      {"KiB", 1024.0},
-      {"MiB", 1024.0 * 1024},
-      {"GiB", 1024.0 * 1024 * 1024},
-      {"KB", 1e3},
-      {"MB", 1e6},
-      {"GB", 1e9},
-  };
+  constexpr double kMinBytes = kMiB;
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -63,7 +54,7 @@ Result<double> parse_budget(const std::string& text) {
                   "option --budget: `{}` has no unit; for peak memory, add one, such as {}GiB; "
                   "torch's activation budget is a number from 0 to 1",
                   text, text);
-    for (const auto& [name, factor] : kUnits)
+    for (const auto& [name, factor] : kBytesPerUnit)
       if (name == unit && number * factor < 9e18) return number * factor;
   }
   return fail(Error::Kind::usage,
@@ -76,10 +67,7 @@ PartitionOptions partition_options(const SacCommand& options) {
   PartitionOptions made;
   made.partitioner =
       options.partitioner == "default" ? Partitioner::default_partition : Partitioner::min_cut;
-  made.solver = options.solver == "greedy"               ? KnapsackSolver::greedy
-                : options.solver == "sliding_hirschberg" ? KnapsackSolver::sliding_hirschberg
-                : options.solver == "knee_point"         ? KnapsackSolver::knee_point
-                                                         : KnapsackSolver::dp;
+  made.solver = parse_knapsack_solver(options.solver).value_or(KnapsackSolver::dp);
   made.rounding = options.strict_budget ? BudgetRounding::within : BudgetRounding::torch;
   return made;
 }

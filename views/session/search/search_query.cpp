@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/base/byte_units.h"
 #include "views/session/search/search_texts.h"
 #include "views/session/translation/tr.h"
 
@@ -40,33 +41,26 @@ std::optional<SearchField> field_of(std::string_view name) {
   return std::nullopt;
 }
 
-struct Unit {
-  std::string_view name;
-  double factor;
-};
-constexpr std::array<Unit, 13> kByteUnits{{{"", 1},
-                                           {"b", 1},
-                                           {"k", 1024.0},
-                                           {"kb", 1e3},
-                                           {"kib", 1024.0},
-                                           {"m", 1048576.0},
-                                           {"mb", 1e6},
-                                           {"mib", 1048576.0},
-                                           {"g", 1073741824.0},
-                                           {"gb", 1e9},
-                                           {"gib", 1073741824.0},
-                                           {"tb", 1e12},
-                                           {"tib", 1099511627776.0}}};
+using Unit = std::pair<std::string_view, double>;
 // Without a unit, times are in milliseconds.
 constexpr std::array<Unit, 5> kTimeUnits{
     {{"", 1e6}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
 constexpr std::array<Unit, 6> kCountUnits{
     {{"", 1}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"t", 1e12}, {"p", 1e15}}};
 
-std::span<const Unit> units_of(SearchField field) {
-  if (field == SearchField::bytes) return kByteUnits;
-  if (field == SearchField::time || field == SearchField::exposed) return kTimeUnits;
-  return kCountUnits;
+// The size of a unit in lower case; std::nullopt if there is no such unit.
+std::optional<double> unit_of(SearchField field, std::string_view name) {
+  std::span<const Unit> units = kCountUnits;
+  std::string wanted(name);
+  if (field == SearchField::bytes) {
+    units = kBytesPerUnit;
+    if (name == "k" || name == "m" || name == "g") wanted += "ib";
+  } else if (field == SearchField::time || field == SearchField::exposed) {
+    units = kTimeUnits;
+  }
+  for (const auto& [unit, size] : units)
+    if (lower_case(unit) == wanted) return size;
+  return std::nullopt;
 }
 
 std::string_view example_of(SearchField field) {
@@ -193,9 +187,8 @@ class Parser {
     if (error != std::errc() || !std::isfinite(number))
       return fail(Error::Kind::usage, "Expected a number, as in {}.", example);
     const std::string_view unit(end, static_cast<std::size_t>(word.data() + word.size() - end));
-    for (const Unit& u : units_of(term.field)) {
-      if (u.name != unit) continue;
-      term.number = number * u.factor;
+    if (const auto size = unit_of(term.field, unit)) {
+      term.number = number * *size;
       return {};
     }
     return fail(Error::Kind::usage, "`{}` is not a valid unit here; write one as in {}.", unit,
