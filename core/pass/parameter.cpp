@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
+#include "core/base/byte_units.h"
 #include "core/base/nearest_name.h"
 
 namespace jointer {
@@ -155,17 +155,7 @@ std::optional<std::int64_t> parse_byte_count(std::string_view text) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc()) return std::nullopt;
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  constexpr std::array<std::pair<std::string_view, double>, 10> kUnits{{{"", 1},
-                                                                        {"B", 1},
-                                                                        {"KB", 1e3},
-                                                                        {"KiB", 1024.0},
-                                                                        {"MB", 1e6},
-                                                                        {"MiB", 1048576.0},
-                                                                        {"GB", 1e9},
-                                                                        {"GiB", 1073741824.0},
-                                                                        {"TB", 1e12},
-                                                                        {"TiB", 1099511627776.0}}};
-  for (const auto& [name, factor] : kUnits) {
+  for (const auto& [name, factor] : kBytesPerUnit) {
     if (name != unit) continue;
     const double bytes = number * factor;
     if (!std::isfinite(bytes) || std::abs(bytes) >= 9.2e18) return std::nullopt;
@@ -217,6 +207,10 @@ bool Arguments::boolean(std::string_view name) const {
 std::int64_t Arguments::integer(std::string_view name) const {
   const auto* held = value(name).as<std::int64_t>();
   return held != nullptr ? *held : 0;
+}
+
+std::optional<std::int64_t> Arguments::optional_integer(std::string_view name) const {
+  return has_value(name) ? std::optional(integer(name)) : std::nullopt;
 }
 
 double Arguments::number(std::string_view name) const {

@@ -133,7 +133,7 @@ std::vector<Foreign> foreign_parameters() {
 
 Result<void> refuse_foreign(const Arguments& arguments) {
   for (const Foreign& foreign : foreign_parameters())
-    if (arguments.is_given(foreign.name) && arguments.value(foreign.name) != foreign.default_value)
+    if (arguments.has_value(foreign.name) && arguments.value(foreign.name) != foreign.default_value)
       return fail(Error::Kind::usage, "{} cannot be set here; {}", foreign.name, foreign.instead);
   return {};
 }
@@ -143,7 +143,7 @@ Result<void> refuse_new(const Arguments& arguments) {
   for (const auto& [name, is_given] :
        {std::pair("bucket_only_internode_comms", arguments.boolean("bucket_only_internode_comms")),
         std::pair("pre_bucketing_fsdp_collectives_bucket_cap_mb",
-                  arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb")),
+                  arguments.has_value("pre_bucketing_fsdp_collectives_bucket_cap_mb")),
         std::pair("bucket_mode=coalesced", arguments.text("bucket_mode") == "coalesced")})
     if (is_given)
       return fail(Error::Kind::usage, "{} requires torch 2.15's rules (rules=torch-2.15)", name);
@@ -167,11 +167,11 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.schedule.groups_buckets = arguments.boolean("prioritize_bucketing_during_scheduling");
   s.schedule.is_torch = s.is_torch;
   s.schedule.rules = is_old ? OverlapRules::torch_2_11 : OverlapRules::torch_2_15;
-  if (!is_old && arguments.is_given("max_off_bucket_gb"))
+  if (!is_old && arguments.has_value("max_off_bucket_gb"))
     s.schedule.off_bucket_bytes = gib(arguments.number("max_off_bucket_gb"));
   s.buckets.max_bytes = gib(arguments.number("max_bucket_memory_gb"));
   s.buckets.distance = arguments.integer("max_coll_distance");
-  if (arguments.is_given("bucket_exposed_first"))
+  if (arguments.has_value("bucket_exposed_first"))
     s.buckets.exposed_first = arguments.boolean("bucket_exposed_first");
   else if (is_old)
     s.buckets.exposed_first = true;
@@ -186,13 +186,13 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
                                               : BucketForm::standard;
   s.rules.takes_buckets = s.form.has_value();
   s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
-  if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
+  if (arguments.has_value("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
     s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
   // As in torch, if one of the two parameters is none or 0, the other decides.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
-  if (!is_old && !arguments.is_given("max_memory_increase_gb") &&
-      !arguments.is_given("max_memory_increase_ratio"))
+  if (!is_old && !arguments.has_value("max_memory_increase_gb") &&
+      !arguments.has_value("max_memory_increase_ratio"))
     s.increase.bytes = std::numeric_limits<std::int64_t>::max();
   return s;
 }

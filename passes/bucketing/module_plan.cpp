@@ -153,7 +153,7 @@ std::vector<std::string_view> module_paths(const ModuleTree& modules) {
 
 Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph,
                                                     const Arguments& arguments) {
-  if (!arguments.is_given("module_bucket_plans")) return std::nullopt;
+  if (!arguments.has_value("module_bucket_plans")) return std::nullopt;
   JOINTER_TRY(ModulePlan plan, read_module_plan(arguments.list("module_bucket_plans")));
   const ModuleTree modules(graph);
   for (const std::vector<std::string>& entry : plan)

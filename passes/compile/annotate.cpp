@@ -37,7 +37,7 @@ namespace {
 
 Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& parameter) {
   OrderedJson mark = OrderedJson::object();
-  if (!arguments.is_given(parameter)) return mark;
+  if (!arguments.has_value(parameter)) return mark;
   JOINTER_TRY(OrderedJson configs, parse_json(arguments.text(parameter), parameter));
   if (!configs.is_object())
     return fail(Error::Kind::usage, "{}: expected a JSON object of Inductor's options", parameter);

@@ -34,7 +34,7 @@ Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::strin
 // The number of forward outputs: the argument or, if it is not given, the number of outputs before
 // the first gradient.
 std::size_t forward_outputs(const Graph& graph, const Arguments& arguments) {
-  if (arguments.is_given("forward_outputs"))
+  if (arguments.has_value("forward_outputs"))
     return static_cast<std::size_t>(arguments.integer("forward_outputs"));
   const auto& outputs = graph.part(PartId(0)).outputs;
   std::size_t count = 0;
@@ -58,7 +58,7 @@ Result<void> run_partition(Graph& graph, const Arguments& arguments, PassContext
 
 // The number of backward outputs that are parameter gradients.
 Result<std::size_t> parameter_gradients(const Graph& graph, const Arguments& arguments) {
-  if (arguments.is_given("parameter_gradients"))
+  if (arguments.has_value("parameter_gradients"))
     return static_cast<std::size_t>(arguments.integer("parameter_gradients"));
   JOINTER_TRY(const PartId part, part_of_kind(graph, CaptureKind::backward));
   const auto& outputs = graph.part(part).outputs;
@@ -79,7 +79,7 @@ Result<void> run_forward_fsdp(Graph& graph, const Arguments& arguments, PassCont
   std::vector<NodeId> parameters;
   JOINTER_TRY(const PartId part, part_of_kind(graph, CaptureKind::forward));
   const auto inputs = placeholders(graph, part);
-  if (arguments.is_given("parameters")) {
+  if (arguments.has_value("parameters")) {
     const auto count = static_cast<std::size_t>(arguments.integer("parameters"));
     if (count > inputs.size())
       return fail(Error::Kind::usage, "parameters is {}, but the forward has {}", count,

@@ -14,11 +14,6 @@ constexpr const char* kCollectivesTimes = "reorder_sink_runtime_estimations_comm
 constexpr const char* kOthersTimes = "reorder_sink_runtime_estimations_non_comm_mult";
 }  // namespace
 
-std::optional<std::int64_t> optional_integer(const Arguments& arguments, std::string_view name) {
-  if (!arguments.is_given(name)) return std::nullopt;
-  return arguments.integer(name);
-}
-
 OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments) {
   return {arguments.number(kCollectivesTimes), arguments.number(kOthersTimes)};
 }

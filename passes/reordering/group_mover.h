@@ -29,8 +29,6 @@ struct MoveOptions {
   OverlapEstimate::Multipliers multipliers;
 };
 
-// The parameter's value; std::nullopt if it is not given.
-std::optional<std::int64_t> optional_integer(const Arguments& arguments, std::string_view name);
 // The multipliers for the estimated times of collectives and compute. Both passes have these
 // parameters.
 OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments);

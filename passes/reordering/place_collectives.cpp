@@ -265,7 +265,7 @@ Result<void> run_place_collectives(Graph& graph, const Arguments& arguments, Pas
   Settings settings;
   settings.min_gain_ns = saturating_whole(arguments.number("least_gain_us") * 1e3);
   settings.rounds = arguments.integer("rounds");
-  if (arguments.is_given("most")) settings.max = arguments.integer("most");
+  settings.max = arguments.optional_integer("most");
   settings.may_overtake = arguments.boolean("unsafe_collectives_reorder");
   settings.memory_budget = arguments.number("peak_memory_budget");
   JOINTER_TRY(const auto estimator,

@@ -63,10 +63,10 @@ struct RaiseOptions : MoveOptions {
                     .unsafe = given.boolean("reorder_iterative_unsafe_collectives_reorder"),
                     .extra_overlap = given.number("reorder_iterative_extra_comm_comp_overlap"),
                     .budget = given.number("reorder_iterative_peak_memory_budget"),
-                    .max = optional_integer(given, "reorder_iterative_debug_limit_to_reorder"),
+                    .max = given.optional_integer("reorder_iterative_debug_limit_to_reorder"),
                     .multipliers = multipliers_of(given)},
         group_collectives(given.boolean("reorder_iterative_group_with_collectives")),
-        prefetch_limit(optional_integer(given, "reorder_prefetch_limit")) {}
+        prefetch_limit(given.optional_integer("reorder_prefetch_limit")) {}
 };
 
 class Raiser final : public GroupMover {

@@ -58,7 +58,7 @@ struct SinkOptions : MoveOptions {
                     .unsafe = given.boolean("sink_waits_iterative_unsafe_collectives_reorder"),
                     .extra_overlap = given.number("sink_iterative_extra_comm_comp_overlap"),
                     .budget = given.number("sink_iterative_peak_memory_budget"),
-                    .max = optional_integer(given, "sink_waits_iterative_debug_limit_to_sink"),
+                    .max = given.optional_integer("sink_waits_iterative_debug_limit_to_sink"),
                     .multipliers = multipliers_of(given)},
         swap_with_collectives(given.boolean("sink_waits_iterative_swap_with_collectives")) {}
 };

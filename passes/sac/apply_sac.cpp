@@ -25,7 +25,7 @@ Result<void> run_apply_sac(Graph& graph, const Arguments& arguments, PassContext
   SacOptions options;
   options.save = arguments.texts("save");
   options.whole_forward = arguments.boolean("whole_forward");
-  options.default_list = !arguments.is_given("save");
+  options.default_list = !arguments.has_value("save");
   options.every_nth.clear();
   for (const std::string& text : arguments.texts("every_nth")) {
     auto rule = parse_every_nth(text);

@@ -40,7 +40,7 @@ Result<void> run_fastest_plan(Graph& graph, const Arguments& arguments, PassCont
   std::int64_t limit = std::numeric_limits<std::int64_t>::max();
   if (const auto run_limit = context.peak_limit())
     limit = saturating_whole(static_cast<double>(*run_limit) * arguments.number("share"));
-  if (arguments.is_given("peak")) limit = std::min(limit, arguments.integer("peak"));
+  if (arguments.has_value("peak")) limit = std::min(limit, arguments.integer("peak"));
 
   JOINTER_TRY(Partition whole, partition(graph));
   JOINTER_TRY(const auto estimator,

@@ -51,15 +51,15 @@ TuneOptions read_options(const Arguments& arguments, const PassContext& context,
   TuneOptions options;
   options.context.analysis = context.analysis();
   options.evaluations = static_cast<std::size_t>(arguments.integer("evaluations"));
-  if (arguments.is_given("seconds")) options.seconds = arguments.number("seconds");
+  if (arguments.has_value("seconds")) options.seconds = arguments.number("seconds");
   options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   options.twin_groups = arguments.boolean("twin_groups");
   const std::int64_t threads = arguments.integer("threads");
   const std::int64_t cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
   options.threads = static_cast<std::size_t>(std::min(threads == 0 ? cores : threads, kMaxThreads));
-  if (arguments.is_given("memory_budget"))
+  if (arguments.has_value("memory_budget"))
     options.budget = arguments.integer("memory_budget");
-  else if (arguments.is_given("memory_share"))
+  else if (arguments.has_value("memory_share"))
     options.budget =
         saturating_whole(static_cast<double>(unedited_peak) * arguments.number("memory_share"));
   if (const auto limit = context.peak_limit())

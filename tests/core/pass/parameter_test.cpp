@@ -32,7 +32,7 @@ TEST(Parameter, OmittedValuesHaveTheirDefault) {
   const auto arguments = Arguments::check(declared(), {});
   ASSERT_TRUE(arguments);
   EXPECT_EQ(arguments->number("budget"), 0.2);
-  EXPECT_FALSE(arguments->is_given("limit"));
+  EXPECT_FALSE(arguments->has_value("limit"));
   EXPECT_EQ(arguments->integer("moves"), 5);
   EXPECT_EQ(arguments->text("solver"), "dp");
   EXPECT_TRUE(arguments->texts("save").empty());
@@ -81,7 +81,7 @@ TEST(Parameter, NoneIsAcceptedOnlyIfAllowed) {
                         .doc = ""};
   const auto none = Arguments::check(std::span(&ratio, 1), {{"ratio", {}}});
   ASSERT_TRUE(none) << none.error().message;
-  EXPECT_FALSE(none->is_given("ratio"));
+  EXPECT_FALSE(none->has_value("ratio"));
   const auto default_value = Arguments::check(std::span(&ratio, 1), {});
   ASSERT_TRUE(default_value);
   EXPECT_EQ(default_value->number("ratio"), 0.05);
