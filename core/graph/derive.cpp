@@ -61,16 +61,6 @@ bool is_tangent(std::string_view name) {
   return name.starts_with("tangents");
 }
 
-// Returns the output node of a part: the last node of that kind.
-NodeId output_of(const Graph& graph, PartId part) {
-  const auto order = graph.order();
-  for (std::size_t i = order.size(); i-- > 0;) {
-    const Node& n = graph.node(order[i]);
-    if (n.part == part && n.kind == NodeKind::output) return order[i];
-  }
-  return {};
-}
-
 void derive_tagged(Graph& graph, PartId part, std::size_t& untagged) {
   const CaptureKind kind = graph.part(part).kind;
   for (const NodeId id : graph.order()) {
@@ -115,7 +105,7 @@ void derive_from_tangents(Graph& graph, PartId part) {
   }
   if (!any_tangent) return;
   std::vector<NodeId> forward_outputs;
-  if (const NodeId output = output_of(graph, part)) {
+  if (const NodeId output = output_node(graph, part)) {
     const auto elements = output_arguments(graph, output);
     const std::size_t gradients = std::min(primals, elements.size());
     for (std::size_t i = 0; i + gradients < elements.size(); ++i)
@@ -156,6 +146,12 @@ void derive_from_dependence(Graph& graph, PartId part) {
 
 }  // namespace
 
+NodeId output_node(const Graph& graph, PartId part) {
+  for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id)
+    if (graph.node(*id).part == part && graph.node(*id).kind == NodeKind::output) return *id;
+  return {};
+}
+
 std::vector<Argument> output_arguments(const Graph& graph, NodeId output) {
   std::vector<Argument> leaves;
   const auto collect = [&](const auto& self, const Argument& argument) -> void {
@@ -175,7 +171,7 @@ std::vector<Argument> output_arguments(const Graph& graph, NodeId output) {
 
 std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part) {
   std::vector<OutputEntry> entries;
-  const NodeId output = output_of(graph, part);
+  const NodeId output = output_node(graph, part);
   if (!output) return entries;
   const Json descriptors = parse_json(graph.text(graph.node(output).desc));
   const auto elements = output_arguments(graph, output);

@@ -20,6 +20,9 @@ void derive_phases(Graph& graph);
 // derive_step_parameters.
 void derive_roles(Graph& graph);
 
+// The last output node of a part; null if there is none.
+NodeId output_node(const Graph& graph, PartId part);
+
 // The arguments of an output node, flattened: the leaves of its lists, tuples and dictionaries,
 // without keys.
 std::vector<Argument> output_arguments(const Graph& graph, NodeId output);

@@ -106,12 +106,6 @@ std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes) {
   return is_in;
 }
 
-NodeId output_node(const Graph& graph, PartId part) {
-  for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id)
-    if (graph.node(*id).part == part && graph.node(*id).kind == NodeKind::output) return *id;
-  return {};
-}
-
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part) {
   const NodeId output = output_node(graph, part);
   if (!output) return fail(Error::Kind::usage, "the graph has no output");

@@ -38,7 +38,6 @@ std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes);
 // The nodes that a part returns, in order; a null becomes none. Error (usage): the part returns
 // something that is neither a node nor null.
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);
-NodeId output_node(const Graph& graph, PartId part);
 std::vector<NodeId> placeholders(const Graph& graph, PartId part);
 
 // A node that is written under a different name.

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "core/graph/complete.h"
+#include "core/graph/derive.h"
 #include "core/partition/fx_names.h"
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/stages.h"

@@ -15,6 +15,7 @@
 
 #include "core/base/counted.h"
 #include "core/graph/complete.h"
+#include "core/graph/derive.h"
 #include "core/graph/users.h"
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/fsdp_patterns.h"
