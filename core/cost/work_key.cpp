@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/cost/collective_model.h"
+#include "core/graph/storages.h"
 
 namespace jointer {
 namespace {
@@ -19,25 +20,8 @@ void append(std::string& text, std::int64_t number) {
   text.append(digits.data(), end);
 }
 
-// True if the tensor is dense with its dimensions in this order, slowest first.
-template <class Order>
-bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride, Order order) {
-  std::int64_t expected = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    const std::size_t d = order(i);
-    if (shape[d].value == 0) return true;
-    if (shape[d].value == 1) continue;
-    if (stride[d].value != expected) return false;
-    // A tensor in memory has fewer than 2^63 elements, so a product that overflows never equals a
-    // stride.
-    expected = static_cast<std::int64_t>(static_cast<std::uint64_t>(expected) *
-                                         static_cast<std::uint64_t>(shape[d].value));
-  }
-  return true;
-}
-
 void append_layout(std::string& text, std::span<const Dim> shape, std::span<const Dim> stride) {
-  if (is_dense(shape, stride, [](std::size_t i) { return i; })) return;
+  if (is_dense(shape, stride)) return;
   std::array<std::uint8_t, 256> buffer;  // a rank fits into a byte
   const std::span order = std::span(buffer).first(shape.size());
   bool expanded = false;

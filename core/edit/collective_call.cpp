@@ -61,14 +61,7 @@ Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start) {
 }
 
 bool is_dense(const Graph& graph, const Tensor& tensor) {
-  if (!tensor.has(Tensor::has_stride)) return false;
-  const auto shape = graph.shape(tensor), stride = graph.stride(tensor);
-  std::int64_t step = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    if (shape[i].value != 1 && stride[i].value != step) return false;
-    step *= shape[i].value;
-  }
-  return true;
+  return tensor.has(Tensor::has_stride) && is_dense(graph.shape(tensor), graph.stride(tensor));
 }
 
 TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,

@@ -3,8 +3,11 @@
 // Derives storages for graphs that lack them. Text captures and literals describe each tensor, but
 // not the tensor that it is a view of; that follows from the operator's schema.
 
+#include <functional>
+#include <span>
 #include <vector>
 
+#include "core/base/checked.h"
 #include "core/graph/graph.h"
 
 namespace jointer {
@@ -39,6 +42,22 @@ class StorageDeriver {
 // minimum size of the storage. 0 for a tensor without elements.
 std::int64_t storage_extent(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                             DType dtype);
+
+// True if the tensor is dense with its dimensions in the order `order`, slowest first; row-major by
+// default. A tensor without elements is dense.
+template <class Order = std::identity>
+bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride, Order order = {}) {
+  bool fits = true;
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const std::size_t d = order(i);
+    if (shape[d].value == 0) return true;
+    if (shape[d].value == 1) continue;
+    fits = fits && stride[d].value == step;
+    step = saturating_mul(step, shape[d].value);
+  }
+  return fits;
+}
 
 // The strides of a dense row-major tensor.
 std::vector<Dim> contiguous_strides(std::span<const Dim> shape);

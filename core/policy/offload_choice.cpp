@@ -19,24 +19,12 @@
 #include <unordered_set>
 
 #include "core/graph/memory_policy.h"
+#include "core/graph/storages.h"
 
 namespace jointer {
 namespace {
 
 constexpr std::int64_t kMinBytes = 4096;
-
-bool is_dense(const Graph& graph, const Tensor& t) {
-  const auto shape = graph.shape(t), stride = graph.stride(t);
-  if (std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d.value == 0; }))
-    return true;
-  std::int64_t expected = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    if (shape[i].value == 1) continue;
-    if (stride[i].value != expected) return false;
-    expected *= shape[i].value;
-  }
-  return true;
-}
 
 class Chooser {
  public:
@@ -47,7 +35,9 @@ class Chooser {
     const Node& n = graph_.node(id);
     const OperatorInfo& op = graph_.op(n);
     const Tensor* t = graph_.single_tensor(n);
-    if (t == nullptr || !is_dense(graph_, *t) || graph_.bytes(*t) < kMinBytes) return false;
+    if (t == nullptr || !is_dense(graph_.shape(*t), graph_.stride(*t)) ||
+        graph_.bytes(*t) < kMinBytes)
+      return false;
     if (!op.is_getitem && (is_offload_view(graph_, id) || op.space() == "_c10d_functional"))
       return false;
     const MemoryPolicy policy = plan_.policy(id);

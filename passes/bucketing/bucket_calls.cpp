@@ -124,14 +124,7 @@ std::int64_t product(const Sizes& sizes) {
 }
 
 bool is_contiguous(const Graph& graph, const Tensor& t) {
-  if (!t.has(Tensor::has_stride)) return true;
-  Sizes shape;
-  for (const Dim& size : graph.shape(t)) shape.push_back(size.value);
-  const Sizes dense = contiguous_strides(shape);
-  const auto stride = graph.stride(t);
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    if (shape[i] != 1 && stride[i].value != dense[i]) return false;
-  return true;
+  return !t.has(Tensor::has_stride) || is_dense(graph.shape(t), graph.stride(t));
 }
 
 // The strides of a view with a different shape and the same number of elements; std::nullopt if no
