@@ -56,10 +56,17 @@ std::span<const Value> Graph::children(const Value& value) const {
   return std::span(values_).subspan(value.index, value.count);
 }
 
+const Argument* Graph::member(const Argument& dict, std::string_view key) const {
+  if (dict.kind != Argument::Kind::dict) return nullptr;
+  const auto pairs = children(dict);
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+    if (pairs[i].kind == Argument::Kind::string && text(pairs[i].text()) == key)
+      return &pairs[i + 1];
+  return nullptr;
+}
+
 const Argument* Graph::argument(const Node& node, std::string_view name) const {
-  const auto keywords = children(node.kwargs);
-  for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
-    if (text(keywords[i].text()) == name) return &keywords[i + 1];
+  if (const Argument* keyword = member(node.kwargs, name)) return keyword;
   const int index = op(node).argument_index(name);
   const auto positional = args(node);
   if (index < 0 || static_cast<std::size_t>(index) >= positional.size()) return nullptr;

@@ -80,6 +80,8 @@ class Graph {
   [[nodiscard]] std::span<const Argument> args(const Node& node) const {
     return children(node.args);
   }
+  // The value of a dict's string key; null if there is none.
+  [[nodiscard]] const Argument* member(const Argument& dict, std::string_view key) const;
   // The argument that the schema calls `name`, whether passed by keyword or by position. Null if it
   // is not passed.
   [[nodiscard]] const Argument* argument(const Node& node, std::string_view name) const;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/checked.h"
-
 namespace jointer {
 
 std::int64_t storage_extent(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
@@ -55,11 +53,9 @@ StorageId StorageDeriver::storage_of(const OperatorInfo& op, const Argument& arg
 StorageId StorageDeriver::shared_storage(const OperatorInfo& op, const Argument& args,
                                          const Argument& kwargs, std::size_t output) const {
   const auto positional = graph_.children(args);
-  const auto keywords = graph_.children(kwargs);
   const auto given = [&](std::size_t index) -> StorageId {
-    for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
-      if (graph_.text(keywords[i].text()) == op.arguments[index].name)
-        return first_storage(keywords[i + 1]);
+    if (const Argument* keyword = graph_.member(kwargs, op.arguments[index].name))
+      return first_storage(*keyword);
     return index < positional.size() ? first_storage(positional[index]) : StorageId{};
   };
 

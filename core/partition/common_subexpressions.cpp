@@ -125,33 +125,25 @@ class Merger {
       if (node.kind != NodeKind::call) continue;
       const std::string_view target = graph_.target(node);
       if (target == "auto_functionalized_v2") {
-        if (const Argument* bases = keyword(node.kwargs, "_all_bases")) mark(mark, *bases);
+        if (const Argument* bases = graph_.member(node.kwargs, "_all_bases")) mark(mark, *bases);
       } else if (target == "auto_functionalized") {
         const auto args = graph_.args(node);
         if (args.empty() || args.front().kind != ArgumentKind::op) continue;
         const OperatorInfo op = describe_operator(graph_.text(args.front().text()));
         for (const SchemaArgument& argument : op.arguments)
           if (argument.writes)
-            if (const Argument* given = keyword(node.kwargs, argument.name)) mark(mark, *given);
+            if (const Argument* given = graph_.member(node.kwargs, argument.name))
+              mark(mark, *given);
       } else if (target == "triton_kernel_wrapper_functional") {
-        const Argument* cloned = keyword(node.kwargs, "tensors_to_clone");
-        const Argument* given = keyword(node.kwargs, "kwargs");
+        const Argument* cloned = graph_.member(node.kwargs, "tensors_to_clone");
+        const Argument* given = graph_.member(node.kwargs, "kwargs");
         if (cloned == nullptr || given == nullptr) continue;
         for (const Argument& name : graph_.children(*cloned))
           if (name.kind == ArgumentKind::string)
-            if (const Argument* tensor = keyword(*given, graph_.text(name.text())))
+            if (const Argument* tensor = graph_.member(*given, graph_.text(name.text())))
               mark(mark, *tensor);
       }
     }
-  }
-
-  [[nodiscard]] const Argument* keyword(const Argument& dict, std::string_view name) const {
-    if (dict.kind != ArgumentKind::dict) return nullptr;
-    const auto pairs = graph_.children(dict);
-    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-      if (pairs[i].kind == ArgumentKind::string && graph_.text(pairs[i].text()) == name)
-        return &pairs[i + 1];
-    return nullptr;
   }
 
   bool writes(NodeId id) {

@@ -7,14 +7,6 @@ namespace {
 
 constexpr std::string_view kTriton = "triton_kernel_wrapper_functional";
 
-const Argument* member(const Graph& graph, const Argument& dict, std::string_view key) {
-  const auto children = graph.children(dict);
-  for (std::size_t i = 0; i + 1 < children.size(); i += 2)
-    if (children[i].kind == Argument::Kind::string && graph.text(children[i].text()) == key)
-      return &children[i + 1];
-  return nullptr;
-}
-
 bool is_or_lists(const Graph& graph, const Argument* argument, NodeId node) {
   if (argument == nullptr) return false;
   if (argument->kind == Argument::Kind::node) return argument->node() == node;
@@ -51,12 +43,12 @@ FusionRules::FusionRules(const Graph& graph)
 bool FusionRules::writes_to(NodeId call, NodeId argument) const {
   const Node& node = graph_.node(call);
   if (graph_.target(node) == kTriton) {
-    const Argument* names = member(graph_, node.kwargs, "tensors_to_clone");
-    const Argument* given = member(graph_, node.kwargs, "kwargs");
+    const Argument* names = graph_.member(node.kwargs, "tensors_to_clone");
+    const Argument* given = graph_.member(node.kwargs, "kwargs");
     if (names == nullptr || given == nullptr) return false;
     return std::ranges::any_of(graph_.children(*names), [&](const Argument& name) {
       if (name.kind != Argument::Kind::string) return false;
-      const Argument* value = member(graph_, *given, graph_.text(name.text()));
+      const Argument* value = graph_.member(*given, graph_.text(name.text()));
       return value != nullptr && value->kind == Argument::Kind::node && value->node() == argument;
     });
   }
@@ -65,7 +57,7 @@ bool FusionRules::writes_to(NodeId call, NodeId argument) const {
   const OperatorInfo op = describe_operator(graph_.text(args.front().text()));
   return std::ranges::any_of(op.arguments, [&](const SchemaArgument& written) {
     return written.writes &&
-           is_or_lists(graph_, member(graph_, node.kwargs, written.name), argument);
+           is_or_lists(graph_, graph_.member(node.kwargs, written.name), argument);
   });
 }
 

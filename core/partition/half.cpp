@@ -28,15 +28,10 @@ NodeId input_behind(const Graph& graph, NodeId id) {
       args[1].kind != Argument::Kind::string)
     return {};
   const Node& call = graph.node(args[0].node());
-  const auto keywords = graph.children(call.kwargs);
-  for (std::size_t i = 0; i + 1 < keywords.size(); i += 2) {
-    if (graph.text(keywords[i].text()) != "kwargs") continue;
-    const auto given = graph.children(keywords[i + 1]);
-    for (std::size_t j = 0; j + 1 < given.size(); j += 2)
-      if (given[j].text() == args[1].text() && given[j + 1].kind == Argument::Kind::node)
-        return given[j + 1].node();
-  }
-  return {};
+  const Argument* given = graph.member(call.kwargs, "kwargs");
+  const Argument* input =
+      given == nullptr ? nullptr : graph.member(*given, graph.text(args[1].text()));
+  return input != nullptr && input->kind == Argument::Kind::node ? input->node() : NodeId{};
 }
 
 }  // namespace

@@ -114,10 +114,7 @@ std::string PairMatches::generator_number(NodeId id) const {
 
 Result<void> PairMatches::add_generator_call(NodeId id) {
   const Node& n = pair_.node(id);
-  const Argument* state = nullptr;
-  const auto named = pair_.children(n.kwargs);
-  for (std::size_t i = 0; i + 1 < named.size(); i += 2)
-    if (pair_.text(named[i].text()) == kStateKeyword) state = &named[i + 1];
+  const Argument* state = pair_.member(n.kwargs, kStateKeyword);
   const NodeId generator =
       state != nullptr && state->kind == Argument::Kind::node ? state->node() : NodeId{};
   const std::string number = generator ? generator_number(generator) : std::string();

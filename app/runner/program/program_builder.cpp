@@ -319,10 +319,9 @@ Result<void> ProgramBuilder::add_random_call(NodeId id, const Node& node) {
     return input_error("{} does not name the operator that it runs", target);
   Instruction instruction{.kind = Instruction::Kind::random_call};
   instruction.saves_state = target == "run_and_save_rng_state";
-  const Argument* state = by_generator ? nullptr : at == 1 ? &args[0] : nullptr;
-  const std::span<const Argument> keywords = graph_.children(node.kwargs);
-  for (std::size_t i = 0; by_generator && i + 1 < keywords.size(); i += 2)
-    if (graph_.text(keywords[i].text()) == "rng_state") state = &keywords[i + 1];
+  const Argument* state = by_generator ? graph_.member(node.kwargs, "rng_state")
+                          : at == 1    ? &args[0]
+                                       : nullptr;
   if (state != nullptr && state->kind == Argument::Kind::node)
     instruction.state = slots_[state->node().index()];
   else if (!instruction.saves_state)
