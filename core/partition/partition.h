@@ -4,8 +4,11 @@
 // the reasons. The tops of min_cut.cpp and default_partition.cpp describe the algorithms and their
 // sources.
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -18,6 +21,12 @@ namespace jointer {
 enum class Partitioner : std::uint8_t { min_cut, default_partition };
 
 enum class KnapsackSolver : std::uint8_t { dp, greedy, sliding_hirschberg, knee_point };
+inline constexpr std::array kKnapsackSolvers{KnapsackSolver::dp, KnapsackSolver::greedy,
+                                             KnapsackSolver::sliding_hirschberg,
+                                             KnapsackSolver::knee_point};
+std::string_view to_string(KnapsackSolver solver);
+std::optional<KnapsackSolver> parse_knapsack_solver(std::string_view name);
+std::vector<std::string> knapsack_solver_names();
 
 // Except for greedy, torch's solvers round weights to 1/10000, so the values that they save can
 // exceed the budget.

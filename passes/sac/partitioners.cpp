@@ -63,13 +63,6 @@ PassInfo info_of(std::string name, std::string summary, std::vector<Parameter> p
           .is_idempotent = false};
 }
 
-KnapsackSolver solver_of(const std::string& name) {
-  if (name == "greedy") return KnapsackSolver::greedy;
-  if (name == "sliding_hirschberg") return KnapsackSolver::sliding_hirschberg;
-  if (name == "knee_point") return KnapsackSolver::knee_point;
-  return KnapsackSolver::dp;
-}
-
 }  // namespace
 
 Pass min_cut_partition_pass() {
@@ -121,15 +114,15 @@ Pass knapsack_budget_pass() {
                           "Splits a joint graph within an activation budget, saving the values "
                           "that cost the most to recompute.",
                           {std::move(budget),
-                           choice("solver", {"dp", "greedy", "sliding_hirschberg", "knee_point"},
-                                  "dp", "The knapsack solver that decides what to save."),
+                           choice("solver", knapsack_solver_names(), "dp",
+                                  "The knapsack solver that decides what to save."),
                            flag("strict", false,
                                 "Stay within the budget even if torch's rounding would exceed it."),
                            ignore_tags()}),
           .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
             PartitionOptions options;
             options.activation_budget = arguments.number("budget");
-            options.solver = solver_of(arguments.text("solver"));
+            options.solver = *parse_knapsack_solver(arguments.text("solver"));
             options.rounding =
                 arguments.boolean("strict") ? BudgetRounding::within : BudgetRounding::torch;
             options.ignore_tags = arguments.boolean("ignore_tags");

@@ -116,7 +116,7 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
       command.add_option("--solver", options.solver,
                          "With --budget, --slower or --pareto: torch's algorithm for meeting an "
                          "activation budget"),
-      {"dp", "greedy", "sliding_hirschberg", "knee_point"});
+      knapsack_solver_names());
   command.add_flag("--strict-budget", options.strict_budget,
                    "With --budget, --slower or --pareto: never exceed the activation budget, even "
                    "by torch's rounding");

@@ -10,8 +10,6 @@ namespace jointer::views {
 namespace {
 
 constexpr std::array kPartitioners{Partitioner::min_cut, Partitioner::default_partition};
-constexpr std::array kSolvers{KnapsackSolver::dp, KnapsackSolver::greedy,
-                              KnapsackSolver::sliding_hirschberg, KnapsackSolver::knee_point};
 
 std::string_view pass_name(Partitioner partitioner) {
   return partitioner == Partitioner::min_cut ? "min_cut_partition" : "default_partition";
@@ -39,32 +37,15 @@ bool take_parameter(SolveSettings& settings, std::string_view key, std::string_v
     return error == std::errc() && end == value.data() + value.size() && budget >= 0 && budget <= 1;
   }
   if (key != "solver") return false;
-  for (const KnapsackSolver solver : kSolvers) {
-    if (to_string(solver) != value) continue;
-    settings.solver = solver;
-    return true;
-  }
-  return false;
+  const auto solver = parse_knapsack_solver(value);
+  settings.solver = solver.value_or(settings.solver);
+  return solver.has_value();
 }
 
 }  // namespace
 
 std::string_view to_string(Partitioner partitioner) {
   return partitioner == Partitioner::min_cut ? "min_cut" : "default";
-}
-
-std::string_view to_string(KnapsackSolver solver) {
-  switch (solver) {
-    case KnapsackSolver::dp:
-      return "dp";
-    case KnapsackSolver::greedy:
-      return "greedy";
-    case KnapsackSolver::sliding_hirschberg:
-      return "sliding_hirschberg";
-    case KnapsackSolver::knee_point:
-      break;
-  }
-  return "knee_point";
 }
 
 PartitionOptions options_of(const SolveSettings& settings) {

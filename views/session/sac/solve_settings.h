@@ -31,7 +31,6 @@ std::string solve_text(const SolveSettings& settings);
 // Display text: "min_cut, activation budget 0.5, tags ignored".
 std::string describe(const SolveSettings& settings);
 std::string_view to_string(Partitioner partitioner);
-std::string_view to_string(KnapsackSolver solver);
 
 // The settings of the partitioner at the end of `by`; nullopt if there is none, or if a parameter is
 // invalid.
