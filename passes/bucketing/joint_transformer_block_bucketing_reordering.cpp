@@ -43,6 +43,8 @@
 
 #include "passes/bucketing/joint_transformer_block_bucketing_reordering.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -511,21 +513,15 @@ class BlockBucketing {
 
   // --- Reasons ---
 
-  [[nodiscard]] std::string block_name(std::uint32_t entry) const {
-    std::string name;
-    for (const std::string& path : plan_[entry])
-      name += fmt::format("{}{}", name.empty() ? "" : ", ", path);
-    return name;
-  }
-
   void decide_merged(const BucketCalls& calls, const std::vector<BucketMember>& members,
                      std::uint32_t entry, bool backward) {
     const NodeId start = calls.start;
-    const std::string where = fmt::format(
-        "{} of {}{}", to_string(graph_.op(graph_.node(start)).collective), block_name(entry),
-        !options_.by_direction ? ""
-        : backward             ? " in the backward"
-                               : " in the forward");
+    const std::string where =
+        fmt::format("{} of {}{}", to_string(graph_.op(graph_.node(start)).collective),
+                    fmt::join(plan_[entry], ", "),
+                    !options_.by_direction ? ""
+                    : backward             ? " in the backward"
+                                           : " in the forward");
     context_.decide(graph_, start, "bucket",
                     fmt::format("Bucket of {}: {}, {}.", members.size(), where,
                                 format_bytes(graph_.output_bytes(graph_.node(start)))));
@@ -623,7 +619,7 @@ Result<void> run_joint_transformer_block_bucketing_reordering(Graph& graph,
     }
     BlockBucketOptions options;
     std::map<std::string, std::size_t>& order = options.module_order;
-    if (arguments.is_given("fsdp_param_module_order")) {
+    if (arguments.has_value("fsdp_param_module_order")) {
       JOINTER_TRY(order, given_module_order(graph, modules, arguments));
     } else {
       order = find_module_order(graph, modules);

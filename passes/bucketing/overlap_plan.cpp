@@ -128,13 +128,6 @@ class Builder {
     for (Place p = 0; p < places.size(); ++p) places[p] = p;
     return places;
   }
-  [[nodiscard]] std::vector<Place> schedule_order() const {
-    std::vector<Place> places;
-    for (Place p = 0; p < from_.leading; ++p) places.push_back(p);
-    for (const Place p : plan_.schedule.order)
-      if (p >= from_.leading) places.push_back(p);
-    return places;
-  }
 
   // The nodes at `places`, with the new nodes inserted.
   [[nodiscard]] std::vector<NodeId> half_order(const std::vector<Place>& places,
@@ -171,7 +164,8 @@ class Builder {
     for (const auto& [place, before] : plan_.bucketing.dependencies)
       if (stands_for_[place] != stands_for_[before])
         edges.push_back({.before = stands_for_[before], .after = stands_for_[place]});
-    const std::vector<NodeId> wanted = with_other_half(from_, half_order(schedule_order(), false));
+    const std::vector<NodeId> wanted =
+        with_other_half(from_, half_order(schedule_order(from_, plan_), false));
     JOINTER_TRY(std::vector<NodeId> order, stable_order(graph_, dependencies, wanted, edges));
     graph_.set_order(std::move(order));
     return {};
@@ -188,6 +182,14 @@ class Builder {
 };
 
 }  // namespace
+
+std::vector<Place> schedule_order(const OverlapGraph& graph, const OverlapPlan& plan) {
+  std::vector<Place> places;
+  for (Place p = 0; p < graph.leading; ++p) places.push_back(p);
+  for (const Place p : plan.schedule.order)
+    if (p >= graph.leading) places.push_back(p);
+  return places;
+}
 
 std::vector<NodeId> with_other_half(const OverlapGraph& from, const std::vector<NodeId>& half) {
   std::vector<NodeId> whole;

@@ -43,7 +43,9 @@ class TorchBuilder {
         graph_(*from.graph) {}
 
   Result<PlannedGraph> run() {
-    graph_.set_order(with_other_half(from_, schedule_order()));
+    std::vector<NodeId> half;
+    for (const Place p : schedule_order(from_, plan_)) half.push_back(from_.nodes[p]);
+    graph_.set_order(with_other_half(from_, half));
     JOINTER_CHECK(merge());
     std::vector<NodeId> list(graph_.order().begin(), graph_.order().end());
     if (merged_.empty()) {
@@ -129,13 +131,6 @@ class TorchBuilder {
                                                       : calls.start);
   }
 
-  [[nodiscard]] std::vector<NodeId> schedule_order() const {
-    std::vector<NodeId> half;
-    for (Place p = 0; p < from_.leading; ++p) half.push_back(from_.nodes[p]);
-    for (const Place p : plan_.schedule.order)
-      if (p >= from_.leading) half.push_back(from_.nodes[p]);
-    return half;
-  }
   [[nodiscard]] std::vector<NodeId> program_order() const {
     std::vector<std::vector<std::size_t>> behind(from_.size());
     for (std::size_t i = 0; i < merged_.size(); ++i) behind[merged_[i].behind].push_back(i);

@@ -29,6 +29,8 @@
 
 #include "passes/bucketing/transformer_block_bucketing.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 
@@ -258,8 +260,10 @@ class OldBlockBucketing {
         if (group.size() == 1)
           context_.decide(
               result, half_.nodes[half_.collectives[c].start], "alone",
-              fmt::format("No other collective of its kind, group and dtype in {} can join it.",
-                          name_of(entries_[half_.nodes[half_.collectives[c].start].index()])));
+              fmt::format(
+                  "No other collective of its kind, group and dtype in {} can join it.",
+                  fmt::join(modules_[entries_[half_.nodes[half_.collectives[c].start].index()]],
+                            ", ")));
       }
     for (Number c = 0; c < half_.collectives.size(); ++c)
       if (!is_ours[c])
@@ -282,13 +286,6 @@ class OldBlockBucketing {
 
   [[nodiscard]] bool is_fsdp(NodeId start) const {
     return is_fsdp_all_gather(graph_, start) || is_fsdp_reduce_scatter(graph_, users_, start);
-  }
-
-  [[nodiscard]] std::string name_of(std::uint32_t entry) const {
-    std::string name;
-    for (const std::string& path : modules_[entry])
-      name += fmt::format("{}{}", name.empty() ? "" : ", ", path);
-    return name;
   }
 
   const Graph& graph_;
