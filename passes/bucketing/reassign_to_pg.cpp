@@ -84,11 +84,9 @@ void reassign(Graph& graph, StringId source, std::string_view suffix, PassContex
 }
 
 Result<void> run_reassign_to_pg(Graph& graph, const Arguments& arguments, PassContext& context) {
-  const std::string& suffix = arguments.text("suffix");
-  if (suffix.empty())
-    return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
+  JOINTER_TRY(const std::string suffix, twin_suffix(arguments));
   std::vector<StringId> sources;
-  if (arguments.is_given("group")) {
+  if (arguments.has_value("group")) {
     JOINTER_TRY(sources, groups_called(graph, "group", arguments.text("group")));
   } else {
     sources = fsdp_groups(graph, true);
@@ -101,9 +99,7 @@ Result<void> run_reassign_to_pg(Graph& graph, const Arguments& arguments, PassCo
 }
 
 Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& context) {
-  const std::string& suffix = arguments.text("suffix");
-  if (suffix.empty())
-    return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
+  JOINTER_TRY(const std::string suffix, twin_suffix(arguments));
   std::vector<StringId> sources = fsdp_groups(graph, false);
   // Do not create twins of twins.
   const bool has_twins =

@@ -45,9 +45,7 @@ bool counts(const Graph& graph, const Node& n) {
 
 Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& arguments,
                                           PassContext& context) {
-  const std::string& suffix = arguments.text("suffix");
-  if (suffix.empty())
-    return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
+  JOINTER_TRY(const std::string suffix, twin_suffix(arguments));
   std::map<std::pair<PartId, std::string>, Uses> groups;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);

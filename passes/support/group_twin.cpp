@@ -42,6 +42,13 @@ void provide_twin(Graph& graph, PartId part, GroupId of, StringId twin, std::str
 
 }  // namespace
 
+Result<std::string> twin_suffix(const Arguments& arguments) {
+  std::string suffix = arguments.text("suffix");
+  if (suffix.empty())
+    return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
+  return suffix;
+}
+
 void move_to_twin(Graph& graph, NodeId start, StringId twin, std::string_view suffix) {
   const Node& n = graph.node(start);
   if (const GroupId group = n.group) provide_twin(graph, n.part, group, twin, suffix);
