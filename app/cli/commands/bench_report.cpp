@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "core/base/counted.h"
@@ -31,10 +32,6 @@ std::string difference(std::int64_t measured, std::int64_t predicted) {
   constexpr double kManyTimes = 10;
   if (part + 1 >= kManyTimes) return format_significant(part + 1) + " times";
   return fmt::format("{}{}", part < 0 ? '-' : '+', format_percent(std::abs(part)));
-}
-
-std::string signed_bytes(std::int64_t bytes) {
-  return (bytes < 0 ? "-" : "+") + format_bytes(std::abs(bytes));
 }
 
 // Adds how long kernels ran during a step, from a profiled run on a GPU.
@@ -164,23 +161,24 @@ std::string blocks_text(const PeakExplanation& explained) {
 std::string explanation(const RankResult& rank, const Graph& graph, const Analysis& analysis) {
   const PeakExplanation e = explain_peak(graph, analysis.memory, *rank.measured);
   if (e.difference == 0 && e.operators.empty() && e.blocks.empty()) return {};
-  std::string text =
-      fmt::format("\npeak of rank {}: {}\n", rank.rank,
-                  e.difference == 0 ? "as estimated"
-                                    : signed_bytes(e.difference) + " relative to the estimate");
+  std::string text = fmt::format(
+      "\npeak of rank {}: {}\n", rank.rank,
+      e.difference == 0 ? "as estimated"
+                        : signed_text(e.difference, format_bytes) + " relative to the estimate");
   Table parts({{"", right}, {"", left}});
   if (e.scratch != 0)
-    parts.add({signed_bytes(e.scratch),
+    parts.add({signed_text(e.scratch, format_bytes),
                fmt::format("scratch memory that calls allocated and released{}",
                            e.peak_node ? fmt::format(", at {}", graph.name(e.peak_node)) : "")});
   if (e.held != 0)
-    parts.add({signed_bytes(e.held),
+    parts.add({signed_text(e.held, format_bytes),
                e.blocks.empty() ? "held by the graph's tensors"
                                 : "held by the graph's tensors and allocated in compiled code"});
   if (e.rounding != 0)
-    parts.add({signed_bytes(e.rounding), "allocator blocks that are larger than requested"});
+    parts.add(
+        {signed_text(e.rounding, format_bytes), "allocator blocks that are larger than requested"});
   if (e.first_difference != 0)
-    parts.add({signed_bytes(e.first_difference),
+    parts.add({signed_text(e.first_difference, format_bytes),
                e.first_different
                    ? fmt::format("first difference, at {}", graph.name(e.first_different))
                    : std::string("difference from the start")});

@@ -49,6 +49,10 @@ Json to_json(const Figures& a, const Figures& b) {
   return json;
 }
 
+std::string signed_text(std::int64_t change, std::string (*format)(std::int64_t)) {
+  return (change < 0 ? "" : "+") + format(change);
+}
+
 ComparedFigures::ComparedFigures(const std::string& first, const std::string& second)
     : table_({{"", Table::Align::left},
               {first, Table::Align::right},
@@ -59,8 +63,7 @@ void ComparedFigures::add(const char* name, std::int64_t before, std::int64_t af
                           std::string (*format)(std::int64_t)) {
   std::string change = "none";
   if (before != after) {
-    change = fmt::format("{}{}", after > before ? "+" : "-",
-                         format(after > before ? after - before : before - after));
+    change = signed_text(after - before, format);
     if (before > 0)
       change += fmt::format(
           " ({:+.1f}%)", 100.0 * static_cast<double>(after - before) / static_cast<double>(before));

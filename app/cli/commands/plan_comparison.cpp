@@ -79,16 +79,13 @@ Json groups_json(const PlanDifference& difference, PlanGrouping grouping) {
   return rows;
 }
 
-// "+14.2 GiB", "-3.1 GiB"; empty for zero.
-std::string signed_text(std::int64_t change, std::string (*format)(std::int64_t)) {
-  if (change == 0) return {};
-  return (change > 0 ? "+" : "") + format(change);
-}
-
+// Without zeros.
 std::vector<std::string> amount_cells(const PlanAmounts& change) {
-  return {signed_text(change.saved_bytes, format_bytes),
-          signed_text(change.offloaded_bytes, format_bytes),
-          signed_text(change.recompute_ns, format_ns)};
+  const auto cell = [](std::int64_t amount, std::string (*format)(std::int64_t)) {
+    return amount == 0 ? std::string() : signed_text(amount, format);
+  };
+  return {cell(change.saved_bytes, format_bytes), cell(change.offloaded_bytes, format_bytes),
+          cell(change.recompute_ns, format_ns)};
 }
 
 constexpr const char *kSaved = "saved", *kHost = "on the host", *kTime = "recomputed";
