@@ -27,11 +27,11 @@ Result<std::unique_ptr<BudgetPlans>> BudgetPlans::make(Graph joint, PartitionOpt
   return made;
 }
 
-Result<std::unique_ptr<BudgetPlans>> BudgetPlans::of_step(const PlanWhatIf& what_if,
+Result<std::unique_ptr<BudgetPlans>> BudgetPlans::of_step(Graph step, const PlanWhatIf& what_if,
                                                           PartitionOptions options) {
-  JOINTER_TRY(StepBudget step, StepBudget::make(what_if.state().graph, what_if, options));
+  if (options.ignore_tags) drop_tags(step);
   std::unique_ptr<BudgetPlans> made(new BudgetPlans(Graph(), std::move(options)));
-  made->step_.emplace(std::move(step));
+  JOINTER_TRY(made->step_, StepBudget::make(step, what_if, made->options_));
   return made;
 }
 

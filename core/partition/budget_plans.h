@@ -26,9 +26,9 @@ class BudgetPlans {
   // `joint` has the effective tags. `options`: same as for min_cut, but the budget is ignored.
   // Error (usage): same as partition, or the graph has no backward.
   static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
-  // The same for a flat training step, the graph of `what_if`. Honors the tags of the step.
-  // `what_if` must outlive this object. Error (usage): same as StepBudget::make.
-  static Result<std::unique_ptr<BudgetPlans>> of_step(const PlanWhatIf& what_if,
+  // The same for a flat training step, the graph of `what_if`, with the tags of `step`. `what_if`
+  // must outlive this object. Error (usage): same as StepBudget::make.
+  static Result<std::unique_ptr<BudgetPlans>> of_step(Graph step, const PlanWhatIf& what_if,
                                                       PartitionOptions options);
   BudgetPlans(const BudgetPlans&) = delete;
   BudgetPlans& operator=(const BudgetPlans&) = delete;

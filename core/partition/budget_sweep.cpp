@@ -17,8 +17,6 @@
 #include <cmath>
 #include <optional>
 
-#include "core/partition/cut_preparation.h"
-
 namespace jointer {
 namespace {
 
@@ -37,10 +35,6 @@ struct BudgetSweep::Gap {
   std::optional<std::size_t> low_point, high_point;
 };
 
-BudgetSweep::BudgetSweep(const Graph& joint, const PlanWhatIf& what_if,
-                         const ParetoRequest& request)
-    : joint_(joint), what_if_(what_if), request_(request) {}
-
 Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
                                                        const PlanWhatIf& what_if,
                                                        const ParetoRequest& request) {
@@ -50,23 +44,13 @@ Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
                 "activation budgets apply to joint graphs and flat training steps; this graph is "
                 "of kind {}",
                 joint.is_pair() ? "pair" : to_string(kind));
-  std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(joint, what_if, request));
-  if (request.partition.ignore_tags) drop_tags(sweep->joint_);
-  if (kind == CaptureKind::train_step) {
-    JOINTER_TRY(sweep->step_budgets_, StepBudget::make(sweep->joint_, what_if, request.partition));
-    return sweep;
-  }
-  JOINTER_CHECK(check_functional(sweep->joint_));
   const Watcher& watcher = request.partition.watcher;
   JOINTER_CHECK(watcher.at(0));
-  std::vector<TagSource> tags = prepare_for_cut(sweep->joint_);
+  std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(what_if, request));
+  JOINTER_TRY(sweep->plans_, kind == CaptureKind::train_step
+                                 ? BudgetPlans::of_step(joint, what_if, request.partition)
+                                 : BudgetPlans::make(joint, request.partition));
   JOINTER_CHECK(watcher.at(0.02));
-  JOINTER_TRY(sweep->parts_, find_joint_parts(sweep->joint_));
-  if (!sweep->parts_.any_backward())
-    return fail(Error::Kind::usage, "the graph has no backward, so there is nothing to save");
-  sweep->problem_ = std::make_unique<MinCut>(sweep->joint_, sweep->parts_, std::move(tags));
-  sweep->budgets_ = std::make_unique<ActivationBudget>(sweep->joint_, sweep->parts_,
-                                                       *sweep->problem_, request.partition);
   return sweep;
 }
 
@@ -88,12 +72,6 @@ Result<void> BudgetSweep::add_given() {
   return {};
 }
 
-Result<SavePlan> BudgetSweep::plan(double budget, const Watcher& watcher) {
-  if (step_budgets_) return step_budgets_->plan(budget);
-  JOINTER_TRY(const BudgetedCut chosen, budgets_->choose(budget, watcher));
-  return plan_of(joint_, parts_, chosen.saved);
-}
-
 Result<std::size_t> BudgetSweep::try_budget(double budget) {
   // The number of budgets is not known in advance, so each one advances the progress by less than
   // the one before.
@@ -101,7 +79,7 @@ Result<std::size_t> BudgetSweep::try_budget(double budget) {
   const Watcher& all = request_.partition.watcher;
   JOINTER_CHECK(all.at(0.02 + (kSwept - 0.02) * done));
   ParetoPoint point{.budget = budget, .name = {}, .plan = {}, .figures = {}};
-  JOINTER_TRY(point.plan, plan(budget, {.report = {}, .is_cancelled = all.is_cancelled}));
+  JOINTER_TRY(point.plan, plans_->plan(budget));
   JOINTER_TRY(point.figures, what_if_.figures(point.plan));
   points_.push_back(std::move(point));
   tell(points_.back());

@@ -4,13 +4,11 @@
 // searches within a limit build on these plans.
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/partition/activation_budget.h"
+#include "core/partition/budget_plans.h"
 #include "core/partition/pareto.h"
-#include "core/partition/step_budget.h"
 
 namespace jointer {
 
@@ -35,20 +33,16 @@ class BudgetSweep {
 
  private:
   struct Gap;
-  BudgetSweep(const Graph& joint, const PlanWhatIf& what_if, const ParetoRequest& request);
+  BudgetSweep(const PlanWhatIf& what_if, const ParetoRequest& request)
+      : what_if_(what_if), request_(request) {}
 
   Result<void> add_given();
   // Returns the index of the budget's point. Error (usage): the budget has no legal plan. Error
   // (cancelled): the request's watcher reports that the user has cancelled.
   Result<std::size_t> try_budget(double budget);
-  [[nodiscard]] Result<SavePlan> plan(double budget, const Watcher& watcher);
   void tell(const ParetoPoint& point);
 
-  Graph joint_;
-  JointParts parts_;
-  std::unique_ptr<MinCut> problem_;
-  std::unique_ptr<ActivationBudget> budgets_;  // for a joint graph
-  std::optional<StepBudget> step_budgets_;     // for a flat training step
+  std::unique_ptr<BudgetPlans> plans_;
   const PlanWhatIf& what_if_;
   const ParetoRequest& request_;
   std::vector<ParetoPoint> points_;

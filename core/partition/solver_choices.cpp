@@ -59,7 +59,7 @@ Result<void> SolverComparison::solve_torchs() {
     options.ignore_tags = false;  // `joint` has the tags in effect
     options.watcher = {.report = {}, .is_cancelled = request_.is_cancelled};
     JOINTER_TRY(torchs.plans, what_if_.state().orders.is_flat()
-                                  ? BudgetPlans::of_step(what_if_, options)
+                                  ? BudgetPlans::of_step(what_if_.state().graph, what_if_, options)
                                   : BudgetPlans::make(joint_, options));
     if (request_.budget) {
       torchs.budget = *request_.budget;

@@ -18,7 +18,8 @@ Result<std::unique_ptr<BudgetTrial>> BudgetTrial::make(SnapshotPtr snapshot,
     if (settings.ignore_tags) drop_tags(graph);
     trial->step_ = std::move(graph);
     trial->make_what_if(trial->step_);
-    JOINTER_TRY(trial->plans_, BudgetPlans::of_step(*trial->what_if_, options_of(settings)));
+    JOINTER_TRY(trial->plans_,
+                BudgetPlans::of_step(trial->step_, *trial->what_if_, options_of(settings)));
     return trial;
   }
   JOINTER_TRY(trial->plans_, BudgetPlans::make(std::move(graph), options_of(settings)));
