@@ -123,56 +123,9 @@ Result<void> check_size(std::int64_t capacity, std::size_t rows) {
               capacity);
 }
 
-// The table of the dp solver: for each item and capacity, whether the item changed the best value.
-struct Table {
-  std::vector<std::uint8_t> changed;
-  std::vector<float> best;
-};
-
-Table make_table(const Quantized& q) {
-  const std::size_t columns = static_cast<std::size_t>(q.capacity) + 1;
-  Table table{std::vector<std::uint8_t>(columns * q.size(), 0), std::vector<float>(columns, 0)};
-  std::vector<float> next(columns);
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    const auto weight = static_cast<std::size_t>(q.weights[i]);
-    if (weight >= columns) continue;
-    const std::vector<float>& row = table.best;
-    const float value = q.values[i];
-    std::copy_n(row.begin(), weight, next.begin());
-    if (weight == 0)
-      for (std::size_t j = 0; j < columns; ++j) next[j] = row[j] + value;
-    else
-      for (std::size_t j = weight; j < columns; ++j)
-        next[j] = std::max(row[j], row[j - weight] + value);
-    std::uint8_t* changed = table.changed.data() + i * columns;
-    for (std::size_t j = weight; j < columns; ++j) changed[j] = next[j] != row[j] ? 1 : 0;
-    table.best.swap(next);
-  }
-  return table;
-}
-
-KnapsackAnswer way_back(std::span<const std::int64_t> weights,
-                        std::span<const std::uint8_t> changed, std::span<const float> best,
-                        std::size_t capacity) {
-  const std::size_t columns = best.size();
-  KnapsackAnswer answer;
-  answer.value = static_cast<double>(best[capacity]);
-  for (std::size_t i = weights.size(); i-- > 0;) {
-    if (changed[i * columns + capacity] == 0) {
-      answer.recomputed.push_back(i);
-      continue;
-    }
-    answer.saved.push_back(i);
-    capacity -= static_cast<std::size_t>(weights[i]);
-  }
-  std::reverse(answer.saved.begin(), answer.saved.end());
-  return answer;
-}
-
 Result<KnapsackAnswer> solve_dp(const Quantized& q) {
-  JOINTER_CHECK(check_size(q.capacity, q.size()));
-  const Table table = make_table(q);
-  return way_back(q.weights, table.changed, table.best, static_cast<std::size_t>(q.capacity));
+  JOINTER_TRY(const KnapsackTable table, KnapsackTable::make(q.weights, q.values, q.capacity));
+  return table.solve_for(table.capacity());
 }
 
 // Indices by value per weight, largest first; items without weight come first.
@@ -387,20 +340,53 @@ Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, Knap
 Result<KnapsackTable> KnapsackTable::make(const Knapsack& items, double largest) {
   JOINTER_CHECK(check(items, largest));
   Quantized q = quantize(items, largest, false);
-  JOINTER_CHECK(check_size(q.capacity, q.size()));
-  Table table = make_table(q);
-  KnapsackTable made;
-  made.weights_ = std::move(q.weights);
-  made.columns_ = static_cast<std::size_t>(q.capacity) + 1;
-  made.changed_ = std::move(table.changed);
-  made.best_ = std::move(table.best);
+  return make(std::move(q.weights), q.values, q.capacity);
+}
+
+Result<KnapsackTable> KnapsackTable::make(std::vector<std::int64_t> weights,
+                                          std::span<const float> values, std::int64_t capacity) {
+  JOINTER_CHECK(check_size(capacity, weights.size()));
+  const std::size_t columns = static_cast<std::size_t>(capacity) + 1;
+  KnapsackTable made(std::move(weights));
+  made.changed_.assign(columns * values.size(), 0);
+  made.best_.assign(columns, 0);
+  std::vector<float> next(columns);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto weight = static_cast<std::size_t>(made.weights_[i]);
+    if (weight >= columns) continue;
+    const std::vector<float>& row = made.best_;
+    const float value = values[i];
+    std::copy_n(row.begin(), weight, next.begin());
+    if (weight == 0)
+      for (std::size_t j = 0; j < columns; ++j) next[j] = row[j] + value;
+    else
+      for (std::size_t j = weight; j < columns; ++j)
+        next[j] = std::max(row[j], row[j - weight] + value);
+    std::uint8_t* changed = made.changed_.data() + i * columns;
+    for (std::size_t j = weight; j < columns; ++j) changed[j] = next[j] != row[j] ? 1 : 0;
+    made.best_.swap(next);
+  }
   return made;
 }
 
 KnapsackAnswer KnapsackTable::solve(double budget) const {
-  const auto capacity = std::min(static_cast<std::size_t>(quanta(budget)), columns_ - 1);
-  KnapsackAnswer answer = way_back(weights_, changed_, best_, capacity);
+  KnapsackAnswer answer = solve_for(std::min(static_cast<std::size_t>(quanta(budget)), capacity()));
   answer.budget = budget;
+  return answer;
+}
+
+KnapsackAnswer KnapsackTable::solve_for(std::size_t capacity) const {
+  KnapsackAnswer answer;
+  answer.value = static_cast<double>(best_[capacity]);
+  for (std::size_t i = weights_.size(); i-- > 0;) {
+    if (changed_[i * best_.size() + capacity] == 0) {
+      answer.recomputed.push_back(i);
+      continue;
+    }
+    answer.saved.push_back(i);
+    capacity -= static_cast<std::size_t>(weights_[i]);
+  }
+  std::reverse(answer.saved.begin(), answer.saved.end());
   return answer;
 }
 

@@ -43,14 +43,20 @@ class KnapsackTable {
   // number of items times the largest budget in quanta, in time and in bytes.
   static Result<KnapsackTable> make(const Knapsack& items, double largest);
 
+  // The same for weights and capacities in quanta (knapsack.cpp).
+  static Result<KnapsackTable> make(std::vector<std::int64_t> weights,
+                                    std::span<const float> values, std::int64_t capacity);
+
   // `budget` must not exceed `largest`. Returns the same answer as torch's dp_knapsack, with
   // torch's rounding.
   [[nodiscard]] KnapsackAnswer solve(double budget) const;
+  // The answer for a capacity in quanta, at most `capacity`.
+  [[nodiscard]] KnapsackAnswer solve_for(std::size_t capacity) const;
+  [[nodiscard]] std::size_t capacity() const { return best_.size() - 1; }
 
  private:
-  KnapsackTable() = default;
+  explicit KnapsackTable(std::vector<std::int64_t> weights) : weights_(std::move(weights)) {}
   std::vector<std::int64_t> weights_;  // in quanta
-  std::size_t columns_ = 0;            // capacities 0 .. columns - 1
   std::vector<std::uint8_t> changed_;  // by item and capacity: 1 if the item changes the best value
   std::vector<float> best_;            // by capacity: the best value of all items
 };

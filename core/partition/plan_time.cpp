@@ -8,6 +8,31 @@
 #include "core/partition/flat_order.h"
 
 namespace jointer {
+namespace {
+
+// Applies the rules of clocks.h to a call that was just launched. `started` returns the end time of
+// the collective that the call starts, and `awaited` a pointer to that of the collective that it
+// waits for, or null.
+template <class Started, class Awaited>
+void run_call(const TimedCall& call, Clocks& now, std::vector<std::int64_t>& streams,
+              Started started, Awaited awaited) {
+  switch (call.kind) {
+    case TimedCall::Kind::host:
+      break;
+    case TimedCall::Kind::kernel:
+    case TimedCall::Kind::blocking_kernel:
+      now.run_kernel(call);
+      break;
+    case TimedCall::Kind::start:
+      started() = now.start(call.ns, streams[call.stream]);
+      break;
+    case TimedCall::Kind::wait:
+      if (const std::int64_t* end = awaited()) now.wait_until(*end);
+      break;
+  }
+}
+
+}  // namespace
 
 struct PlanTime::Run {
   const PairOrder& order;
@@ -75,24 +100,13 @@ std::int64_t PlanTime::device_ns(std::span<const Place> calls) const {
   Clocks now;
   std::vector<std::int64_t> streams(streams_, 0), ends(orders_.size(), 0);
   const std::vector<std::uint8_t> given(orders_.size(), 0);
-  for (const Place p : calls) {
-    const TimedCall& call = calls_[p];
-    switch (call.kind) {
-      case TimedCall::Kind::host:
-        break;
-      case TimedCall::Kind::kernel:
-      case TimedCall::Kind::blocking_kernel:
-        now.run_kernel(call);
-        break;
-      case TimedCall::Kind::start:
-        ends[p] = now.start(call.ns, streams[call.stream]);
-        break;
-      case TimedCall::Kind::wait:
-        if (const auto c = orders_.collective_of_wait(p, false, given); c.found)
-          now.wait_until(ends[c.start]);
-        break;
-    }
-  }
+  for (const Place p : calls)
+    run_call(
+        calls_[p], now, streams, [&]() -> std::int64_t& { return ends[p]; },
+        [&] {
+          const auto c = orders_.collective_of_wait(p, false, given);
+          return c.found ? &ends[c.start] : nullptr;
+        });
   return now.compute;
 }
 
@@ -119,21 +133,12 @@ StepTime PlanTime::evaluate_step(const PairOrder& order) const {
     }
     const TimedCall& call = calls_[at.place];
     run.now.launch(call.host_ns);
-    switch (call.kind) {
-      case TimedCall::Kind::host:
-        break;
-      case TimedCall::Kind::kernel:
-      case TimedCall::Kind::blocking_kernel:
-        run.now.run_kernel(call);
-        break;
-      case TimedCall::Kind::start:
-        end_of(at) = run.now.start(call.ns, run.streams[call.stream]);
-        break;
-      case TimedCall::Kind::wait:
-        if (const auto started = flat.collective_of_wait(order, at); started.found)
-          run.now.wait_until(end_of(started.call));
-        break;
-    }
+    run_call(
+        call, run.now, run.streams, [&]() -> std::int64_t& { return end_of(at); },
+        [&] {
+          const auto started = flat.collective_of_wait(order, at);
+          return started.found ? &end_of(started.call) : nullptr;
+        });
   }
   return run.now.drain(run.streams);
 }
@@ -149,28 +154,19 @@ StepTime PlanTime::evaluate(const PairOrder& order) const {
   const auto end_of = [&](Place start, bool backward) -> std::int64_t& {
     return run.ends[(backward ? orders_.size() : 0) + start];
   };
-  const auto run_call = [&](Place p, bool backward) {
+  const auto run_at = [&](Place p, bool backward) {
     const TimedCall& call = calls_[p];
     run.now.launch(call.host_ns);
-    switch (call.kind) {
-      case TimedCall::Kind::host:
-        break;
-      case TimedCall::Kind::kernel:
-      case TimedCall::Kind::blocking_kernel:
-        run.now.run_kernel(call);
-        break;
-      case TimedCall::Kind::start:
-        end_of(p, backward) = run.now.start(call.ns, run.streams[call.stream]);
-        break;
-      case TimedCall::Kind::wait:
-        if (const auto c = orders_.collective_of_wait(p, backward, order.given); c.found)
-          run.now.wait_until(end_of(c.start, c.backward));
-        break;
-    }
+    run_call(
+        call, run.now, run.streams, [&]() -> std::int64_t& { return end_of(p, backward); },
+        [&] {
+          const auto c = orders_.collective_of_wait(p, backward, order.given);
+          return c.found ? &end_of(c.start, c.backward) : nullptr;
+        });
   };
   for (const bool backward : {false, true})
     walk_half(
-        orders_, order, backward, [&](Place p) { run_call(p, backward); },
+        orders_, order, backward, [&](Place p) { run_at(p, backward); },
         [](Place) {},  // reading a part of a call's result takes no time
         [&](const TransferCall& call) { copy(call, run); });
   return run.now.drain(run.streams);
