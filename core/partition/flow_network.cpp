@@ -23,9 +23,9 @@
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
-#include <span>
 
 #include "core/base/checked.h"
+#include "core/base/lists.h"
 
 namespace jointer {
 namespace {
@@ -33,30 +33,17 @@ namespace {
 using Vertex = FlowNetwork::Vertex;
 using Arc = FlowNetwork::Arc;
 
-// The arcs that satisfy a predicate, grouped by start or, if backward, by end.
-class Adjacency {
- public:
-  template <class Chosen>
-  Adjacency(const FlowNetwork& network, bool backward, Chosen chosen)
-      : first_(network.vertex_count() + 1, 0) {
-    for (const Arc& arc : network.arcs())
-      if (chosen(arc)) ++first_[(backward ? arc.to : arc.from) + 1];
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    ends_.resize(first_.back());
-    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-    for (const Arc& arc : network.arcs())
-      if (chosen(arc)) ends_[next[backward ? arc.to : arc.from]++] = backward ? arc.from : arc.to;
-  }
-  [[nodiscard]] std::span<const Vertex> of(Vertex vertex) const {
-    return std::span(ends_).subspan(first_[vertex], first_[vertex + 1] - first_[vertex]);
-  }
+constexpr auto is_infinite = [](const Arc& arc) { return arc.capacity == FlowNetwork::kInfinite; };
 
- private:
-  std::vector<std::uint32_t> first_;
-  std::vector<Vertex> ends_;
-};
+// The ends of the infinite arcs, by start or, if backward, the starts by end.
+Lists<Vertex> infinite_arcs(const FlowNetwork& network, bool backward) {
+  return Lists<Vertex>::of_each(network.vertex_count(), [&](auto emit) {
+    for (const Arc& arc : network.arcs())
+      if (is_infinite(arc)) emit(backward ? arc.to : arc.from, backward ? arc.from : arc.to);
+  });
+}
 
-std::vector<bool> reached(const Adjacency& arcs, Vertex start, std::size_t vertices) {
+std::vector<bool> reached(const Lists<Vertex>& arcs, Vertex start, std::size_t vertices) {
   std::vector<bool> is_reached(vertices, false);
   std::vector<Vertex> pending{start};
   is_reached[start] = true;
@@ -71,8 +58,6 @@ std::vector<bool> reached(const Adjacency& arcs, Vertex start, std::size_t verti
   }
   return is_reached;
 }
-
-constexpr auto is_infinite = [](const Arc& arc) { return arc.capacity == FlowNetwork::kInfinite; };
 
 // The contracted network, and its flow.
 class Residual {
@@ -124,10 +109,9 @@ class Residual {
 }  // namespace
 
 Result<FlowNetwork::Cut> FlowNetwork::minimum_cut() const {
-  const std::vector<bool> with_source =
-      reached(Adjacency(*this, false, is_infinite), kSource, vertices_);
+  const std::vector<bool> with_source = reached(infinite_arcs(*this, false), kSource, vertices_);
   if (with_source[kSink]) return Cut{.capacity = kInfinite, .sink_side = {}};
-  Cut cut{.sink_side = reached(Adjacency(*this, true, is_infinite), kSink, vertices_)};
+  Cut cut{.sink_side = reached(infinite_arcs(*this, true), kSink, vertices_)};
 
   constexpr Vertex kUnnumbered = std::numeric_limits<Vertex>::max();
   std::vector<Vertex> number(vertices_, kUnnumbered);
@@ -170,7 +154,7 @@ Result<FlowNetwork::Cut> FlowNetwork::minimum_cut() const {
 }
 
 std::vector<FlowNetwork::Vertex> FlowNetwork::infinite_path() const {
-  const Adjacency arcs(*this, false, is_infinite);
+  const Lists<Vertex> arcs = infinite_arcs(*this, false);
   constexpr Vertex kUnseen = std::numeric_limits<Vertex>::max();
   std::vector<Vertex> came_from(vertices_, kUnseen), pending{kSource};
   came_from[kSource] = kSource;
