@@ -75,7 +75,6 @@ struct PartitionerLog {
   std::vector<std::string> candidates;
   std::vector<std::size_t> knapsack_saved, knapsack_recomputed;  // indices into `candidates`
   std::vector<std::int64_t> candidate_bytes;
-  std::vector<double> candidate_runtimes;
 };
 // Reads the partitionings in a log or in a `min_cut_information` payload, in the order of the text.
 // Error (input): the text contains no partitioning, or its JSON is invalid (the message gives the

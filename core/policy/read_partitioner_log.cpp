@@ -120,7 +120,6 @@ Result<PartitionerLog> read_payload(std::string_view text) {
     PartitionerLog log;
     log.candidates = texts_of(payload, "Recomputable Banned Nodes Order");
     log.candidate_bytes = numbers_of<std::int64_t>(payload, "Absolute Memories");
-    log.candidate_runtimes = numbers_of<double>(payload, "Knapsack Input Runtimes");
     log.knapsack_saved = numbers_of<std::size_t>(payload, "Knapsack Saved Nodes");
     log.knapsack_recomputed = numbers_of<std::size_t>(payload, "Knapsack Recomputed Nodes");
     for (const auto& indices : {log.knapsack_saved, log.knapsack_recomputed})

@@ -105,7 +105,6 @@ Result<Evaluator::Behind> Evaluator::run_step(const Graph& before, const Pipelin
   if (is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
   auto graph = std::make_shared<Graph>(before);
   PassContext context(options_.context);
-  ++passes_run_;
   if (const auto done = run_guarded(pass, *graph, *arguments, context); !done)
     return failed(done.error());
   return Behind{std::move(graph), {}};

@@ -3,7 +3,6 @@
 // Estimates the results of pipelines on one graph. Pipelines with a common prefix share the work
 // for that prefix, because the most recently used intermediate graphs are kept, up to a limit.
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -43,7 +42,6 @@ class Evaluator {
   Result<Evaluation> evaluate(const Pipeline& pipeline);
   // The graph after the pipeline. Error: the pipeline failed.
   Result<std::shared_ptr<const Graph>> graph_of(const Pipeline& pipeline);
-  [[nodiscard]] std::size_t passes_run() const { return passes_run_; }
 
  private:
   struct Behind {                        // the result of a pipeline
@@ -73,7 +71,6 @@ class Evaluator {
   std::map<std::string, Kept, std::less<>> kept_;  // by the pipeline's text
   std::map<std::string, Evaluation, std::less<>> evaluated_;
   std::uint64_t clock_ = 0;
-  std::atomic<std::size_t> passes_run_ = 0;
 };
 
 }  // namespace jointer

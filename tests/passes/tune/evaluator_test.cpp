@@ -30,6 +30,21 @@ std::unique_ptr<Evaluator> evaluator(const Graph& graph, const PassRegistry& reg
 
 constexpr std::string_view kBeginning = "raise_comms,sink_waits";
 
+// The built-in passes. They count their runs.
+PassRegistry counting_passes(std::size_t& runs) {
+  const PassRegistry built_in = built_in_passes();
+  PassRegistry counting;
+  for (Pass pass : built_in.passes()) {
+    pass.run = [run = pass.run, &runs](Graph& graph, const Arguments& arguments,
+                                       PassContext& context) {
+      ++runs;
+      return run(graph, arguments, context);
+    };
+    EXPECT_TRUE(counting.add(std::move(pass)));
+  }
+  return counting;
+}
+
 TEST(Evaluator, EqualsARunOfThePipeline) {
   const PassRegistry registry = built_in_passes();
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -48,37 +63,41 @@ TEST(Evaluator, EqualsARunOfThePipeline) {
 }
 
 TEST(Evaluator, RunsCommonPrefixesOnce) {
-  const PassRegistry registry = built_in_passes();
+  std::size_t runs = 0;
+  const PassRegistry registry = counting_passes(runs);
   const Graph graph = random_graph(3);
   const auto keeps = evaluator(graph, registry);
   for (const std::string_view more : {"", ",reorder_for_peak_memory", ",raise_comms"})
     ASSERT_TRUE(keeps->evaluate(pipeline(std::string(kBeginning) + std::string(more))));
-  EXPECT_EQ(keeps->passes_run(), 2U + 1U + 1U);
+  EXPECT_EQ(runs, 2U + 1U + 1U);
   ASSERT_TRUE(keeps->evaluate(pipeline(kBeginning)));
-  EXPECT_EQ(keeps->passes_run(), 4U) << "evaluated pipelines are cached";
+  EXPECT_EQ(runs, 4U) << "evaluated pipelines are cached";
 
+  runs = 0;
   const auto forgets = evaluator(graph, registry, 0);
   for (const std::string_view more : {"", ",reorder_for_peak_memory", ",raise_comms"})
     ASSERT_TRUE(forgets->evaluate(pipeline(std::string(kBeginning) + std::string(more))));
-  EXPECT_EQ(forgets->passes_run(), 2U + 3U + 3U);
+  EXPECT_EQ(runs, 2U + 3U + 3U);
 }
 
 // The oldest graph is evicted, and computed again on request.
 TEST(Evaluator, LimitsTheNumberOfKeptGraphs) {
-  const PassRegistry registry = built_in_passes();
+  std::size_t runs = 0;
+  const PassRegistry registry = counting_passes(runs);
   const Graph graph = random_graph(3);
   const auto keeps_one = evaluator(graph, registry, 1);
   ASSERT_TRUE(keeps_one->graph_of(pipeline("raise_comms")));
   ASSERT_TRUE(keeps_one->graph_of(pipeline("sink_waits")));
-  const std::size_t before = keeps_one->passes_run();
+  runs = 0;
   ASSERT_TRUE(keeps_one->graph_of(pipeline("sink_waits")));
-  EXPECT_EQ(keeps_one->passes_run(), before);
+  EXPECT_EQ(runs, 0U);
   ASSERT_TRUE(keeps_one->graph_of(pipeline("raise_comms")));
-  EXPECT_EQ(keeps_one->passes_run(), before + 1);
+  EXPECT_EQ(runs, 1U);
 }
 
 TEST(Evaluator, FailuresAreResults) {
-  const PassRegistry registry = built_in_passes();
+  std::size_t runs = 0;
+  const PassRegistry registry = counting_passes(runs);
   const Graph pair = random_graph(1, {.pair = true});
   const auto of_pair = evaluator(pair, registry);
   for (const std::string_view text : {"apply_sac", "apply_sac,raise_comms"}) {
@@ -91,7 +110,7 @@ TEST(Evaluator, FailuresAreResults) {
     const auto evaluated = of_pair->evaluate(pipeline(text));
     ASSERT_TRUE(evaluated && evaluated->failure) << text;
   }
-  EXPECT_EQ(of_pair->passes_run(), 1U) << "pipelines with a failed prefix fail without a run";
+  EXPECT_EQ(runs, 1U) << "pipelines with a failed prefix fail without a run";
   EXPECT_FALSE(of_pair->graph_of(pipeline("apply_sac")));
 }
 
