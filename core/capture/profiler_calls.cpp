@@ -74,13 +74,6 @@ bool communicates(std::string_view kernel) {
 
 }  // namespace
 
-std::string event_name(const OperatorInfo& op) {
-  const std::string_view packet = op.packet();
-  const auto dot = packet.find('.');
-  if (dot == std::string_view::npos) return std::string(packet);
-  return fmt::format("{}::{}", packet.substr(0, dot), packet.substr(dot + 1));
-}
-
 CallTokens::CallTokens(const Graph& graph, const ProfilerEvents& events)
     : names_(events.names.size()), use_shapes_(events.has_shapes) {
   std::unordered_map<std::string, std::uint32_t> numbers;  // from 1
@@ -94,7 +87,7 @@ CallTokens::CallTokens(const Graph& graph, const ProfilerEvents& events)
     std::uint32_t& by_kind = collectives[static_cast<std::size_t>(op.collective)];
     const bool is_collective = op.collective != CollectiveKind::none;
     std::uint32_t number = is_collective ? by_kind : 0;
-    const std::string name = event_name(op);
+    const std::string name = op.event_name();
     if (number == 0) {
       number = numbers.try_emplace(name, static_cast<std::uint32_t>(without_shapes_.size()))
                    .first->second;

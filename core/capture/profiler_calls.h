@@ -39,9 +39,6 @@ class CallTokens {
   bool use_shapes_;
 };
 
-// Returns the name of the operator's events in a trace: "aten::mm" for aten.mm.default.
-std::string event_name(const OperatorInfo& op);
-
 struct ProfilerCall {
   std::uint32_t event = 0;  // index into ProfilerEvents::events
   std::uint32_t token = 0;

@@ -212,7 +212,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
   std::vector<std::string>& notes = match.measurement.notes;
   std::map<std::string, std::size_t> missing, foreign;
   for (std::size_t i = 0; i < m.tokens.nodes().size(); ++i)
-    if (!m.is_matched(i)) ++missing[event_name(m.graph.op(m.graph.node(m.tokens.nodes()[i])))];
+    if (!m.is_matched(i)) ++missing[m.graph.op(m.graph.node(m.tokens.nodes()[i])).event_name()];
   std::vector<bool> taken(m.calls.calls.size());
   std::int64_t owned_ns = 0;
   for (const Found& found : m.found)

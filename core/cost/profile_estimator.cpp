@@ -18,14 +18,6 @@ bool is_by_size(std::string_view target) {
   return std::find(kTargets.begin(), kTargets.end(), target) != kTargets.end();
 }
 
-// "aten::mm" for aten.mm.default.
-std::string profile_name(const OperatorInfo& op) {
-  const std::string_view packet = op.packet();
-  const auto dot = packet.rfind('.');
-  if (dot == std::string_view::npos) return std::string(packet);
-  return fmt::format("{}::{}", packet.substr(0, dot), packet.substr(dot + 1));
-}
-
 }  // namespace
 
 ProfileEstimator::ProfileEstimator(ProfileData profile, std::string source,
@@ -55,7 +47,7 @@ std::optional<double> ProfileEstimator::profiled_ms(const Graph& graph, NodeId i
                                   nccl_type_name(output->dtype));
   }
   ProfileData::Operator wanted{
-      .name = profile_name(op), .shapes = {}, .strides = {}, .type = std::nullopt};
+      .name = op.event_name(), .shapes = {}, .strides = {}, .type = std::nullopt};
   for (const Argument& argument : graph.args(node)) {
     if (argument.kind != Argument::Kind::node) continue;
     const Tensor* tensor = graph.single_tensor(graph.node(argument.node()));

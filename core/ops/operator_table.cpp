@@ -302,6 +302,12 @@ bool OperatorInfo::may_share_memory() const {
   return std::ranges::any_of(returns, is_shared) || std::ranges::any_of(arguments, is_shared);
 }
 
+std::string OperatorInfo::event_name() const {
+  std::string text(packet());
+  if (const auto dot = text.find('.'); dot != std::string::npos) text.replace(dot, 1, "::");
+  return text;
+}
+
 int OperatorInfo::argument_index(std::string_view argument) const {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i].name == argument) return static_cast<int>(i);

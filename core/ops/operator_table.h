@@ -96,6 +96,8 @@ struct OperatorInfo {
   // The name under which formulas are registered, such as aten.mm for aten.mm.default.
   [[nodiscard]] std::string_view packet() const { return {name.data(), packet_size}; }
   [[nodiscard]] std::string_view space() const { return {name.data(), space_size}; }
+  // The name in a profiler's trace: "aten::mm" for aten.mm.default.
+  [[nodiscard]] std::string event_name() const;
   // The position of an argument in the schema, or -1.
   [[nodiscard]] int argument_index(std::string_view argument) const;
 };
