@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/text_hash.h"
 #include "core/capture/fx_comment.h"
 #include "core/capture/fx_statements.h"
 #include "core/capture/fx_values.h"

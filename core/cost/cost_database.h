@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/text_hash.h"
 #include "core/cost/work_key.h"
-#include "core/graph/symbols.h"
 
 struct sqlite3;
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/text_hash.h"
 
 namespace jointer {
 
@@ -66,14 +67,6 @@ struct SymbolValue {
   std::string name;
   std::int64_t value = 0;
   SymbolSource source = SymbolSource::fallback;
-};
-
-// Enables lookups by string_view in a map with string keys.
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept {
-    return std::hash<std::string_view>{}(text);
-  }
 };
 
 // The values of all symbols. SymbolSource lists the sources in order of precedence, except that
