@@ -56,12 +56,13 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
   }
   if (writes_.empty()) return;
 
-  std::vector<std::vector<Access>> by_node(joint.node_count());
+  std::vector<std::pair<std::uint32_t, Access>> all;
+  std::vector<Access> found;  // of one call
   for (const NodeId id : joint.order()) {
     const Node& node = joint.node(id);
     if (node.kind != NodeKind::call) continue;
     if (only_takes_views(joint, node)) continue;
-    std::vector<Access>& found = by_node[id.index()];
+    found.clear();
     const auto add = [&](std::uint32_t storage, bool writes) {
       if (storage == kNever) return;
       const auto known = std::ranges::find(found, storage, &Access::storage);
@@ -83,20 +84,17 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
     written_arguments(joint, node, written);
     for (const NodeId to : written)
       each_storage(to, [&](std::uint32_t storage) { add(storage, true); });
-    for (const Access& access : found)
+    for (const Access& access : found) {
       if (access.writes) writes_[access.storage].push_back(id);
+      all.emplace_back(id.value(), access);
+    }
   }
-  first_.reserve(by_node.size() + 1);
-  first_.push_back(0);
-  for (const std::vector<Access>& found : by_node) {
-    accesses_.insert(accesses_.end(), found.begin(), found.end());
-    first_.push_back(static_cast<std::uint32_t>(accesses_.size()));
-  }
+  accesses_ = Lists<Access>::of_pairs(all, joint.node_count());
 }
 
 NodeId WriteOrder::next_write(NodeId id, const std::function<bool(NodeId)>& counts) const {
   NodeId first;
-  for (const Access& access : accesses(id)) {
+  for (const Access& access : accesses_.of(id.index())) {
     const auto& writes = writes_[access.storage];
     const auto behind = std::find_if(writes.begin() + access.after, writes.end(),
                                      [&](NodeId write) { return write != id && counts(write); });
@@ -107,7 +105,7 @@ NodeId WriteOrder::next_write(NodeId id, const std::function<bool(NodeId)>& coun
 }
 
 bool WriteOrder::any_before(NodeId id, const std::function<bool(NodeId)>& counts) const {
-  return std::ranges::any_of(accesses(id), [&](const Access& access) {
+  return std::ranges::any_of(accesses_.of(id.index()), [&](const Access& access) {
     const auto& writes = writes_[access.storage];
     return std::any_of(writes.begin(), writes.begin() + access.after, counts);
   });
@@ -127,7 +125,7 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
   std::vector<bool> is_made(writes_.size(), false);
   for (const auto half : {forward, backward})
     for (const NodeId id : half)
-      for (const Access& access : accesses(id)) {
+      for (const Access& access : accesses_.of(id.index())) {
         std::uint32_t& count = done[access.storage];
         const auto name = [&](NodeId node) { return joint_.name(node); };
         if (count > access.after)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/lists.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 
@@ -39,15 +40,9 @@ class WriteOrder {
     bool writes = false;
     bool makes = false;  // the call allocates the storage: none of its inputs is in it
   };
-  [[nodiscard]] std::span<const Access> accesses(NodeId id) const {
-    return std::span(accesses_).subspan(first_[id.index()],
-                                        first_[id.index() + 1] - first_[id.index()]);
-  }
-
   const Graph& joint_;
   std::vector<std::vector<NodeId>> writes_;  // the writes to each storage, in program order
-  std::vector<Access> accesses_;             // by node id
-  std::vector<std::uint32_t> first_;         // by node id
+  Lists<Access> accesses_;                   // by node id
 };
 
 // A sentence that says that a call would run after a write that must follow it.

@@ -12,7 +12,7 @@ Ancestors::Ancestors(const OverlapGraph& graph, std::span<const Place> order,
     first_[i + 1] = first_[i] + (i + 63) / 64;
   }
   bits_.assign(first_.back(), 0);
-  const PlaceLists others(graph.size(), more);
+  const PlaceLists others = PlaceLists::of_pairs(more, graph.size());
   const auto take_over = [&](std::uint32_t row, Place input) {
     const std::uint32_t from = rank_[input];
     std::uint64_t* to = &bits_[first_[row]];

@@ -59,14 +59,6 @@ class Numbering {
 
 }  // namespace
 
-PlaceLists::PlaceLists(std::size_t count, std::span<const std::pair<Place, Place>> pairs)
-    : first_(count + 1, 0), members_(pairs.size()) {
-  for (const auto& pair : pairs) ++first_[pair.first + 1];
-  for (std::size_t i = 0; i < count; ++i) first_[i + 1] += first_[i];
-  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (const auto& pair : pairs) members_[next[pair.first]++] = pair.second;
-}
-
 OverlapGraph::OverlapGraph(const Graph& of, PartId part, const Dependencies& dependencies,
                            std::span<const NodeCost> costs, const BucketRules& rules)
     : graph(&of), place_of(of.node_count(), kNoPlace) {
@@ -104,9 +96,9 @@ void OverlapGraph::find_edges(const Dependencies& dependencies) {
     for (const Dependency& d : dependencies.before(nodes[p]))
       edges.emplace_back(p, place_of[d.node.index()]);
   keep_walls(edges);
-  inputs = PlaceLists(size(), edges);
+  inputs = PlaceLists::of_pairs(edges, size());
   for (auto& [of, member] : edges) std::swap(of, member);
-  users = PlaceLists(size(), edges);
+  users = PlaceLists::of_pairs(edges, size());
 }
 
 // Placeholders, constants and outputs after the first call keep their order, and nothing moves

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lists.h"
 #include "core/cost/estimator.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/graph.h"
@@ -23,21 +24,7 @@ using Place = std::uint32_t;
 inline constexpr Place kNoPlace = std::numeric_limits<Place>::max();
 inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
-// A list of positions for each position, all stored in one array.
-class PlaceLists {
- public:
-  PlaceLists() = default;
-  // `pairs` contains pairs of a position and a member of its list, in any order. Each list
-  // preserves the order of its pairs.
-  PlaceLists(std::size_t count, std::span<const std::pair<Place, Place>> pairs);
-  [[nodiscard]] std::span<const Place> of(Place place) const {
-    return std::span(members_).subspan(first_[place], first_[place + 1] - first_[place]);
-  }
-
- private:
-  std::vector<std::uint32_t> first_;
-  std::vector<Place> members_;
-};
+using PlaceLists = Lists<Place>;  // for each position
 
 // A start and its only wait, which the scheduler may separate. Besides the wait, only outputs may
 // read the start: a forward may save a start for its backward, which waits for it again. If buckets

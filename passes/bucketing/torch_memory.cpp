@@ -66,8 +66,8 @@ TorchStorages::TorchStorages(const OverlapGraph& overlap) {
       if (runs) reads.emplace_back(p, number);
     }
   }
-  allocated = PlaceLists(overlap.size(), allocations);
-  read = PlaceLists(overlap.size(), reads);
+  allocated = PlaceLists::of_pairs(allocations, overlap.size());
+  read = PlaceLists::of_pairs(reads, overlap.size());
 }
 
 void TorchMemory::run(Place place) {
