@@ -253,7 +253,7 @@ class ListingTaker {
 
 }  // namespace
 
-Body take_listing_apart(const GraphText& graph, std::size_t& number) {
+Body parse_listing(const GraphText& graph, std::size_t& number) {
   return ListingTaker(graph, number).run();
 }
 

@@ -314,7 +314,7 @@ void index_statements(Body& body) {
   }
 }
 
-Body take_apart(const GraphText& graph, std::size_t& number) {
+Body parse_statements(const GraphText& graph, std::size_t& number) {
   return Taker(graph, number).run();
 }
 

@@ -52,6 +52,6 @@ struct Body {
 void index_statements(Body& body);
 
 // Splits the body of a graph. Throws TextMistake; `number` is then the line of the mistake.
-Body take_apart(const GraphText& graph, std::size_t& number);
+Body parse_statements(const GraphText& graph, std::size_t& number);
 
 }  // namespace jointer::fx

@@ -33,7 +33,7 @@ OrderedJson constants_of(Graph& graph, PartId part, const std::vector<GraphText>
   OrderedJson constants = OrderedJson::object();
   for (std::size_t i = owner + 1; i < graphs.size(); ++i) {
     if (graphs[i].parent != owner) continue;
-    const Body body = take_apart(graphs[i], number);
+    const Body body = parse_statements(graphs[i], number);
     Graph inner;
     const PartId inner_part = inner.add_part({.kind = CaptureKind::subgraph,
                                               .name = std::string(graphs[i].name),
