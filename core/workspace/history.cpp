@@ -8,10 +8,10 @@
 namespace jointer {
 namespace {
 
-constexpr auto kStepTitle = std::tuple(json_field("title", &HistoryStep::title).lenient());
-constexpr auto kStepHead =
-    std::tuple_cat(kStepTitle, std::tuple(json_field("keep", &HistoryStep::keep)));
-constexpr auto kStepExtra = std::tuple(json_rest(&HistoryStep::extra));
+constexpr auto kEntryTitle = std::tuple(json_field("title", &HistoryEntry::title).lenient());
+constexpr auto kEntryHead =
+    std::tuple_cat(kEntryTitle, std::tuple(json_field("keep", &HistoryEntry::keep)));
+constexpr auto kEntryExtra = std::tuple(json_rest(&HistoryEntry::extra));
 
 // Reads the member `edits`, which is required.
 void read_edits(JsonMembers& members, std::vector<Edit>& edits) {
@@ -41,49 +41,49 @@ void read_count(JsonMembers& members, std::string_view key, std::size_t most, st
 
 std::vector<Edit> History::edits_at(std::size_t after) const {
   std::vector<Edit> edits;
-  for (std::size_t i = 0; i < std::min(after, steps.size()); ++i) {
-    edits.resize(std::min(edits.size(), steps[i].keep));
-    edits.insert(edits.end(), steps[i].edits.begin(), steps[i].edits.end());
+  for (std::size_t i = 0; i < std::min(after, entries.size()); ++i) {
+    edits.resize(std::min(edits.size(), entries[i].keep));
+    edits.insert(edits.end(), entries[i].edits.begin(), entries[i].edits.end());
   }
   return edits;
 }
 
 void History::add(Edit edit) {
   std::string title = edit.title;
-  add(HistoryStep{.title = std::move(title), .keep = edit_count(), .edits = {std::move(edit)}});
+  add(HistoryEntry{.title = std::move(title), .keep = edit_count(), .edits = {std::move(edit)}});
 }
 
-void History::add(HistoryStep step) {
-  steps.resize(place);
-  steps.push_back(std::move(step));
+void History::add(HistoryEntry entry) {
+  entries.resize(place);
+  entries.push_back(std::move(entry));
   ++place;
 }
 
-OrderedJson step_to_json(const HistoryStep& step, std::size_t edits_before) {
-  if (step.keep == edits_before && step.edits.size() == 1 &&
-      step.title == step.edits.front().title && step.extra.empty())
-    return json_of(step.edits.front());
+OrderedJson entry_to_json(const HistoryEntry& entry, std::size_t edits_before) {
+  if (entry.keep == edits_before && entry.edits.size() == 1 &&
+      entry.title == entry.edits.front().title && entry.extra.empty())
+    return json_of(entry.edits.front());
   OrderedJson json;
-  write_fields(json, step, kStepHead);
-  add_member(json, "edits", edits_to_json(step.edits));
-  write_fields(json, step, kStepExtra);
+  write_fields(json, entry, kEntryHead);
+  add_member(json, "edits", edits_to_json(entry.edits));
+  write_fields(json, entry, kEntryExtra);
   return json;
 }
 
-Result<HistoryStep> step_from_json(const OrderedJson& json, std::size_t edits_before) {
+Result<HistoryEntry> entry_from_json(const OrderedJson& json, std::size_t edits_before) {
   JsonMembers members(json);
   if (!json.is_object()) return input_error("{}", members.problem());
   if (!members.has("keep")) {
     JOINTER_TRY(Edit edit, read_edit_tree(json));
-    return HistoryStep{.title = edit.title, .keep = edits_before, .edits = {std::move(edit)}};
+    return HistoryEntry{.title = edit.title, .keep = edits_before, .edits = {std::move(edit)}};
   }
-  HistoryStep step;
-  read_count(members, "keep", edits_before, step.keep);
-  read_fields(members, step, kStepTitle);
-  read_edits(members, step.edits);
-  read_fields(members, step, kStepExtra);
+  HistoryEntry entry;
+  read_count(members, "keep", edits_before, entry.keep);
+  read_fields(members, entry, kEntryTitle);
+  read_edits(members, entry.edits);
+  read_fields(members, entry, kEntryExtra);
   if (!members.problem().empty()) return input_error("{}", members.problem());
-  return step;
+  return entry;
 }
 
 OrderedJson states_to_json(const std::vector<KeptState>& states) {
@@ -116,13 +116,13 @@ Result<std::vector<KeptState>> states_from_json(const OrderedJson& json) {
 }
 
 void history_to_json(OrderedJson& object, const History& history) {
-  OrderedJson steps = OrderedJson::array();
+  OrderedJson entries = OrderedJson::array();
   std::size_t before = 0;
-  for (const HistoryStep& step : history.steps) {
-    steps.push_back(step_to_json(step, before));
-    before = step.edits_after();
+  for (const HistoryEntry& entry : history.entries) {
+    entries.push_back(entry_to_json(entry, before));
+    before = entry.edits_after();
   }
-  add_member(object, "edits", std::move(steps));
+  add_member(object, "edits", std::move(entries));
   add_member(object, "place", history.place);
   add_member(object, "states", states_to_json(history.states));
 }
@@ -130,17 +130,17 @@ void history_to_json(OrderedJson& object, const History& history) {
 Result<History> history_from_json(const OrderedJson& object) {
   History history;
   JsonMembers members(object);
-  const OrderedJson* steps = members.find("edits");
-  if (steps == nullptr || !steps->is_array())
+  const OrderedJson* entries = members.find("edits");
+  if (entries == nullptr || !entries->is_array())
     return input_error("`edits` is missing or not a list");
   std::size_t before = 0;
-  for (std::size_t i = 0; i < steps->size(); ++i) {
-    auto step = step_from_json((*steps)[i], before);
-    if (!step) return input_error("edit {}: {}", i, step.error().message);
-    before = step->edits_after();
-    history.steps.push_back(*std::move(step));
+  for (std::size_t i = 0; i < entries->size(); ++i) {
+    auto entry = entry_from_json((*entries)[i], before);
+    if (!entry) return input_error("edit {}: {}", i, entry.error().message);
+    before = entry->edits_after();
+    history.entries.push_back(*std::move(entry));
   }
-  read_count(members, "place", history.steps.size(), history.place);
+  read_count(members, "place", history.entries.size(), history.place);
   if (!members.problem().empty()) return input_error("{}", members.problem());
   if (const OrderedJson* states = members.find("states")) {
     JOINTER_TRY(history.states, states_from_json(*states));

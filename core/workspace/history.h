@@ -15,7 +15,7 @@ namespace jointer {
 
 // A history entry, which the user can undo. Most entries append one edit. An entry that returns to
 // a named state removes some edits and appends others.
-struct HistoryStep {
+struct HistoryEntry {
   std::string title;        // of the edit, if the entry is a single edit
   std::size_t keep = 0;     // number of edits of the previous state that remain
   std::vector<Edit> edits;  // edits appended to those
@@ -23,7 +23,7 @@ struct HistoryStep {
 
   // The number of edits in the state after the entry.
   [[nodiscard]] std::size_t edits_after() const { return keep + edits.size(); }
-  friend bool operator==(const HistoryStep&, const HistoryStep&) = default;
+  friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 
 // A named state.
@@ -35,8 +35,8 @@ struct KeptState {
 };
 
 struct History {
-  std::vector<HistoryStep> steps;  // applied and undone entries, in order
-  std::size_t place = 0;           // number of applied entries
+  std::vector<HistoryEntry> entries;  // applied and undone entries, in order
+  std::size_t place = 0;              // number of applied entries
   std::vector<KeptState> states;
 
   // The edits from the baseline to the state after the first `after` entries.
@@ -44,19 +44,19 @@ struct History {
   [[nodiscard]] std::vector<Edit> edits() const { return edits_at(place); }
   // The number of these edits.
   [[nodiscard]] std::size_t edit_count() const {
-    return place == 0 ? 0 : steps[place - 1].edits_after();
+    return place == 0 ? 0 : entries[place - 1].edits_after();
   }
   // Appends an entry with this edit, and drops the undone entries.
   void add(Edit edit);
-  void add(HistoryStep step);
+  void add(HistoryEntry entry);
 
   friend bool operator==(const History&, const History&) = default;
 };
 
 // An entry as JSON: just the edit if the entry is a single edit, otherwise an object with `keep`
 // and `edits`. `edits_before` is the number of edits in the state before the entry.
-OrderedJson step_to_json(const HistoryStep& step, std::size_t edits_before);
-Result<HistoryStep> step_from_json(const OrderedJson& json, std::size_t edits_before);
+OrderedJson entry_to_json(const HistoryEntry& entry, std::size_t edits_before);
+Result<HistoryEntry> entry_from_json(const OrderedJson& json, std::size_t edits_before);
 OrderedJson states_to_json(const std::vector<KeptState>& states);
 Result<std::vector<KeptState>> states_from_json(const OrderedJson& json);
 

@@ -85,13 +85,13 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
   History& history = state.workspace.history;
   state.is_closed = false;
   if (record.contains("step")) {
-    auto step = step_from_json(record["step"], history.edit_count());
-    if (step) history.add(*std::move(step));
-    return step.has_value();
+    auto entry = entry_from_json(record["step"], history.edit_count());
+    if (entry) history.add(*std::move(entry));
+    return entry.has_value();
   }
   if (record.contains("place")) {
     const OrderedJson& place = record["place"];
-    if (!place.is_number_unsigned() || place.get<std::size_t>() > history.steps.size())
+    if (!place.is_number_unsigned() || place.get<std::size_t>() > history.entries.size())
       return false;
     history.place = place.get<std::size_t>();
     return true;
@@ -162,9 +162,9 @@ Result<std::pair<std::string, FileDescriptor>> make_file(const std::string& fold
   }
 }
 
-std::vector<std::size_t> edits_after_steps(const History& history) {
+std::vector<std::size_t> edits_after_entries(const History& history) {
   std::vector<std::size_t> after;
-  for (const HistoryStep& step : history.steps) after.push_back(step.edits_after());
+  for (const HistoryEntry& entry : history.entries) after.push_back(entry.edits_after());
   return after;
 }
 
@@ -207,7 +207,7 @@ Journal::Journal(std::string path, FileDescriptor file, const JournalState& stat
     : path_(std::move(path)),
       file_(std::move(file)),
       on_error_(std::move(on_error)),
-      edits_after_(edits_after_steps(state.workspace.history)),
+      edits_after_(edits_after_entries(state.workspace.history)),
       place_(state.workspace.history.place),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
@@ -243,11 +243,11 @@ Journal::~Journal() {
   thread_.join();
 }
 
-void Journal::add(const HistoryStep& step) {
+void Journal::add(const HistoryEntry& entry) {
   const std::size_t before = place_ == 0 ? 0 : edits_after_[place_ - 1];
   edits_after_.resize(place_++);
-  edits_after_.push_back(step.edits_after());
-  append({{"step", step_to_json(step, before)}});
+  edits_after_.push_back(entry.edits_after());
+  append({{"step", entry_to_json(entry, before)}});
 }
 
 void Journal::set_place(std::size_t place) {

@@ -61,7 +61,7 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   // These functions return immediately; a thread writes to the file and waits for the disk.
-  void add(const HistoryStep& step);  // drops the undone entries
+  void add(const HistoryEntry& entry);  // drops the undone entries
   void set_place(std::size_t place);
   void set_states(const std::vector<KeptState>& states);
   void set_pipeline(const WorkspacePipeline& pipeline);

@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = parse_workspace(written, "again");
     fuzz::require(again && workspace_text(*again) == written, "a workspace reads as another",
                   written);
-    for (std::size_t i = 0; i <= workspace->history.steps.size(); ++i)
+    for (std::size_t i = 0; i <= workspace->history.entries.size(); ++i)
       static_cast<void>(workspace->history.edits_at(i));
   } else {
     check_message(workspace.error());

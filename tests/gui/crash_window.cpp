@@ -36,7 +36,7 @@ constexpr int kPatienceMs = 30'000;
 // Digest of applied edits and named states. Undone edits are excluded, since an edit that replaces
 // them would hide the state before it from `earlier`.
 std::string digest(History history) {
-  history.steps.resize(history.place);
+  history.entries.resize(history.place);
   OrderedJson json = OrderedJson::object();
   history_to_json(json, history);
   const std::string text = write_json(json);

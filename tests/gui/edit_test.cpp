@@ -674,7 +674,7 @@ void EditTest::workspace_restores_everything() {
   QVERIFY(settle());
   const std::string two = hash();
   const History history = editing().history();
-  QCOMPARE(history.steps.size(), 3U);
+  QCOMPARE(history.entries.size(), 3U);
   QCOMPARE(history.place, 2U);
   // Another window would start with the graph as opened.
   editing().go_to(0);

@@ -307,7 +307,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(inspector.content().sections.front().title, why_title());
     // A workspace contains it.
     const History history = editing().history();
-    QCOMPARE(history.steps.back().edits.back().decisions, steps_[0].result->edit.decisions);
+    QCOMPARE(history.entries.back().edits.back().decisions, steps_[0].result->edit.decisions);
     // Nodes that no edit names are explained only on request.
     selection().select(node("x"));
     QVERIFY(inspector.content().sections.front().title != why_title());

@@ -91,7 +91,7 @@ class Writer {
     const std::size_t choice = below(20);
     if (choice == 0) return [this] { save(); };
     if (choice <= 3 && next.place > 0) {
-      next.place = below(next.steps.size() + 1);
+      next.place = below(next.entries.size() + 1);
       return [this] { journal().set_place(workspace_.history.place); };
     }
     if (choice == 4) {
@@ -101,7 +101,7 @@ class Writer {
       return [this] { journal().set_states(workspace_.history.states); };
     }
     next.add(edit());
-    return [this] { journal().add(workspace_.history.steps.back()); };
+    return [this] { journal().add(workspace_.history.entries.back()); };
   }
 
   Edit edit() {

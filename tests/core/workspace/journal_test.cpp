@@ -14,7 +14,7 @@
 namespace jointer::test {
 namespace {
 
-HistoryStep step(std::size_t keep, const std::string& node) {
+HistoryEntry entry(std::size_t keep, const std::string& node) {
   const Edit edit{.title = "Save " + node,
                   .by = {},
                   .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
@@ -27,7 +27,7 @@ JournalState start() {
   state.workspace.title = "small";
   state.workspace.capture.path = "/captures/x.json";
   state.workspace.capture.hash = "abc";
-  state.workspace.history.add(step(0, "zero"));
+  state.workspace.history.add(entry(0, "zero"));
   return state;
 }
 
@@ -41,7 +41,7 @@ std::vector<History> fill(Journal& journal) {
   std::vector<History> all{history};
   const auto did = [&] { all.push_back(history); };
   for (const char* node : {"a", "b", "c"}) {
-    const HistoryStep next = step(history.edits().size(), node);
+    const HistoryEntry next = entry(history.edits().size(), node);
     journal.add(next);
     history.add(next);
     did();
@@ -52,8 +52,8 @@ std::vector<History> fill(Journal& journal) {
   history.states.push_back({.name = "best", .edits = history.edits()});
   journal.set_states(history.states);
   did();
-  journal.add(step(1, "d"));
-  history.add(step(1, "d"));
+  journal.add(entry(1, "d"));
+  history.add(entry(1, "d"));
   did();
   return all;
 }
@@ -176,7 +176,7 @@ TEST(Journal, IsRestoredOnlyFromADeadProcess) {
 
   const auto left = left_journals(folder / "j");
   ASSERT_EQ(left.size(), 1U);
-  EXPECT_EQ(left[0].state.workspace.history.steps.size(), 3U);
+  EXPECT_EQ(left[0].state.workspace.history.entries.size(), 3U);
   auto taken = Journal::take_over(left[0].path);
   ASSERT_TRUE(taken) << taken.error().message;
   EXPECT_TRUE(left_journals(folder / "j").empty());

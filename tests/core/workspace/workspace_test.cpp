@@ -32,7 +32,7 @@ Workspace example() {
                        .assume = "u0=64",
                        .hash = "abc+def"};
   for (const char* node : {"a", "b", "c"}) workspace.history.add(save(node));
-  workspace.history.add(HistoryStep{.title = "Go to best", .keep = 1, .edits = {save("d")}});
+  workspace.history.add(HistoryEntry{.title = "Go to best", .keep = 1, .edits = {save("d")}});
   // Solving again changes no nodes.
   const Edit solve{.title = "Solve again",
                    .by = "min_cut_partition{activation_budget=0.5}",
@@ -191,7 +191,7 @@ TEST(WorkspaceHistory, ANewEntryReplacesUndoneOnes) {
   History history = example().history;
   history.place = 1;
   history.add(save("e"));
-  ASSERT_EQ(history.steps.size(), 2U);
+  ASSERT_EQ(history.entries.size(), 2U);
   EXPECT_EQ(history.place, 2U);
   EXPECT_EQ(history.edits().back(), save("e"));
 }

@@ -38,9 +38,9 @@ class Restorer {
   explicit Restorer(const SnapshotPtr& baseline) : baseline_(baseline), graph_(baseline->graph) {}
 
   Result<Restored> run(const History& history) {
-    for (std::size_t i = 0; i < history.steps.size(); ++i) {
+    for (std::size_t i = 0; i < history.entries.size(); ++i) {
       if (i == history.place) JOINTER_CHECK(stop_here());
-      add(history.steps[i]);
+      add(history.entries[i]);
     }
     if (!result_.now) JOINTER_CHECK(stop_here());
     for (const KeptState& kept : history.states) {
@@ -63,7 +63,7 @@ class Restorer {
     return {};
   }
 
-  void add(const HistoryStep& step) {
+  void add(const HistoryEntry& step) {
     const EditHistory before = history_;
     if (step.keep < history_.size()) {
       // This entry undoes some edits: replay the remaining ones on the opened graph.
@@ -116,8 +116,8 @@ Result<Restored> restore_history(const DocumentState& state, const History& hist
   return Restorer(state.baseline).run(history);
 }
 
-HistoryStep to_history_step(const EditStep& step) {
-  HistoryStep stored{.title = step.title.toStdString(), .keep = shared_edits(step), .edits = {}};
+HistoryEntry to_history_entry(const EditStep& step) {
+  HistoryEntry stored{.title = step.title.toStdString(), .keep = shared_edits(step), .edits = {}};
   for (std::size_t i = stored.keep; i < step.after.size(); ++i)
     stored.edits.push_back(step.after[i]->edit);
   return stored;
@@ -126,7 +126,7 @@ HistoryStep to_history_step(const EditStep& step) {
 History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
                    const std::vector<NamedState>& named) {
   History history;
-  for (const EditStep* step : steps) history.steps.push_back(to_history_step(*step));
+  for (const EditStep* step : steps) history.entries.push_back(to_history_entry(*step));
   history.place = place;
   for (const NamedState& state : named)
     history.states.push_back({.name = state.name.toStdString(), .edits = edits_of(state.history)});

@@ -86,7 +86,7 @@ struct Restored {
 // For worker threads. Skips edits that are not legal. Error (usage): see `analyze`.
 Result<Restored> restore_history(const DocumentState& state, const History& history);
 
-HistoryStep to_history_step(const EditStep& step);
+HistoryEntry to_history_entry(const EditStep& step);
 History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
                    const std::vector<NamedState>& named);
 

@@ -170,7 +170,7 @@ void Autosave::write_difference(const Summary& now, const Setup& setup) {
   if (now.steps.size() > same) {
     if (place != same) journal_->set_place(same);
     for (std::size_t i = same; i < now.steps.size(); ++i)
-      journal_->add(to_history_step(document_.editing().step(static_cast<int>(i))));
+      journal_->add(to_history_entry(document_.editing().step(static_cast<int>(i))));
     place = now.steps.size();
   }
   if (now.place != place) journal_->set_place(now.place);
