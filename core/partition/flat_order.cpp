@@ -63,7 +63,7 @@ class FlatOrders::Nodes {
   [[nodiscard]] bool is_backward_call(Node item) const {
     if (!is_inserted(item)) return is_call(item) && !orders_.has(item, PairOrders::of_forward);
     const StepCall::Kind kind = inserted(item).kind;
-    return kind != StepCall::Kind::to_host && kind != StepCall::Kind::to_host_wait;
+    return kind != StepCall::Kind::offload && kind != StepCall::Kind::offload_wait;
   }
   [[nodiscard]] bool is_recomputable(Node item) const {
     return !is_inserted(item) && may_recompute_[item] != 0;
@@ -208,11 +208,11 @@ Result<void> FlatOrders::add_offloads(std::span<const NodeId> offloaded, PairOrd
     order.offloaded.push_back(place);
     const bool keeps_last = long_forms_ && offloads_.is_tensor(offload.last);
     order.read_last.push_back(keeps_last ? last : PairOrder::kNever);
-    nodes.add(Kind::to_host, place, {place});
-    nodes.add(Kind::to_host_wait, place, {made.to_host, place});
+    nodes.add(Kind::offload, place, {place});
+    nodes.add(Kind::offload_wait, place, {made.to_host, place});
     if (keeps_last) nodes.add_input(last);
-    nodes.add(Kind::to_device, place, {made.done});
-    nodes.add(Kind::to_device_wait, place, {made.to_device});
+    nodes.add(Kind::reload, place, {made.done});
+    nodes.add(Kind::reload_wait, place, {made.to_device});
     if (long_forms_) nodes.add_input(made.done);
     nodes.add_reloaded(made.back);
     for (const NodeId reader : offload.direct)

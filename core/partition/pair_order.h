@@ -34,17 +34,17 @@ struct StepCall {
     original,
     copy,     // a recomputed call
     repeat,   // a view of an offloaded value, repeated on the reloaded value
-    to_host,  // copies of an offloaded value, and their waits
-    to_host_wait,
-    to_device,
-    to_device_wait,
+    offload,  // copies of an offloaded value, and their waits
+    offload_wait,
+    reload,
+    reload_wait,
   };
   Place place = 0;  // of the call; for copies to the host and back: of the value
   Kind kind = Kind::original;
   // The call's position among the step's nodes and the inserted copies of offloaded values.
   std::uint32_t position = 0;
 
-  [[nodiscard]] bool is_transfer() const { return kind >= Kind::to_host; }
+  [[nodiscard]] bool is_transfer() const { return kind >= Kind::offload; }
 };
 
 // The value that a call of a flat training step reads.

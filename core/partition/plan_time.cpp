@@ -124,9 +124,9 @@ StepTime PlanTime::evaluate_step(const PairOrder& order) const {
   for (const StepCall& at : order.step) {
     if (at.is_transfer()) {
       using Kind = TransferCall::Kind;
-      const Kind kind = at.kind == StepCall::Kind::to_host        ? Kind::offload
-                        : at.kind == StepCall::Kind::to_host_wait ? Kind::offload_wait
-                        : at.kind == StepCall::Kind::to_device    ? Kind::reload
+      const Kind kind = at.kind == StepCall::Kind::offload        ? Kind::offload
+                        : at.kind == StepCall::Kind::offload_wait ? Kind::offload_wait
+                        : at.kind == StepCall::Kind::reload       ? Kind::reload
                                                                   : Kind::reload_wait;
       copy({.kind = kind, .value = order.value_of[at.place]}, run);
       continue;

@@ -75,14 +75,14 @@ class PlanMemory::StepUses {
     const std::uint32_t host = memory_.host_storage(value);
     const std::uint32_t back = memory_.reloaded_storage(value);
     const bool counts = !memory_.storages(call.place).empty();
-    if (call.kind == Kind::to_host && memory_.host_counts_ && counts) lives_.allocate(host, step);
-    if (call.kind == Kind::to_device && counts) lives_.allocate(back, step);
-    if (call.kind == Kind::to_host || call.kind == Kind::to_host_wait)
+    if (call.kind == Kind::offload && memory_.host_counts_ && counts) lives_.allocate(host, step);
+    if (call.kind == Kind::reload && counts) lives_.allocate(back, step);
+    if (call.kind == Kind::offload || call.kind == Kind::offload_wait)
       use({call.place, StepInput::Kind::original}, step);
     else
       lives_.use(back, step);
     if (const Place last = order_.read_last[value];
-        call.kind == Kind::to_host_wait && last != PairOrder::kNever)
+        call.kind == Kind::offload_wait && last != PairOrder::kNever)
       use({last, StepInput::Kind::original}, step);
     lives_.use(host, step);
   }
