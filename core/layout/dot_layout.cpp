@@ -22,7 +22,7 @@ namespace jointer {
 namespace {
 
 constexpr double kPixelsPerInch = 72;
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxPoints = 100'000;
 // In pixels. Covers the rounding of numbers to five significant digits in a drawing of a few
 // thousand pixels.
@@ -236,7 +236,7 @@ Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
                                  [&](std::string_view line) {
                                    if (lines.size() < max_lines) lines.emplace_back(line);
                                  },
-                             .longest_line = kLongestLine,
+                             .max_line_bytes = kMaxLineBytes,
                              .deadline = options.deadline};
   JOINTER_TRY(Child child, Child::start(std::move(child_options)));
   child.write(dot_text(graphs, style));

@@ -176,9 +176,9 @@ struct Child::Process {
 
   void read_all(int blocks) {
     read(spawned.output, blocks,
-         [this](std::string_view b) { lines.take(b, options.on_line, options.longest_line); });
+         [this](std::string_view b) { lines.take(b, options.on_line, options.max_line_bytes); });
     read(spawned.errors, blocks, [this](std::string_view b) {
-      error_lines.take(b, options.on_error_line, options.longest_line);
+      error_lines.take(b, options.on_error_line, options.max_line_bytes);
       errors += b;
       if (errors.size() > options.error_bytes) errors.erase(0, errors.size() - options.error_bytes);
     });

@@ -37,7 +37,7 @@ struct ChildOptions {
   // The same for standard error, whose last bytes are also available from `errors`.
   std::function<void(std::string_view line)> on_error_line;
   // The maximum length of a line, in bytes. The rest of a longer line is discarded.
-  std::size_t longest_line = std::size_t{256} << 20;
+  std::size_t max_line_bytes = std::size_t{256} << 20;
   std::size_t error_bytes = std::size_t{64} << 10;  // number of last bytes to keep
   // The maximum run time. The child is killed when it is exceeded.
   std::optional<std::chrono::milliseconds> deadline;

@@ -14,7 +14,7 @@ constexpr milliseconds kTick{20};
 // Number of ticks between memory checks that include processes started by the host.
 constexpr int kTicksOfGroup = 10;
 // Maximum length of a message.
-constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 
 class Conversation {
  public:
@@ -48,7 +48,7 @@ class Conversation {
     options.command = question_.program.command;
     options.environment = question_.program.environment;
     options.has_input = true;
-    options.longest_line = kLongestLine;
+    options.max_line_bytes = kMaxLineBytes;
     options.deadline = question_.limits.deadline;
     options.on_line = [this](std::string_view line) { take(line); };
     if (question_.log) options.on_error_line = question_.log;

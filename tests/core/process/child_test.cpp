@@ -102,7 +102,7 @@ TEST(Child, TheLastLineNeedsNoNewline) {
 
 TEST(Child, ALongLineIsTruncated) {
   ChildOptions options = shell("printf 'abcdefgh\\nxy\\nABCDEFGH'");
-  options.longest_line = 5;
+  options.max_line_bytes = 5;
   EXPECT_THAT(run(std::move(options)).lines, ElementsAre("abcde", "xy", "ABCDE"));
 }
 
