@@ -39,8 +39,8 @@ std::string why_here(const Graph& graph, const LegalRange& range) {
 Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& context) {
   const std::vector<NodeId> calls = calls_of(graph, arguments.texts("operators"));
   const Dependencies dependencies(graph);
-  std::int64_t left = arguments.has_value("most") ? arguments.integer("most")
-                                                  : static_cast<std::int64_t>(calls.size());
+  std::int64_t left =
+      arguments.optional_integer("most").value_or(static_cast<std::int64_t>(calls.size()));
   double done = 0;
   for (const NodeId call : calls) {
     // Error (cancelled): the user cancelled the pass.
