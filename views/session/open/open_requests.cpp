@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <QRegularExpression>
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -35,14 +36,17 @@ std::vector<OpenRequest> requests_for(const QStringList& paths) {
   std::vector<OpenRequest> requests;
   QStringList left = paths;
   for (const QString& path : paths) {
-    const QString wanted = backward_name(QFileInfo(path).fileName());
-    if (wanted.isEmpty()) continue;
-    for (const QString& other : paths) {
-      if (QFileInfo(other).fileName() != wanted || !left.contains(other)) continue;
-      requests.push_back({.path = path.toStdString(), .backward = other.toStdString()});
-      left.removeAll(path);
-      left.removeAll(other);
-    }
+    const QFileInfo forward(path);
+    const QString name = backward_name(forward.fileName());
+    const auto found = std::ranges::find_if(left, [&](const QString& other) {
+      const QFileInfo file(other);
+      return file.fileName() == name && file.absolutePath() == forward.absolutePath();
+    });
+    if (found == left.end()) continue;
+    const QString backward = *found;
+    requests.push_back({.path = path.toStdString(), .backward = backward.toStdString()});
+    left.removeAll(path);
+    left.removeAll(backward);
   }
   for (const QString& path : std::as_const(left)) requests.push_back({.path = path.toStdString()});
   return requests;
