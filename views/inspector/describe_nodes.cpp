@@ -209,17 +209,19 @@ class Describer {
 
   void add_measured(InspectorSection& s, const MeasuredNode& m) {
     const Measurement& measurement = measured_->measurement();
-    const std::int64_t ns = measured_ns(snapshot_, m), estimate = estimated_ns(snapshot_, id_);
-    const QString ratio = ratio_text(ns, estimate);
-    s.rows.push_back(
-        {.label = tr("measured"),
-         .value = tr("%1 (%2) · estimated %3")
-                      .arg(time_text(ns), QString::fromStdString(measurement.label),
-                           time_text(estimate)),
-         .provenance = Provenance::measured,
-         .note =
-             tr("%1 ns on %2.").arg(count_text(ns), QString::fromStdString(measurement.device)) +
-             (ratio.isEmpty() ? QString() : tr(" %1 the estimate.").arg(ratio))});
+    if (const auto ns = measured_ns(snapshot_, m)) {
+      const std::int64_t estimate = estimated_ns(snapshot_, id_);
+      const QString ratio = ratio_text(*ns, estimate);
+      s.rows.push_back(
+          {.label = tr("measured"),
+           .value = tr("%1 (%2) · estimated %3")
+                        .arg(time_text(*ns), QString::fromStdString(measurement.label),
+                             time_text(estimate)),
+           .provenance = Provenance::measured,
+           .note =
+               tr("%1 ns on %2.").arg(count_text(*ns), QString::fromStdString(measurement.device)) +
+               (ratio.isEmpty() ? QString() : tr(" %1 the estimate.").arg(ratio))});
+    }
     s.rows.push_back({.label = tr("ran"),
                       .value = time_range_text(m.start_ns, m.end_ns),
                       .provenance = Provenance::measured,

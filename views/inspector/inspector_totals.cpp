@@ -15,9 +15,10 @@ std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<con
   std::size_t count = 0;
   for (const NodeId id : nodes) {
     const MeasuredNode* m = measured.find(id);
-    if (m == nullptr) continue;
+    const auto own = m == nullptr ? std::nullopt : measured_ns(snapshot, *m);
+    if (!own) continue;
     ++count;
-    ns += measured_ns(snapshot, *m);
+    ns += *own;
     estimate += estimated_ns(snapshot, id);
   }
   if (count == 0) return std::nullopt;

@@ -33,8 +33,10 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
         both_measured += block->own_ns;
         both_estimated += estimated_ns(s, *block);
       } else if (const MeasuredNode* node = m->find(item.node)) {
+        const auto ns = measured_ns(s, *node);
+        if (!ns) continue;
         ++count;
-        both_measured += measured_ns(s, *node);
+        both_measured += *ns;
         both_estimated += estimated_ns(s, item.node);
       }
     }

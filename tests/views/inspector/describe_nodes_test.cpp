@@ -131,6 +131,21 @@ TEST_F(InspectorTest, SaysThatACompiledBlockRanInPlaceOfANode) {
   EXPECT_EQ(row(all, "measured").value, "");
 }
 
+TEST_F(InspectorTest, LeavesOutAnUnknownDuration) {
+  Measurement m{.label = "trace.json"};
+  m.nodes = {{node("mm"), 0, 10'000, 10'000}, {node("ar"), 10'000, 20'000, -1}};
+  const MeasuredTimeline measured(snapshot_->graph, snapshot_->analysis,
+                                  std::make_shared<Measurement>(std::move(m)),
+                                  snapshot_->estimated_time.bands());
+  const InspectorContent one = describe(*snapshot_, node("ar"), &measured);
+  EXPECT_EQ(row(one, "measured").value, "");
+  EXPECT_FALSE(row(one, "ran").value.isEmpty());
+  const std::vector both{node("mm"), node("ar")};
+  const InspectorContent sum = describe(*snapshot_, both, &measured);
+  EXPECT_THAT(row(sum, "measured").value.toStdString(), StartsWith("10.0 us"));
+  EXPECT_EQ(row(sum, "measured").note, "Only 1 node was measured.");
+}
+
 TEST_F(InspectorTest, ShowsSymbolsAsAssumptions) {
   const SnapshotPtr snapshot =
       test::snapshot_of("x: f32[u0,8] = input\na: f32[u0,8] = aten.relu(x)\nreturn [a]");

@@ -45,9 +45,9 @@ std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node) {
   return snapshot.analysis.costs[node.index()].ns;
 }
 
-std::int64_t measured_ns(const Snapshot& snapshot, const MeasuredNode& node) {
-  return snapshot.graph.is_wait(snapshot.graph.node(node.node)) ? node.end_ns - node.start_ns
-                                                                : node.own_ns;
+std::optional<std::int64_t> measured_ns(const Snapshot& snapshot, const MeasuredNode& node) {
+  if (snapshot.graph.is_wait(snapshot.graph.node(node.node))) return node.end_ns - node.start_ns;
+  return node.own_ns < 0 ? std::nullopt : std::optional(node.own_ns);
 }
 
 std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block) {
@@ -79,7 +79,8 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
            << tr("compiled: nodes were not timed individually");
   const MeasuredNode* m = measured.find(node);
   if (m == nullptr) return {};
-  lines << times_text(measured_ns(snapshot, *m), estimated_ns(snapshot, node));
+  const std::optional<std::int64_t> ns = measured_ns(snapshot, *m);
+  lines << (ns ? times_text(*ns, estimated_ns(snapshot, node)) : tr("measured duration unknown"));
   lines << tr("ran %1 (%2)").arg(time_range_text(m->start_ns, m->end_ns), label);
   return lines;
 }

@@ -6,6 +6,7 @@
 
 #include "tests/support/measured_step.h"
 #include "views/session/document/document.h"
+#include "views/session/text/measured_text.h"
 
 namespace jointer::views {
 namespace {
@@ -50,6 +51,17 @@ TEST_F(MeasuredTimelineTest, IgnoresAProfileOfAnotherGraph) {
   EXPECT_TRUE(m.curve(AxisKind::program_order).empty());
   EXPECT_TRUE(m.curve(AxisKind::measured_time).empty());
   EXPECT_EQ(m.peak_bytes(), 0);
+}
+
+// In a trace of the CPU, the end of a collective whose wait did not block is unknown.
+TEST_F(MeasuredTimelineTest, SaysThatADurationIsUnknown) {
+  for (MeasuredNode& each : all.nodes)
+    if (each.node == node("ar")) each.own_ns = -1;
+  const MeasuredTimeline m = lay(all);
+  EXPECT_EQ(measured_ns(*snapshot, *m.find(node("ar"))), std::nullopt);
+  EXPECT_EQ(measured_lines(*snapshot, m, node("ar")).first(), "measured duration unknown");
+  EXPECT_EQ(measured_ns(*snapshot, *m.find(node("mm"))), 100'000);
+  EXPECT_TRUE(measured_lines(*snapshot, m, node("mm")).first().startsWith("measured 100 us"));
 }
 
 TEST_F(MeasuredTimelineTest, ScalesTheEstimateWithoutMeasuredNodes) {
