@@ -209,16 +209,21 @@ void Benchmarks::show(std::uint64_t id) {
     return say(
         tr("This run measured a different state of the graph, so the timeline does not show "
            "its measurement."));
-  if (auto measurements = measurements_of(*result); !measurements.empty())
+  if (auto measurements = measurements_of(*result); !measurements.empty()) {
+    measured_ = id;
     document_.set_run(std::move(measurements));
+  }
 }
 
 void Benchmarks::remove(const std::vector<std::uint64_t>& ids) {
-  const auto is_meant = [&](const BenchmarkRow& row) {
-    return std::ranges::find(ids, row.id) != ids.end();
-  };
-  if (std::erase_if(rows_, is_meant) == 0) return;
-  document_.set_run({});
+  const auto is_removed = [&](std::uint64_t id) { return std::ranges::find(ids, id) != ids.end(); };
+  if (std::erase_if(rows_, [&](const BenchmarkRow& row) { return is_removed(row.id); }) == 0)
+    return;
+  if (is_removed(shown_)) shown_ = 0;
+  if (is_removed(measured_)) {
+    measured_ = 0;
+    document_.set_run({});
+  }
   emit rows_changed();
   save();
 }

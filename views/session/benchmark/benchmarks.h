@@ -62,11 +62,12 @@ class Benchmarks : public QObject {
   // All results, oldest first.
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
+  // The measurement of a removed row is no longer shown.
   void remove(const std::vector<std::uint64_t>& ids);
   // Selects a row and, if its run measured the current graph, shows the measurement together with
   // the estimates. Ignored if there is no such row.
   void show(std::uint64_t id);
-  // The id of the row that was shown last, or 0.
+  // The id of the row that was shown last; 0 if there was none or it has been removed.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
   // Inserts results from elsewhere before the existing ones, without duplicates.
   void add(const std::vector<BenchmarkResult>& results);
@@ -132,6 +133,7 @@ class Benchmarks : public QObject {
 
   std::vector<BenchmarkRow> rows_;
   std::uint64_t next_id_ = 1, shown_ = 0;
+  std::uint64_t measured_ = 0;  // the row whose measurement is shown, or 0
   State state_ = State::fresh;
   std::string hash_;     // known once stored results have been loaded
   QThreadPool keeping_;  // a single thread, so that files are written in order

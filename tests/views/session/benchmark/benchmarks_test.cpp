@@ -189,9 +189,16 @@ TEST_F(BenchmarksOfADocument, RowsSurviveARestart) {
 TEST_F(BenchmarksOfADocument, RemovedRowsAreGone) {
   run_well();
   run_well();
+  const MeasuredTimeline* shown = document->measured();
   benchmarks->remove({benchmarks->rows().front().id});
   EXPECT_EQ(benchmarks->rows().size(), 1U);
+  EXPECT_EQ(document->measured(), shown);
+  EXPECT_EQ(benchmarks->shown(), benchmarks->rows().front().id);
+  run_well();
+  benchmarks->remove({benchmarks->shown()});
+  EXPECT_EQ(benchmarks->rows().size(), 1U);
   EXPECT_EQ(document->measured(), nullptr);
+  EXPECT_EQ(benchmarks->shown(), 0U);
   make_again();
   EXPECT_EQ(benchmarks->rows().size(), 1U);
 }
