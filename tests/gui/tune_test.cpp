@@ -91,6 +91,8 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   const int steps = static_cast<int>(result->steps.size());
   QSignalSpy taken(&editing(), &Editing::applied_all);
   test::press(button("take"));
+  QVERIFY(!button("take").isEnabled());
+  QVERIFY(!test::child<QLabel>(pane(), "status").text().contains(QStringLiteral("has changed")));
   QVERIFY(taken.wait(kPatienceMs));
   QVERIFY(editing().step_count() >= 1 && editing().step_count() <= steps);
   QCOMPARE(document().analysis().simulation.step_ns(), expected.step_ns);

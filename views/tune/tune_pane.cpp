@@ -192,7 +192,7 @@ QString TunePane::status_text() const {
   } else {
     parts << tr("none fits within %1").arg(bytes_text(*result->budget));
   }
-  if (!session_.is_running() && !session_.can_take())
+  if (!session_.is_running() && session_.is_outdated())
     parts << tr("the graph has changed; search again");
   return parts.join(QStringLiteral(", "));
 }

@@ -85,8 +85,12 @@ std::optional<int> TuneSession::searched_place() const {
   return std::nullopt;
 }
 
+bool TuneSession::is_outdated() const {
+  return result_ && !makes_a_pair() && !searched_place();
+}
+
 bool TuneSession::can_take() const {
-  return result_ && !taking_.is_running() && (makes_a_pair() || searched_place());
+  return result_ && !taking_.is_running() && !is_outdated();
 }
 
 void TuneSession::set_limit(std::int64_t peak_bytes) {
@@ -96,8 +100,7 @@ void TuneSession::set_limit(std::int64_t peak_bytes) {
 
 // The winner is shown with the plans as long as it can be applied.
 void TuneSession::publish() {
-  const bool has_winner = result_ && result_->winner && (makes_a_pair() || searched_place());
-  if (!has_winner) return document_.sac().set_tuned(std::nullopt);
+  if (!result_ || !result_->winner || is_outdated()) return document_.sac().set_tuned(std::nullopt);
   document_.sac().set_tuned(
       SacSession::Tuned{.figures = result_->winner->figures.figures, .reserved_bytes = reserved_});
 }

@@ -39,8 +39,10 @@ class TuneSession : public QObject {
   [[nodiscard]] bool is_running() const { return running_ != nullptr; }
   // The result so far or the final one; null until a search has found something.
   [[nodiscard]] const TuneResult* result() const { return result_ ? &*result_ : nullptr; }
-  // Returns true if a result can be applied now: it opens a new pair, or the searched graph is a
-  // state in the document's history.
+  // Returns true if the result can no longer be applied: it does not open a new pair, and the
+  // searched graph is not a state in the document's history.
+  [[nodiscard]] bool is_outdated() const;
+  // Returns true if there is a result that is not outdated, and none is being applied.
   [[nodiscard]] bool can_take() const;
   // Returns true if the searched graph is a joint graph: applying a result then opens a new pair.
   [[nodiscard]] bool makes_a_pair() const;
