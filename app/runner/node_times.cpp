@@ -164,9 +164,10 @@ struct StepsTimed {
 
 StepOr<StepsTimed> time_steps(const MeasuredProgram& run) {
   const std::size_t count = run.program.instructions.size();
-  StepsTimed steps{.own = std::vector<std::vector<std::int64_t>>(count)};
+  StepsTimed steps;
   bool can_trace = true;
   for (std::int64_t i = 0; i < 2 * kTimedSteps; ++i) {
+    if (i == 0) steps = {.own = std::vector<std::vector<std::int64_t>>(count)};
     run.reporter.stage("profile", i, 2 * kTimedSteps);
     const bool is_isolated = i < kTimedSteps;
     run.platform.synchronize();

@@ -539,6 +539,7 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
                done.error().node.empty() ? "" : ": ", done.error().text);
     // After an error of the device, calls that release its memory would fail, too.
     if (done.error().kind == "device") std::_Exit(ExitCode::failed);
+    if (done.error().kind == "usage") return ExitCode::wrong_usage;
     return done.error().kind == "load" ? ExitCode::invalid_input : ExitCode::failed;
   }
   reporter.report(RankDone{});

@@ -139,13 +139,36 @@ TEST(DeviceSession, KernelsBelongToTheirNodes) {
 // Without traces, marks time the calls; a collective then lasts until its wait.
 TEST(DeviceSession, MarksTimeNodesWhereKernelsAreNotTraced) {
   const RankRun run = run_on_fake_device(
-      {.graph = kShardedStep, .options = {"--profile"}, .device = {.can_trace = false}});
+      {.graph = kShardedStep, .options = {"--profile"}, .device = {.traced_steps = 0}});
   ASSERT_EQ(run.rank.status, Status::done) << run.failure();
   const auto graph = parse_literal(kShardedStep);
   const RankMeasured& measured = *run.rank.measured;
   EXPECT_THAT(measured.kernels, SizeIs(0));
   EXPECT_GE(time_of(*graph, measured, "a").own_ns, DeviceOptions{}.kernel_ns);
   EXPECT_EQ(time_of(*graph, measured, "g").end_ns, time_of(*graph, measured, "gw").end_ns);
+}
+
+TEST(DeviceSession, ALaterEmptyTraceRestartsWithMarks) {
+  const auto profile = [](int traced_steps) {
+    return run_on_fake_device({.graph = kShardedStep,
+                               .options = {"--profile"},
+                               .device = {.traced_steps = traced_steps}});
+  };
+  const RankRun marked = profile(0), restarted = profile(7);
+  ASSERT_EQ(restarted.rank.status, Status::done) << restarted.failure();
+  EXPECT_THAT(restarted.rank.measured->kernels, SizeIs(0));
+  const auto graph = parse_literal(kShardedStep);
+  for (const char* name : {"g", "gw", "a", "r", "rw"})
+    EXPECT_EQ(time_of(*graph, *restarted.rank.measured, name).own_ns,
+              time_of(*graph, *marked.rank.measured, name).own_ns)
+        << name;
+}
+
+TEST(DeviceSession, AWrongOptionIsAnErrorOfUsage) {
+  const RankRun run = run_on_fake_device({.graph = kShardedStep, .options = {"--assume=u0"}});
+  EXPECT_EQ(run.rank.status, Status::failed);
+  EXPECT_EQ(run.rank.kind, "usage");
+  EXPECT_EQ(run.exit_code, 2);
 }
 
 // The copies run at the same time as compute, and the profile shows them on their stream.

@@ -167,7 +167,7 @@ void FakeDevice::check_link() const {
 }
 
 void FakeDevice::start_trace() {
-  is_tracing_ = true;
+  is_tracing_ = ++traces_ <= options_.traced_steps;
   traced_.clear();
 }
 

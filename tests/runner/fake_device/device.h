@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,7 +37,8 @@ namespace jointer::test {
 
 struct DeviceOptions {
   std::int64_t memory_bytes = std::int64_t{1} << 30;
-  bool can_trace = true, has_tf32 = true;
+  int traced_steps = std::numeric_limits<int>::max();  // the traces of later steps are empty
+  bool has_tf32 = true;
   // Costs: of a launch on the host, and of work on the device.
   std::int64_t launch_ns = 500, kernel_ns = 2'000, bytes_per_us = 1'000'000;
   std::int64_t copied_bytes_per_us = 25'000;  // to the host and back
@@ -131,6 +133,7 @@ class FakeDevice {
   bool is_capture_invalid_ = false;
   std::vector<std::function<void()>> captured_;
   bool is_tracing_ = false;
+  int traces_ = 0;
   std::optional<std::size_t> traced_instruction_;
   std::vector<runner::TracedKernel> traced_;
 };
