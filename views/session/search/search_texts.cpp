@@ -59,7 +59,8 @@ void SearchTexts::mark_matches(const QRegularExpression& pattern, Flags& flags) 
   for (std::size_t begin = 0; begin < size(); begin += kTogether) {
     const std::size_t end = std::min(begin + kTogether, size());
     const auto chunk = std::string_view(text_).substr(first_[begin], first_[end] - first_[begin]);
-    if (std::any_of(chunk.begin(), chunk.end(), [](char c) { return c <= 0; })) {
+    const auto is_ascii = [](unsigned char c) { return c > 0 && c < 0x80; };
+    if (!std::ranges::all_of(chunk, is_ascii)) {
       for (std::size_t i = begin; i < end; ++i)
         if (matches(pattern, i)) flags[i] = 1;
       continue;
