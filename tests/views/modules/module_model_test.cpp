@@ -48,6 +48,19 @@ TEST_F(ModuleModelTest, MakesOneRowOfIdenticalLayers) {
   EXPECT_EQ(model_.text(model_.row_of(snapshot_->graph.find("b")), 0), "act");
 }
 
+TEST_F(ModuleModelTest, SortsNumberedChildrenBetweenNamedOnes) {
+  show(R"(
+    x: f32[8,64] = input
+    a: f32[8,64] = aten.relu(x)  {layers.10}
+    b: f32[8,64] = aten.sin(a)   {layers.norm}
+    c: f32[8,64] = aten.cos(b)   {layers.2}
+    d: f32[8,64] = aten.tanh(c)  {layers.act}
+    e: f32[8,64] = aten.exp(d)   {layers.0}
+    return [e]
+  )");
+  EXPECT_THAT(names(row("layers")), ElementsAre("0", "norm", "2", "act", "10"));
+}
+
 TEST_F(ModuleModelTest, LayersOfOtherShapesAreNotIdentical) {
   show(R"(
     x: f32[8,64] = input

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <iterator>
 #include <unordered_map>
 
 #include "views/session/snapshot/stack_trace.h"
@@ -69,19 +70,20 @@ void ModuleLocations::add_modules(const Graph& graph, const ModuleTree& modules)
   const std::function<void(ModuleId, int, const std::string&)> add_children =
       [&](ModuleId parent, int parent_place, const std::string& prefix) {
         std::vector<ModuleId> children = modules.module(parent).children;
-        std::stable_sort(children.begin(), children.end(), [&](ModuleId a, ModuleId b) {
-          const int x = number_of(modules.module(a).segment);
-          const int y = number_of(modules.module(b).segment);
-          return x >= 0 && y >= 0 && x < y;
-        });
+        const auto number = [&](ModuleId id) { return number_of(modules.module(id).segment); };
+        // Sort the numbered children among themselves; the named ones keep their places.
+        std::vector<ModuleId> numbered;
+        std::ranges::copy_if(children, std::back_inserter(numbered),
+                             [&](ModuleId id) { return number(id) >= 0; });
+        std::ranges::stable_sort(numbered, {}, number);
+        for (auto next = numbered.begin(); ModuleId & id : children)
+          if (number(id) >= 0) id = *next++;
         for (const ModuleId id : children) {
           const Module& m = modules.module(id);
           const std::string name = prefix + m.segment;
           const bool is_list =
               has_nodes[id.index()] == 0 && !m.children.empty() &&
-              std::all_of(m.children.begin(), m.children.end(), [&](ModuleId child) {
-                return number_of(modules.module(child).segment) >= 0;
-              });
+              std::ranges::all_of(m.children, [&](ModuleId child) { return number(child) >= 0; });
           if (is_list) {
             add_children(id, parent_place, name + ".");
             continue;
