@@ -40,7 +40,7 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("if saved")},
       {.title = tr("recompute"), .unit = Unit::time, .adds_up = true},
       {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true},
-      {.title = tr("bytes/µs"),
+      {.title = tr("bytes/us"),
        .unit = Unit::bytes,
        .meaning = tr(
            "Bytes freed per microsecond of recomputation. It is best to recompute tensors with "
