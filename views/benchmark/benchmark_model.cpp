@@ -148,7 +148,7 @@ std::vector<NodeId> BenchmarkModel::nodes(int row) const {
 }
 
 QString BenchmarkModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 benchmark") : tr("%1 benchmarks").arg(things);
+  return things == 1 ? tr("1 benchmark") : tr("%1 benchmarks").arg(count_text(things));
 }
 
 }  // namespace jointer::views

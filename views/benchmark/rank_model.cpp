@@ -103,7 +103,7 @@ bool RankModel::is_alarm(int row) const {
 }
 
 QString RankModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 rank") : tr("%1 ranks").arg(things);
+  return things == 1 ? tr("1 rank") : tr("%1 ranks").arg(count_text(things));
 }
 
 }  // namespace jointer::views

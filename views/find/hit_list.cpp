@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -84,7 +85,7 @@ int HitModel::row_of(NodeId node) const {
 }
 
 QString HitModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 node") : tr("%1 nodes").arg(things);
+  return things == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(things));
 }
 
 HitList::HitList(QWidget* parent) : HitList(new HitModel, parent) {}

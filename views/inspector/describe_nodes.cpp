@@ -11,8 +11,10 @@
 #include "views/session/snapshot/stack_trace.h"
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
 #include "views/session/text/ranks_text.h"
+#include "views/session/translation/tr.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -125,7 +127,7 @@ class Describer {
     s.rows.push_back({.label = tr("output"),
                       .value = bytes_text(graph_.bytes(t)),
                       .provenance = is_assumed ? Provenance::assumed : Provenance::computed,
-                      .note = exact_bytes(graph_.bytes(t)) + tr(": elements × item size.")});
+                      .note = exact_bytes_text(graph_.bytes(t)) + tr(": elements × item size.")});
   }
 
   void memory() {
@@ -146,7 +148,7 @@ class Describer {
           {.label = tr("storage"),
            .value = tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
            .provenance = identity,
-           .note = exact_bytes(l.bytes) + tr(", rounded as by the device's allocator.")});
+           .note = exact_bytes_text(l.bytes) + tr(", rounded as by the device's allocator.")});
       s.rows.push_back({.label = tr("lifetime"),
                         .value = lifetime_words(l),
                         .provenance = Provenance::computed,
@@ -288,7 +290,7 @@ class Describer {
       s.rows.push_back({.label = tr("message"),
                         .value = bytes_text(bytes),
                         .provenance = Provenance::computed,
-                        .note = exact_bytes(bytes) +
+                        .note = exact_bytes_text(bytes) +
                                 tr(": size of a rank's input or output, whichever is larger.")});
     }
     s.rows.push_back({.label = tr("in flight"),

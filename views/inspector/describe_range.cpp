@@ -1,7 +1,9 @@
 #include "core/schedule/range_figures.h"
 #include "views/inspector/describe_nodes.h"
 #include "views/inspector/inspector_words.h"
+#include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 
@@ -18,7 +20,7 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
         {.label = label, .value = value, .provenance = provenance, .note = note});
   };
   const auto add_bytes = [&](const QString& label, std::int64_t bytes, const QString& value) {
-    add(label, value, Provenance::computed, exact_bytes(bytes));
+    add(label, value, Provenance::computed, exact_bytes_text(bytes));
   };
   const auto in_storages = [](std::int64_t bytes, std::size_t count) {
     return count == 1 ? tr("%1 in 1 storage").arg(bytes_text(bytes))

@@ -1,6 +1,8 @@
 #include "views/inspector/describe_nodes.h"
 #include "views/inspector/inspector_words.h"
 #include "views/session/text/measured_text.h"
+#include "views/session/text/number_text.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 
@@ -97,11 +99,12 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   s.rows.push_back({.label = tr("outputs"),
                     .value = bytes_text(output_bytes),
                     .provenance = Provenance::computed,
-                    .note = exact_bytes(output_bytes) + tr("; views are counted in full.")});
-  s.rows.push_back({.label = tr("storages"),
-                    .value = tr("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
-                    .provenance = Provenance::computed,
-                    .note = exact_bytes(storage_bytes) + tr("; each storage is counted once.")});
+                    .note = exact_bytes_text(output_bytes) + tr("; views are counted in full.")});
+  s.rows.push_back(
+      {.label = tr("storages"),
+       .value = tr("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
+       .provenance = Provenance::computed,
+       .note = exact_bytes_text(storage_bytes) + tr("; each storage is counted once.")});
   if (measured != nullptr) {
     if (auto row = measured_row(snapshot, nodes, *measured)) s.rows.push_back(*std::move(row));
     add_blocks(snapshot, nodes, *measured, s);

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "views/session/text/number_text.h"
-#include "views/session/translation/tr.h"
 #include "views/widgets/inspector_content.h"
 
 namespace jointer::views {
@@ -13,10 +11,6 @@ namespace jointer::views {
 namespace inspector {
 
 inline constexpr std::size_t kMaxLinks = 12;
-
-inline QString exact_bytes(std::int64_t bytes) {
-  return bytes == 1 ? tr("1 byte") : tr("%1 bytes").arg(count_text(bytes));
-}
 
 // A row with links to the first few of `nodes` and, if there are more, a link to all of them.
 inline InspectorRow link_row(const QString& label, std::span<const NodeId> nodes) {

@@ -4,6 +4,8 @@
 
 #include "core/policy/decider.h"
 #include "views/inspector/inspector_words.h"
+#include "views/session/text/number_text.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 

@@ -5,6 +5,7 @@
 #include "core/base/index.h"
 #include "core/graph/value_hash.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/tables/folded_name.h"
 
 namespace jointer::views {
@@ -236,8 +237,8 @@ std::size_t ModuleModel::things(int row) const {
 
 QString ModuleModel::things_text(std::size_t things) const {
   if (shows_source_lines())
-    return things == 1 ? tr("1 source line") : tr("%1 source lines").arg(things);
-  return things == 1 ? tr("1 module") : tr("%1 modules").arg(things);
+    return things == 1 ? tr("1 source line") : tr("%1 source lines").arg(count_text(things));
+  return things == 1 ? tr("1 module") : tr("%1 modules").arg(count_text(things));
 }
 
 }  // namespace jointer::views

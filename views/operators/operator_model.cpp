@@ -1,6 +1,7 @@
 #include "views/operators/operator_model.h"
 
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 
@@ -126,7 +127,7 @@ int OperatorModel::row_of(NodeId node) const {
 }
 
 QString OperatorModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 operator") : tr("%1 operators").arg(things);
+  return things == 1 ? tr("1 operator") : tr("%1 operators").arg(count_text(things));
 }
 
 }  // namespace jointer::views

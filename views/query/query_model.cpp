@@ -1,4 +1,5 @@
 #include "views/query/query_model.h"
+#include "views/session/text/number_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,7 +108,7 @@ int QueryModel::row_of(NodeId node) const {
 }
 
 QString QueryModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 row") : tr("%1 rows").arg(things);
+  return things == 1 ? tr("1 row") : tr("%1 rows").arg(count_text(things));
 }
 
 }  // namespace jointer::views

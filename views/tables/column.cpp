@@ -16,7 +16,7 @@ double fraction(const Column& column, std::int64_t part) {
 QString exact_in(Unit unit, std::int64_t number) {
   switch (unit) {
     case Unit::bytes:
-      return number == 1 ? tr("1 byte") : tr("%1 bytes").arg(count_text(number));
+      return exact_bytes_text(number);
     case Unit::time:
       return tr("%1 ms").arg(to_ms(number), 0, 'f', 6);
     case Unit::flops:

@@ -18,6 +18,7 @@ TEST(Column, WritesThreeSignificantDigits) {
 
 TEST(Column, ShowsTheExactNumber) {
   EXPECT_EQ(exact_text({.unit = Unit::bytes}, 1'073'741'825), "1,073,741,825 bytes");
+  EXPECT_EQ(exact_text({.unit = Unit::bytes}, 1), "1 byte");
   EXPECT_EQ(exact_text({.unit = Unit::time}, 412'034), "0.412034 ms");
   EXPECT_EQ(exact_text({.unit = Unit::share, .whole = 2'000'000}, 500'000),
             "0.500000 ms of 2.000000 ms");

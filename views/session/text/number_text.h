@@ -4,6 +4,7 @@
 #include <concepts>
 
 #include "core/base/units.h"
+#include "views/session/translation/tr.h"
 
 namespace jointer::views {
 
@@ -26,6 +27,10 @@ inline QString flops_text(std::int64_t flops) {
 
 QString count_text(std::integral auto count) {
   return QString::fromStdString(format_count(static_cast<std::int64_t>(count)));
+}
+
+inline QString exact_bytes_text(std::int64_t bytes) {
+  return bytes == 1 ? tr("1 byte") : tr("%1 bytes").arg(count_text(bytes));
 }
 
 }  // namespace jointer::views
