@@ -22,7 +22,7 @@ NodeKind node_kind(std::string_view op) {
 
 MemoryPolicy memory_policy(std::string_view name) {
   const auto policy = parse_memory_policy(name);
-  if (!policy) give_up("unknown recompute tag `{}`", name);
+  if (!policy) give_up("unknown policy tag `{}`", name);
   return *policy;
 }
 

@@ -23,7 +23,7 @@ namespace jointer {
 //   g: f32[8,64] = aten.mul.Tensor(mm, dy)  {backward}
 //   return [wt, g, None]
 //
-// In braces: `backward`, `recomputed`, a recompute tag, or a module path. Arguments: node names,
+// In braces: `backward`, `recomputed`, a policy tag, or a module path. Arguments: node names,
 // numbers, True, False, None, 'strings', [lists], (tuples), dtypes (bf16), key=value. A size may be
 // a symbol: f32[u0,8]. Operator schemas determine storages; tensors without strides are dense.
 // Error (input): the text has a mistake, whose line the message gives, or describes an invalid

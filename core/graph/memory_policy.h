@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// The recompute tag of a node, which partitioners follow. Source:
+// The policy tag of a node, which partitioners follow. Source:
 // torch.utils.checkpoint.CheckpointPolicy.
 enum class MemoryPolicy : std::uint8_t {
   none,

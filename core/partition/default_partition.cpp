@@ -8,7 +8,7 @@
 //  - a tuple, whose readers are all getitem, is not saved; its elements are considered instead;
 //  - values tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch ignores) are saved, whether or not
 //    they are read;
-//  - impure calls other than waits are saved; they are an error if the graph has recompute tags;
+//  - impure calls other than waits are saved; they are an error if the graph has policy tags;
 //  - if only the sizes of a value are read after the forward, those sizes are saved;
 //  - any other value that is read after the forward is saved, unless it is tagged for
 //    recomputation.
@@ -90,7 +90,7 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
     if (is_impure(joint, node) && !joint.is_wait(node)) {
       if (any_tags)
         return fail(Error::Kind::usage,
-                    "{} ({}) has side effects, and the graph's recompute tags could run the "
+                    "{} ({}) has side effects, and the graph's policy tags could run the "
                     "forward twice; partition with min_cut",
                     joint.name(id), joint.target(node));
       choice.values.push_back(id);

@@ -7,7 +7,7 @@
 // Steps
 //   1. Find what the nodes stand for. Undo random states and offloading, so that a new plan can
 //      decide about them: a call through a random state becomes a plain call, which gets back its
-//      recompute tag if torch dropped it; copies to the host and back are dropped.
+//      policy tag if torch dropped it; copies to the host and back are dropped.
 //   2. Write the inputs: the forward's, then the tangents and other inputs of the backward alone.
 //   3. Write the calls: the forward's in their order, then the rest of the backward in its order,
 //      except for a few that a trace places elsewhere (joined_order.cpp).

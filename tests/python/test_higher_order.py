@@ -1,4 +1,4 @@
-"""Higher-order operators: subgraphs, recompute tags, Triton tables."""
+"""Higher-order operators: subgraphs, policy tags, Triton tables."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Comparer {
     argument(name, na.args, nb.args);
     argument(name, na.kwargs, nb.kwargs);
     value(name, na.value, nb.value, false);
-    if (na.policy != nb.policy) add("recompute tag", name, "");
+    if (na.policy != nb.policy) add("policy tag", name, "");
     // The output has no phase: captures do not tag it.
     if (na.kind != NodeKind::output && na.phase != nb.phase) add("phase", name, "");
   }

@@ -24,7 +24,7 @@ struct RandomGraphOptions {
 // The same seed gives the same graph. It has parameters, inputs and tangents; pointwise operators,
 // matrix products, views of views, splits read by getitem, in-place writes, random operators;
 // collectives on up to three groups, whose waits come immediately, late, never or twice; forward
-// and backward, modules, recompute tags. `complete` has run.
+// and backward, modules, policy tags. `complete` has run.
 Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {});
 
 }  // namespace jointer::test

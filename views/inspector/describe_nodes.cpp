@@ -318,7 +318,7 @@ class Describer {
                         .value = to_qstring(graph_.text(node_.role_target)),
                         .is_code = true});
     if (node_.policy != MemoryPolicy::none)
-      s.rows.push_back({.label = tr("recompute tag"), .value = policy_text(node_.policy)});
+      s.rows.push_back({.label = tr("policy tag"), .value = policy_text(node_.policy)});
     const auto step = snapshot_.analysis.memory.step_of(id_);
     s.rows.push_back({.label = tr("position"),
                       .value = step ? tr("%1 of %2, call %3")

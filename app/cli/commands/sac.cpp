@@ -158,8 +158,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
                                              "backward or recomputed, with costs and reasons");
   options->graph.add_to(*command);
   options->policy.add_to(*command);
-  command->add_flag("--ignore-tags", options->ignore_tags,
-                    "Ignore the recompute tags in the capture");
+  command->add_flag("--ignore-tags", options->ignore_tags, "Ignore the policy tags in the capture");
   add_plan_options(*command, *options);
   options->target.add_to(*command);
   command->add_option("--why", options->why, "Explain why these nodes are saved or recomputed")

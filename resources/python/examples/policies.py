@@ -1,4 +1,4 @@
-"""Sets recompute tags on a traced joint graph. The partitioner respects these tags."""
+"""Sets policy tags on a traced joint graph. The partitioner respects these tags."""
 
 from __future__ import annotations
 

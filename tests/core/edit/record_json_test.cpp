@@ -82,7 +82,7 @@ TEST(RecordJson, SaysWhatIsWrong) {
             "node: `op`: unknown op `call`; expected placeholder, call_function, get_attr or "
             "output");
   EXPECT_EQ(read_node(tree(R"({"recompute":"ALWAYS"})"), "node").error().message,
-            "node: `recompute`: unknown recompute tag `ALWAYS`");
+            "node: `recompute`: unknown policy tag `ALWAYS`");
 }
 
 // A call that has every form is the same after a record of it was made, written, read and added.

@@ -50,7 +50,7 @@ TEST_F(InspectorTest, DescribesATensor) {
            {"storage", "2.00 KiB, temporary"},
            {"phase", "forward"},
            {"module", "layers.0.wq"},
-           {"recompute tag", "must save"},
+           {"policy tag", "must save"},
            {"FLOPs", "65.5 kFLOP"},
            {"arguments", "x, w0"},
        })

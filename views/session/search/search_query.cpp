@@ -294,7 +294,7 @@ std::vector<std::pair<QString, QString>> search_help() {
       {QStringLiteral("bytes>1MiB"), tr("has outputs of more than 1 MiB in total")},
       {QStringLiteral("ms>0.1"), tr("has an estimated time of more than 0.1 ms")},
       {QStringLiteral("exposed>0"), tr("is a collective with exposed time")},
-      {QStringLiteral("tag:must_save"), tr("has this recompute tag")},
+      {QStringLiteral("tag:must_save"), tr("has this policy tag")},
       {QStringLiteral("group:tp"), tr("uses this process group")},
       {QStringLiteral("dtype:bf16"), tr("has an output with this dtype")},
       {QStringLiteral("shape:8192"),
