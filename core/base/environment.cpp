@@ -1,5 +1,7 @@
 #include "core/base/environment.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -52,6 +54,9 @@ std::string processor_name() {
 }
 
 int usable_cores() {
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+  // The set cannot hold the cores of a very large machine.
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

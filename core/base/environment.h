@@ -28,7 +28,8 @@ std::string sibling_program(std::string_view name);
 // Linux reports none.
 std::string processor_name();
 
-// The number of processor cores, as the C++ library reports it; at least 1.
+// The number of processor cores on which the calling thread may run, as set by `taskset` or a job
+// scheduler; at least 1.
 int usable_cores();
 
 }  // namespace jointer

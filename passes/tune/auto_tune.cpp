@@ -23,10 +23,10 @@
 #include "passes/tune/auto_tune.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "core/base/checked.h"
 #include "core/base/counted.h"
+#include "core/base/environment.h"
 #include "core/base/units.h"
 #include "core/edit/difference.h"
 #include "passes/support/parameters.h"
@@ -55,8 +55,8 @@ TuneOptions read_options(const Arguments& arguments, const PassContext& context,
   options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   options.twin_groups = arguments.boolean("twin_groups");
   const std::int64_t threads = arguments.integer("threads");
-  const std::int64_t cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-  options.threads = static_cast<std::size_t>(std::min(threads == 0 ? cores : threads, kMaxThreads));
+  options.threads =
+      static_cast<std::size_t>(std::min(threads == 0 ? usable_cores() : threads, kMaxThreads));
   if (arguments.has_value("memory_budget"))
     options.budget = arguments.integer("memory_budget");
   else if (arguments.has_value("memory_share"))
