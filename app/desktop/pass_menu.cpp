@@ -49,7 +49,7 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
     const QString name = QString::fromStdString(preset.name);
     QAction* action = context_.actions.add(
         presets, tr("Preset %1").arg(name), {}, Needs::document, this,
-        [this, name] { with_pipeline([name](PipelineSession& s) { take_preset(s, name); }); });
+        [this, name] { with_pipeline([name](PipelineSession& s) { load_preset(s, name); }); });
     action->setToolTip(QString::fromStdString(preset.summary));
     connect(presets, &QMenu::aboutToShow, action, [this, action, &preset] {
       if (Session* session = context_.documents.session())

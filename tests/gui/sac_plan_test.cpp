@@ -297,7 +297,7 @@ void SacPlanTest::presets_that_cannot_be_applied_are_disabled() {
   QVERIFY(entry("Remove All Tags")->toolTip().startsWith("Cannot be applied: "));
   bar().presets().close();
   // Once there are tags, they can be removed.
-  bar().take_preset(QStringLiteral("full"));
+  bar().apply_preset(QStringLiteral("full"));
   QVERIFY(settle());
   open_menu();
   QVERIFY(entry("Remove All Tags")->isEnabled());

@@ -388,7 +388,7 @@ void SacStepTest::applied_tags_are_settled() {
 void SacStepTest::presets_and_imports_are_tags() {
   QVERIFY(open_step());
   const PlanFigures before = figures();
-  bar().take_preset(QStringLiteral("full"));
+  bar().apply_preset(QStringLiteral("full"));
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
   QCOMPARE(figures(), wanted());

@@ -74,7 +74,7 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   const std::string before = hash_of(document());
   const std::int64_t peak = document().analysis().memory.peak_bytes();
   const std::int64_t step = document().analysis().simulation.step_ns();
-  QVERIFY(!button("take").isEnabled());
+  QVERIFY(!button("apply").isEnabled());
   QVERIFY(search(40));
   const TuneResult* result = pane().session().result();
   QVERIFY(result != nullptr && result->winner);
@@ -90,8 +90,8 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   const Figures expected = result->winner->figures.figures;
   const int steps = static_cast<int>(result->steps.size());
   QSignalSpy taken(&editing(), &Editing::applied_all);
-  test::press(button("take"));
-  QVERIFY(!button("take").isEnabled());
+  test::press(button("apply"));
+  QVERIFY(!button("apply").isEnabled());
   QVERIFY(!test::child<QLabel>(pane(), "status").text().contains(QStringLiteral("has changed")));
   QVERIFY(taken.wait(kPatienceMs));
   QVERIFY(editing().step_count() >= 1 && editing().step_count() <= steps);
@@ -120,7 +120,7 @@ void TuneTest::clicking_points_applies_them() {
     // Another point at the same position may be on top.
     QCOMPARE(document().analysis().simulation.step_ns(), chosen.step_ns);
   }
-  QVERIFY(pane().session().can_take());
+  QVERIFY(pane().session().can_apply());
 }
 
 void TuneTest::stopping_keeps_the_result_so_far() {
@@ -134,7 +134,7 @@ void TuneTest::stopping_keeps_the_result_so_far() {
   QVERIFY(!pane().session().is_running());
   QCOMPARE(button("start").text(), QStringLiteral("Start"));
   QVERIFY(pane().session().result()->winner);
-  QVERIFY(button("take").isEnabled());
+  QVERIFY(button("apply").isEnabled());
 }
 
 void TuneTest::joint_graph_opens_as_a_pair() {
@@ -143,7 +143,7 @@ void TuneTest::joint_graph_opens_as_a_pair() {
   QVERIFY(pane().session().makes_a_pair());
   const Figures expected = pane().session().result()->winner->figures.figures;
   QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-  test::press(button("take"));
+  test::press(button("apply"));
   QVERIFY(opened.wait(kPatienceMs));
   const Document& pair = *window_->current_tab()->document();
   QVERIFY(pair.graph().is_pair());
@@ -202,8 +202,8 @@ void TuneTest::search_belongs_to_the_shown_graph() {
   QSignalSpy applied(&editing(), &Editing::applied_all);
   editing().apply_all(nothing);
   QVERIFY(applied.wait(kPatienceMs));
-  QVERIFY2(pane().session().can_take(), "the place that was searched is one step back");
-  test::press(button("take"));
+  QVERIFY2(pane().session().can_apply(), "the place that was searched is one step back");
+  test::press(button("apply"));
   QVERIFY(applied.wait(kPatienceMs));
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   for (const Edit& edit : editing().edits()) QVERIFY(edit.title != "By hand");

@@ -40,7 +40,7 @@ void describe_preset(QAction& action, const PipelinePreset& preset,
                         : PipelinePane::tr("Cannot apply: %1").arg(why_not)));
 }
 
-void take_preset(PipelineSession& session, const QString& name) {
+void load_preset(PipelineSession& session, const QString& name) {
   const auto pipeline = preset_pipeline(name.toStdString());
   if (!pipeline) return session.say(QString::fromStdString(pipeline.error().message), true);
   session.draft().set_pipeline(*pipeline);
@@ -203,7 +203,7 @@ QMenu* PipelinePane::make_presets() {
   menu->setToolTipsVisible(true);
   for (const PipelinePreset& preset : pipeline_presets()) {
     const QString name = QString::fromStdString(preset.name);
-    QAction* action = menu->addAction(name, this, [this, name] { take_preset(session_, name); });
+    QAction* action = menu->addAction(name, this, [this, name] { load_preset(session_, name); });
     connect(menu, &QMenu::aboutToShow, action,
             [this, action, &preset] { describe_preset(*action, preset, session_); });
   }

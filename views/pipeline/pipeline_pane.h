@@ -86,7 +86,7 @@ class PipelinePane : public QWidget {
 // what the preset does or, if the action is disabled, why the preset cannot be applied.
 void describe_preset(QAction& action, const PipelinePreset& preset, const PipelineSession& session);
 // Replaces the steps with those of a preset, without running them.
-void take_preset(PipelineSession& session, const QString& name);
+void load_preset(PipelineSession& session, const QString& name);
 // Replaces the draft with the steps from a file, without running them. Error (input): see
 // read_pipeline_file.
 Result<void> load_pipeline(PipelineSession& session, const QString& path);

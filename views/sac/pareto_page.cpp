@@ -319,7 +319,7 @@ void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   settings.partitioner = Partitioner::min_cut;
   settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
   if (point.budget >= 0 && state->base) return session_.solve(settings);
-  if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name), settings);
+  if (!point.name.empty()) return bar_.apply_preset(QString::fromStdString(point.name), settings);
   use_plan(point.plan, point.figures.figures, {});
 }
 

@@ -306,11 +306,11 @@ void SacBar::check_presets() {
   });
 }
 
-void SacBar::take_preset(const QString& name) {
-  take_preset(name, settings());
+void SacBar::apply_preset(const QString& name) {
+  apply_preset(name, settings());
 }
 
-void SacBar::take_preset(const QString& name, const SolveSettings& settings) {
+void SacBar::apply_preset(const QString& name, const SolveSettings& settings) {
   const OpenGraph& document = session_.open_graph();
   apply(preset_with_fsdp(document.graph(), name.toStdString(),
                          fsdp_policy(document.baseline()->graph)),

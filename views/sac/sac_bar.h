@@ -38,8 +38,8 @@ class SacBar : public QWidget {
   // Solves with the settings, or searches for the fastest plan within the limit.
   void solve();
   // Applies upstream's apply_sac, or the upstream memory policy with this name, then solves.
-  void take_preset(const QString& name);
-  void take_preset(const QString& name, const SolveSettings& settings);
+  void apply_preset(const QString& name);
+  void apply_preset(const QString& name, const SolveSettings& settings);
 
  signals:
   void message(const QString& sentence);

@@ -65,7 +65,7 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   budget_->set_bytes(session_.limit());
 
   connect(start_, &QPushButton::clicked, this, &TunePane::start_or_stop);
-  connect(take_, &QPushButton::clicked, &session_, &TuneSession::take_winner);
+  connect(apply_, &QPushButton::clicked, &session_, &TuneSession::apply_winner);
   connect(&session_, &TuneSession::limit_changed, this,
           [this] { budget_->set_bytes(session_.limit()); });
   connect(copy_, &QPushButton::clicked, this, [this] {
@@ -125,10 +125,10 @@ void TunePane::make_controls() {
          "candidates have been evaluated by then."));
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
   add(tr("Seed"), seed_, tr("Seed for the random choice of candidates"));
-  take_ = new QPushButton(tr("Apply Best"), controls);
-  take_->setObjectName(QStringLiteral("take"));
-  take_->setAutoDefault(false);
-  row->addWidget(take_);
+  apply_ = new QPushButton(tr("Apply Best"), controls);
+  apply_->setObjectName(QStringLiteral("apply"));
+  apply_->setAutoDefault(false);
+  row->addWidget(apply_);
   copy_ = new QPushButton(tr("Copy as Pipeline"), controls);
   copy_->setObjectName(QStringLiteral("copy"));
   copy_->setAutoDefault(false);
@@ -201,9 +201,9 @@ void TunePane::refresh() {
   const TuneResult* result = session_.result();
   const bool has_winner = result != nullptr && result->winner.has_value();
   start_->setText(session_.is_running() ? tr("Stop") : tr("Start"));
-  take_->setEnabled(has_winner && session_.can_take());
+  apply_->setEnabled(has_winner && session_.can_apply());
   const bool makes_a_pair = session_.makes_a_pair();
-  take_->setToolTip(
+  apply_->setToolTip(
       makes_a_pair ? tr("Open the forward and backward graphs in a new tab. The steps before the "
                         "partitioner become edits here; those after it become edits there.")
                    : tr("Add one edit per pipeline step; each can be undone"));
@@ -251,7 +251,7 @@ void TunePane::refresh_marks() {
 }
 
 void TunePane::choose(std::size_t mark) {
-  if (mark >= plans_.size()) return session_.take(pipelines_[mark - plans_.size()]);
+  if (mark >= plans_.size()) return session_.apply(pipelines_[mark - plans_.size()]);
   emit plan_wanted(session_.document().sac().pareto().points()[plans_[mark]]);
 }
 

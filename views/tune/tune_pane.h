@@ -46,7 +46,7 @@ class TunePane : public QWidget {
   QSpinBox* seconds_ = nullptr;
   QSpinBox* seed_ = nullptr;
   QPushButton* start_ = nullptr;
-  QPushButton* take_ = nullptr;
+  QPushButton* apply_ = nullptr;
   QPushButton* copy_ = nullptr;
   QPushButton* save_ = nullptr;
   QLabel* status_ = nullptr;

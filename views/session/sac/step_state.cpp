@@ -122,11 +122,11 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
 
 Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
                                              const std::vector<MemoryPolicy>& policies) {
-  const Snapshot& as_it_stands = *step->snapshot;
+  const Snapshot& without_plan = *step->snapshot;
   auto state = std::make_shared<SacState>();
   state->kind = SacKind::step;
   state->step = step;
-  Graph tagged = as_it_stands.graph;
+  Graph tagged = without_plan.graph;
   for (std::size_t i = 0; i < policies.size(); ++i) tagged.node(NodeId(i)).policy = policies[i];
   Graph graph = tagged;
   std::optional<Analysis> made;
@@ -135,16 +135,16 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
     graph = tagged;  // some tags may already have been applied to it
   } else if (std::ranges::any_of(*edits, [](const Edit& edit) { return !edit.changes.empty(); })) {
     state->applied_tags.any = true;
-    JOINTER_TRY(made, analyze(graph, as_it_stands.analysis.options));
+    JOINTER_TRY(made, analyze(graph, without_plan.analysis.options));
   }
-  const Analysis& analysis = made ? *made : as_it_stands.analysis;
+  const Analysis& analysis = made ? *made : without_plan.analysis;
   JOINTER_TRY(const std::vector<SaveCandidate> kept,
               kept_values(graph, analysis.costs, analysis.flops));
   static_cast<PlanOutcome&>(*state) = outcome_of(graph, analysis, kept);
   state->rows = plan_rows(graph, kept, tagged);
-  state->places = places_of(analysis.memory, as_it_stands);
+  state->places = places_of(analysis.memory, without_plan);
   JOINTER_TRY(state->plan, plan_of_step(tagged, graph));
-  state->tensors = tensors_of(step_values(tagged, graph, kept), as_it_stands);
+  state->tensors = tensors_of(step_values(tagged, graph, kept), without_plan);
   state->tensor_by_node.assign(tagged.node_count(), -1);
   for (std::size_t i = 0; i < state->tensors.size(); ++i)
     state->tensor_by_node[state->tensors[i].node.index()] = static_cast<std::int32_t>(i);

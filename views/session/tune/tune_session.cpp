@@ -1,9 +1,8 @@
 #include "views/session/tune/tune_session.h"
 
-#include <algorithm>
-#include <thread>
-
 #include "core/base/bytes.h"
+#include "core/base/counted.h"
+#include "core/base/environment.h"
 #include "core/edit/recipe.h"
 #include "core/pass/pipeline_file.h"
 #include "core/schedule/caching_allocator.h"
@@ -35,29 +34,40 @@ Result<std::int64_t> reserved_of(const Snapshot& snapshot, const Pipeline& pipel
   return reserved_peak_bytes(graph, snapshot.analysis.options.memory);
 }
 
+// The edits of a pipeline's steps.
+struct StepEdits {
+  std::vector<Edit> edits;           // of the graph that the pipeline ran on
+  const StepResult* pair = nullptr;  // the step that partitioned it, if there is one
+  std::vector<Edit> pair_edits;      // of the pair
+};
+
+StepEdits step_edits(const PipelineRun& done) {
+  StepEdits found;
+  for (const StepResult& step : done.steps) {
+    if (!step.edit_refusal.empty()) {
+      found.pair = &step;
+      found.pair_edits.clear();
+    } else if (!step.edit.changes.empty()) {
+      (found.pair == nullptr ? found.edits : found.pair_edits).push_back(step.edit);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<TuneSession::PipelineResult> TuneSession::run(const Snapshot& snapshot,
                                                      const Pipeline& pipeline, std::int64_t budget,
                                                      const QString& title) {
   JOINTER_TRY(const PipelineRun done, run_all(snapshot, pipeline, budget));
-  PipelineResult taken;
-  const Graph* pair = nullptr;
-  std::vector<Edit> pair_edits;
-  for (const StepResult& step : done.steps) {
-    if (!step.edit_refusal.empty()) {
-      pair = step.graph.get();
-      pair_edits.clear();
-    } else if (!step.edit.changes.empty()) {
-      (pair == nullptr ? taken.edits : pair_edits).push_back(step.edit);
-    }
-    taken.figures = step.after;
+  StepEdits found = step_edits(done);
+  PipelineResult result{.edits = std::move(found.edits), .figures = {}, .pair = {}};
+  if (!done.steps.empty()) result.figures = done.steps.back().after;
+  if (found.pair != nullptr) {
+    JOINTER_TRY(result.pair, write_graph_and_edits(*found.pair->graph, *done.steps.back().graph,
+                                                   found.pair_edits, title));
   }
-  if (pair != nullptr) {
-    JOINTER_TRY(taken.pair,
-                write_graph_and_edits(*pair, *done.steps.back().graph, pair_edits, title));
-  }
-  return taken;
+  return result;
 }
 
 TuneSession::TuneSession(Document& document, QObject* parent)
@@ -67,7 +77,7 @@ TuneSession::TuneSession(Document& document, QObject* parent)
   limit_ = document.analysis().memory.peak_bytes();
   connect(&document, &Document::changed, this, &TuneSession::changed);
   connect(this, &TuneSession::changed, this, &TuneSession::publish);
-  connect(&document.sac(), &SacSession::tuned_wanted, this, &TuneSession::take_winner);
+  connect(&document.sac(), &SacSession::tuned_wanted, this, &TuneSession::apply_winner);
 }
 
 TuneSession::~TuneSession() = default;
@@ -89,8 +99,8 @@ bool TuneSession::is_outdated() const {
   return result_ && !makes_a_pair() && !searched_place();
 }
 
-bool TuneSession::can_take() const {
-  return result_ && !taking_.is_running() && !is_outdated();
+bool TuneSession::can_apply() const {
+  return result_ && !applying_.is_running() && !is_outdated();
 }
 
 void TuneSession::set_limit(std::int64_t peak_bytes) {
@@ -136,7 +146,7 @@ void TuneSession::start(const TuneSettings& settings) {
     options.evaluations = settings.evaluations;
     options.seconds = settings.seconds;
     options.seed = settings.seed;
-    options.threads = std::max(1U, std::thread::hardware_concurrency());
+    options.threads = static_cast<std::size_t>(usable_cores());
     return tune(snapshot->graph, built_in_passes(), options, [&](const TuneProgress& progress) {
       const std::scoped_lock lock(shared->mutex);
       shared->so_far = progress.so_far;
@@ -176,9 +186,9 @@ void TuneSession::take_news() {
   emit changed();
 }
 
-void TuneSession::take(const Pipeline& pipeline) {
-  if (!can_take()) {
-    emit message(taking_.is_running()
+void TuneSession::apply(const Pipeline& pipeline) {
+  if (!can_apply()) {
+    emit message(applying_.is_running()
                      ? tr("A pipeline is already being applied.")
                      : tr("The graph has changed since the search; search again."));
     return;
@@ -186,21 +196,21 @@ void TuneSession::take(const Pipeline& pipeline) {
   emit message(tr("Running the selected pipeline..."));
   const auto work = [snapshot = searched_, pipeline, budget = *result_->budget,
                      title = document_.title()] { return run(*snapshot, pipeline, budget, title); };
-  taking_.start(work, [this, searched = searched_](const Result<PipelineResult>& taken) {
-    if (!taken) {
-      emit message(QString::fromStdString(taken.error().message));
+  applying_.start(work, [this, searched = searched_](const Result<PipelineResult>& done) {
+    if (!done) {
+      emit message(QString::fromStdString(done.error().message));
     } else if (searched == searched_) {
-      if (!taken->pair || (searched_place() && !taken->edits.empty()))
-        apply(taken->edits, taken->figures);
-      if (taken->pair) emit graph_made(taken->pair->capture, taken->pair->recipe);
+      if (!done->pair || (searched_place() && !done->edits.empty()))
+        apply_edits(done->edits, done->figures);
+      if (done->pair) emit graph_made(done->pair->capture, done->pair->recipe);
     }
     emit changed();
   });
   emit changed();
 }
 
-void TuneSession::take_winner() {
-  if (result_ && result_->winner) take(result_->winner->pipeline);
+void TuneSession::apply_winner() {
+  if (result_ && result_->winner) apply(result_->winner->pipeline);
 }
 
 void TuneSession::write_winner(const QString& path) {
@@ -215,13 +225,12 @@ void TuneSession::write_winner(const QString& path) {
       return tr("Wrote the pipeline to %1.").arg(path);
     }
     JOINTER_TRY(const PipelineRun done, run_all(*searched, pipeline, budget));
+    const StepEdits found = step_edits(done);
+    if (found.pair != nullptr)
+      return fail(Error::Kind::usage, "a recipe cannot express {}: {}; copy the pipeline instead",
+                  found.pair->step, found.pair->edit_refusal);
     std::vector<Edit> edits = edits_of(history);
-    for (const StepResult& step : done.steps) {
-      if (!step.edit_refusal.empty())
-        return fail(Error::Kind::usage, "a recipe cannot express {}: {}; copy the pipeline instead",
-                    step.step, step.edit_refusal);
-      if (!step.edit.changes.empty()) edits.push_back(step.edit);
-    }
+    edits.insert(edits.end(), found.edits.begin(), found.edits.end());
     const Graph& after = done.steps.empty() ? searched->graph : *done.steps.back().graph;
     JOINTER_CHECK(write_bytes(path.toStdString(),
                               write_recipe(make_recipe(baseline->graph, after, edits, title))));
@@ -236,7 +245,7 @@ void TuneSession::write_winner(const QString& path) {
 }
 
 // Applies the edits to the state that was searched. Entries after it stay in the history.
-void TuneSession::apply(const std::vector<Edit>& edits, const StepFigures& figures) {
+void TuneSession::apply_edits(const std::vector<Edit>& edits, const StepFigures& figures) {
   const auto place = searched_place();
   if (!place) {
     emit message(tr("The graph has changed since the search; search again."));
@@ -245,11 +254,10 @@ void TuneSession::apply(const std::vector<Edit>& edits, const StepFigures& figur
   Editing& editing = document_.editing();
   if (edits.empty()) return editing.go_to(*place);
   editing.apply_all_from(*place, edits);
-  const QString steps = edits.size() == 1 ? tr("1 pipeline step")
-                                          : tr("%1 pipeline steps").arg(count_text(edits.size()));
-  emit message(
-      tr("Applied %1: step time %2, peak %3.")
-          .arg(steps, time_text(figures.figures.step_ns), bytes_text(figures.figures.peak_bytes)));
+  emit message(tr("Applied %1: step time %2, peak %3.")
+                   .arg(QString::fromStdString(counted(edits.size(), "pipeline step")),
+                        time_text(figures.figures.step_ns),
+                        bytes_text(figures.figures.peak_bytes)));
 }
 
 }  // namespace jointer::views

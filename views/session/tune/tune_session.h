@@ -43,7 +43,7 @@ class TuneSession : public QObject {
   // searched graph is not a state in the document's history.
   [[nodiscard]] bool is_outdated() const;
   // Returns true if there is a result that is not outdated, and none is being applied.
-  [[nodiscard]] bool can_take() const;
+  [[nodiscard]] bool can_apply() const;
   // Returns true if the searched graph is a joint graph: applying a result then opens a new pair.
   [[nodiscard]] bool makes_a_pair() const;
 
@@ -56,8 +56,8 @@ class TuneSession : public QObject {
   void stop();
   // Runs the pipeline on the graph that was searched. Its steps become edits of the document. If a
   // step partitions a joint graph, `graph_made` follows, and later steps become edits of the pair.
-  void take(const Pipeline& pipeline);
-  void take_winner();
+  void apply(const Pipeline& pipeline);
+  void apply_winner();
   // Writes the best pipeline for use in training: as a recipe with the edits that lead from the
   // graph as opened to the pipeline's result or, for a joint graph, as a pipeline file, since a
   // recipe cannot express partitioning. `message` follows.
@@ -88,7 +88,7 @@ class TuneSession : public QObject {
   void take_news();
   void publish();
   void find_reserved();
-  void apply(const std::vector<Edit>& edits, const StepFigures& figures);
+  void apply_edits(const std::vector<Edit>& edits, const StepFigures& figures);
   [[nodiscard]] std::optional<int> searched_place() const;
 
   Document& document_;
@@ -100,7 +100,7 @@ class TuneSession : public QObject {
   SnapshotPtr searched_;
   EditHistory history_;  // leads to `searched_`
   QTimer timer_;
-  Task<PipelineResult> taking_;
+  Task<PipelineResult> applying_;
   Task<std::int64_t> finding_reserved_;
 };
 
