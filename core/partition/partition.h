@@ -57,7 +57,7 @@ struct PlanReason {
     read_by_forward,  // default: computed in the forward, read by the backward
     knapsack,         // the solver of the budget chose it
     searched,         // a search for a plan within a limit chose it
-    person,           // decided by the user
+    user,             // the user chose it
     chain,            // `node` is recomputed from it
     region,           // a recomputed region starts from it or reads it
   };

@@ -44,7 +44,7 @@ inline constexpr std::array kPassStages{
 struct PassInfo {
   std::string name;     // upstream's, if upstream has the pass
   std::string summary;  // one sentence
-  std::string source;   // of the semantics: "torch/_inductor/comms.py", "ours", a plugin's path
+  std::string source;   // of the semantics: "torch/_inductor/comms.py", "Jointer", a plugin's path
   PassStage stage = PassStage::reordering;
   std::vector<Parameter> parameters;
   bool keeps_numerics = true;  // the outputs stay bitwise equal

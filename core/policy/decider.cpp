@@ -20,10 +20,10 @@ std::string_view to_string(Decider decider) {
       return "preset";
     case Decider::list:
       return "list";
-    case Decider::person:
-      return "person";
-    case Decider::nobody:
-      return "nobody";
+    case Decider::user:
+      return "user";
+    case Decider::untagged:
+      return "untagged";
     case Decider::capture:
       break;
   }
@@ -53,7 +53,7 @@ std::string_view order_of(std::string_view by) {
 }
 
 Decider decider_of(std::string_view by) {
-  if (by.empty()) return Decider::person;
+  if (by.empty()) return Decider::user;
   const std::string_view pass = by.substr(0, std::min(by.find_first_of("{,"), by.size()));
   if (pass == kSearch) return Decider::search;
   if (pass == "min_cut_partition" || pass == "default_partition") return Decider::partitioner;

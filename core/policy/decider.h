@@ -14,15 +14,15 @@ enum class Decider : std::uint8_t {
   search,       // a search for the best plan within a limit
   preset,       // one of upstream's policies
   list,         // operators or selectors from the user, or another imported policy
-  person,       // the user, one value at a time
+  user,         // one value at a time
   capture,      // a tag in the capture, or an already partitioned capture
-  nobody,       // a flat training step as captured, without tags
+  untagged,     // a flat training step as captured, without tags
 };
 inline constexpr std::size_t kDeciders = 7;
 
-// "partitioner", "search", "preset", "list", "person", "tag", "nobody".
+// "partitioner", "search", "preset", "list", "user", "tag", "untagged".
 std::string_view to_string(Decider decider);
-// "solved", "searched", "preset", "list", "person", "tag", "nobody".
+// "solved", "searched", "preset", "list", "user", "tag", "untagged".
 std::string_view decided_by(Decider decider);
 
 // Edit::by of a searched plan.

@@ -283,7 +283,7 @@ Pass place_collectives_pass() {
       .info = {.name = "place_collectives",
                .summary = "Moves exposed collectives, one at a time, to the position with the "
                           "shortest step time. Each move is an edit.",
-               .source = "ours",
+               .source = "Jointer",
                .stage = PassStage::reordering,
                .parameters =
                    {count("rounds", 2, 1,

@@ -93,7 +93,7 @@ Pass fastest_plan_pass() {
   return {.info = {.name = "fastest_plan",
                    .summary = "Splits a joint graph according to the fastest plan found within a "
                               "limit on the peak; the plan may save, recompute and offload values.",
-                   .source = "ours",
+                   .source = "Jointer",
                    .stage = PassStage::partition,
                    .parameters =
                        {bytes("peak", {},

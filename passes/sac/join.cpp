@@ -29,7 +29,7 @@ Pass join_pass() {
   return {
       .info = {.name = "join",
                .summary = "Joins a pair into a joint graph, which a partitioner can split again.",
-               .source = "ours",
+               .source = "Jointer",
                .stage = PassStage::partition,
                .parameters = {},
                .keeps_numerics = true,

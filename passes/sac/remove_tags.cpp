@@ -23,7 +23,7 @@ Pass remove_tags_pass() {
           {.name = "remove_tags",
            .summary =
                "Removes the memory policies of all nodes, so that the partitioner alone decides.",
-           .source = "ours",
+           .source = "Jointer",
            .stage = PassStage::joint,
            .parameters = {},
            .keeps_numerics = true,

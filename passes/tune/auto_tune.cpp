@@ -228,7 +228,7 @@ Pass auto_tune_pass(RegistryMaker make_registry) {
   return {.info = {.name = "auto_tune",
                    .summary = "Searches for the orders, buckets and policies with the shortest "
                               "step time within a memory budget, and applies them.",
-                   .source = "ours",
+                   .source = "Jointer",
                    .stage = PassStage::search,
                    .parameters = tune_parameters()},
           .run = [make_registry](Graph& graph, const Arguments& arguments, PassContext& context) {

@@ -443,7 +443,7 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   QCOMPARE(editing().step_count(), 1);
   QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib + 1);
   for (const SacTensor& tensor : session().state()->tensors)
-    QVERIFY(!tensor.is_needed || tensor.decider != Decider::person);
+    QVERIFY(!tensor.is_needed || tensor.decider != Decider::user);
   // If nothing fits, a message says so and the plan stays.
   QSignalSpy messages(&pane(), &SacPane::message);
   type(limit_box(), "1 B");

@@ -149,7 +149,7 @@ void SacStepTest::click_adds_a_tag_and_previews_it() {
   QVERIFY(figures().recomputed > 0);
   const Analysis analysis = analyze(applied(), document().analysis().options).value();
   QVERIFY(std::ranges::equal(state().profile, analysis.memory.profile()));
-  QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("person"));
+  QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("user"));
   editing().undo();
   QVERIFY(settle());
   QCOMPARE(figures(), before);
@@ -467,7 +467,7 @@ void SacStepTest::rungs_scoreboard_and_inspector_follow() {
                  return each.value.startsWith("Recomputed by hand");
                });
       }));
-  model().set_filter("policy:recompute by:person");
+  model().set_filter("policy:recompute by:user");
   QVERIFY(std::ranges::any_of(model().shown(-1),
                               [&](int shown) { return model().nodes(shown).front() == node; }));
 }

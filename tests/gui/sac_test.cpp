@@ -82,7 +82,7 @@ void SacTest::a_click_on_a_switch_ticks() {
   QCOMPARE(keep_of(node), Keep::recompute);
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
   QVERIFY(figures().saved_bytes < before.saved_bytes || figures().recomputed > before.recomputed);
-  QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("person"));
+  QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("user"));
 }
 
 void SacTest::keys_tick_what_is_selected() {

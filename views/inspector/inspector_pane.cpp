@@ -26,7 +26,7 @@ QString policy_text(const SacTensor& tensor) {
   switch (tensor.decider) {
     case Decider::partitioner:
       return InspectorPane::tr("%1, decided by the partitioner").arg(keep);
-    case Decider::person:
+    case Decider::user:
       return InspectorPane::tr("%1, decided by you").arg(keep);
     case Decider::search:
       return InspectorPane::tr("%1, decided by a search").arg(keep);
@@ -34,7 +34,7 @@ QString policy_text(const SacTensor& tensor) {
       return InspectorPane::tr("%1, decided by a preset").arg(keep);
     case Decider::list:
       return InspectorPane::tr("%1, decided by a list").arg(keep);
-    case Decider::nobody:
+    case Decider::untagged:
       return InspectorPane::tr("%1; no tag determines the policy").arg(keep);
     case Decider::capture:
       break;

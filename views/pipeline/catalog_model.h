@@ -16,7 +16,7 @@ class CatalogModel : public QAbstractListModel {
  public:
   enum DataRole : int {
     summary_role = Qt::UserRole,
-    source_role,   // such as "ours" or "torch/_inductor/comms.py"; empty for a heading
+    source_role,   // such as "Jointer" or "torch/_inductor/comms.py"; empty for a heading
     heading_role,  // bool
     problem_role,  // bool: the source could not be loaded
   };

@@ -109,7 +109,7 @@ void SacModel::explain_columns() {
   columns_[decider_column].meaning =
       tr("Who decided: you, a list, a preset, a search for a limit, a tag in the capture, or %1.")
           .arg(is_step ? tr("%1 if no tag determines the policy")
-                             .arg(to_qstring(to_string(Decider::nobody)))
+                             .arg(to_qstring(to_string(Decider::untagged)))
                        : tr("the partitioner"));
   columns_[time_column].meaning =
       has_chains

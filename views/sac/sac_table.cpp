@@ -21,7 +21,7 @@ SacTable::SacTable(Document& document, QWidget* parent)
     : SacTable(document, new SacModel, parent) {}
 
 SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter: policy:save by:person op:mm mod:layers.3 bytes>1MiB"),
+    : TablePane(document, *model, tr("Filter: policy:save by:user op:mm mod:layers.3 bytes>1MiB"),
                 parent),
       model_(model),
       session_(document.sac()) {

@@ -148,7 +148,7 @@ std::string StepReasons::text(const StepValue& value) const {
 
 Decider StepReasons::decider(const StepValue& value) const {
   if (value.reason == StepReason::applied) return Decider::capture;
-  if (value.reason != StepReason::tagged) return Decider::nobody;
+  if (value.reason != StepReason::tagged) return Decider::untagged;
   return chosen_for.empty() ? decider_of_tag(tags, value.node) : chosen_by;
 }
 

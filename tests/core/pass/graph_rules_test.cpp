@@ -26,7 +26,7 @@ PassRegistry registry() {
     EXPECT_TRUE(passes.add(pass));
   };
   add("min_cut_partition", PassStage::partition, "torch");
-  add("auto_tune", PassStage::search, "ours");
+  add("auto_tune", PassStage::search, "Jointer");
   add("sink_waits", PassStage::reordering, "torch");
   add("multiplex_fw_bw_graph", PassStage::partition, "torch");
   add("mine", PassStage::reordering, "plugin: /somewhere");

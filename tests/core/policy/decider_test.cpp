@@ -22,7 +22,7 @@ constexpr const char* kLayer = R"(
 )";
 
 TEST(Decider, IsThePersonIfNoPassMadeTheEdit) {
-  EXPECT_EQ(decider_of(""), Decider::person);
+  EXPECT_EQ(decider_of(""), Decider::user);
 }
 
 TEST(Decider, KnowsThePresets) {

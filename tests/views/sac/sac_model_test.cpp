@@ -147,7 +147,7 @@ TEST_F(SacModelTest, TicksKeepTheRows) {
   const Keep was = model_.state()->tensor_of(node("act0"))->keep;
   show({{{node("act0")}, was == Keep::save ? Keep::recompute : Keep::save}});
   EXPECT_NE(model_.keeps(row("act0")).one(), was);
-  EXPECT_EQ(model_.text(row("act0"), SacModel::decider_column), "person");
+  EXPECT_EQ(model_.text(row("act0"), SacModel::decider_column), "user");
 }
 
 TEST_F(SacModelTest, AGroupWithSeveralPoliciesIsMixed) {
@@ -173,15 +173,15 @@ TEST_F(SacModelTest, TheFilterUsesTheSearchSyntax) {
 TEST_F(SacModelTest, TheFilterKnowsThePlan) {
   model_.set_grouping(SacGrouping::tensor);
   show({{{node("act0")}, Keep::save}, {{node("act1")}, Keep::recompute}});
-  model_.set_filter("policy:save by:person");
+  model_.set_filter("policy:save by:user");
   EXPECT_THAT(names(), ElementsAre("act0"));
-  model_.set_filter("by:person");
+  model_.set_filter("by:user");
   EXPECT_THAT(names(), ElementsAre("act0", "act1"));
-  model_.set_filter("policy:recompute -by:person op:sigmoid");
+  model_.set_filter("policy:recompute -by:user op:sigmoid");
   const std::size_t others = names().size();
   for (const std::string& name : names()) EXPECT_NE(name, "act1");
   // A different plan gives different matches.
-  model_.set_filter("policy:save by:person");
+  model_.set_filter("policy:save by:user");
   show({{{node("act0")}, Keep::recompute}, {{node("act1")}, Keep::save}});
   EXPECT_THAT(names(), ElementsAre("act1"));
   EXPECT_LE(others, 3U);

@@ -20,7 +20,7 @@ constexpr int kTrySoonMs = 150;
 // respect.
 bool has_policy(const SacState& state) {
   return std::any_of(state.tensors.begin(), state.tensors.end(), [](const SacTensor& tensor) {
-    return tensor.decider == Decider::person || tensor.decider == Decider::list ||
+    return tensor.decider == Decider::user || tensor.decider == Decider::list ||
            tensor.decider == Decider::preset;
   });
 }

@@ -308,8 +308,8 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
       if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0) {
         SacTensor& tensor = state->tensors[static_cast<std::size_t>(at)];
         tensor.edit = -1;
-        tensor.decider = choice.keep && tensor.keep == *choice.keep ? Decider::person
-                         : state->is_step()                         ? Decider::nobody
+        tensor.decider = choice.keep && tensor.keep == *choice.keep ? Decider::user
+                         : state->is_step()                         ? Decider::untagged
                                                                     : Decider::partitioner;
       }
   if (state->is_step()) {

@@ -31,7 +31,7 @@ std::string in_a_sentence(Keep keep, const std::string& reason) {
 
 // "hand", "a list"
 std::string decider_words(Decider decider) {
-  return decider == Decider::person ? "hand" : fmt::format("a {}", to_string(decider));
+  return decider == Decider::user ? "hand" : fmt::format("a {}", to_string(decider));
 }
 
 // The decider and the edit: "Saved by hand: Save mm_3".
@@ -44,7 +44,7 @@ std::string by_whom(const SacState& state, const SacTensor& tensor) {
 
 // Returns true if the user, a list, a preset or a search decided.
 bool is_by_edit(const SacTensor& tensor) {
-  return tensor.decider == Decider::person || tensor.decider == Decider::list ||
+  return tensor.decider == Decider::user || tensor.decider == Decider::list ||
          tensor.decider == Decider::preset || tensor.decider == Decider::search;
 }
 
@@ -152,7 +152,7 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
       return "budget";
     case PlanReason::Kind::searched:
       return "by a search";
-    case PlanReason::Kind::person:
+    case PlanReason::Kind::user:
       return "by hand";
     case PlanReason::Kind::region:
       return "read by a region";

@@ -54,7 +54,7 @@ std::vector<SacTensor> tensors_of(const std::vector<StepValue>& values, const Sn
                        .recompute_flops = tagged.analysis.flops[call.index()].total,
                        .chain = 1,
                        .keep = value.keep,
-                       .decider = Decider::nobody,
+                       .decider = Decider::untagged,
                        .reason = value.reason});
   }
   return tensors;

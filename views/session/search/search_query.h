@@ -14,7 +14,7 @@
 //   backward:mm_12        phase and text, as recipes name the nodes of one half
 //   dtype:bf16            dtype of an output
 //   shape:8192            a dimension of an output; shape:8192,7168 matches adjacent dimensions
-//   policy:save  by:person   from a plan: a tensor's policy, and who decided it
+//   policy:save  by:user   from a plan: a tensor's policy, and who decided it
 //   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3
 //   step<100              index in program order
 //   -op:view              negation

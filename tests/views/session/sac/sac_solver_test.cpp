@@ -75,7 +75,7 @@ TEST_F(SacSolverTest, ATickBelongsToTheUserAndChangesTheFigures) {
   const SacStatePtr after = state();
   const SacTensor& t = tensor(*after, "act0");
   EXPECT_NE(t.keep, was);
-  EXPECT_EQ(t.decider, Decider::person);
+  EXPECT_EQ(t.decider, Decider::user);
   EXPECT_NE(why(*after, t).find("by hand"), std::string::npos);
   EXPECT_NE(after->plan, before->plan);
   EXPECT_EQ(after->base, before->base);
@@ -91,7 +91,7 @@ TEST_F(SacSolverTest, PreviewEqualsTheResult) {
   const SacStatePtr made = state();
   EXPECT_EQ(made->plan, promised->plan);
   EXPECT_EQ(made->figures, promised->figures);
-  EXPECT_EQ(tensor(*promised, "act0").decider, Decider::person);
+  EXPECT_EQ(tensor(*promised, "act0").decider, Decider::user);
 }
 
 TEST_F(SacSolverTest, UndoRestoresThePreviousState) {

@@ -93,7 +93,7 @@ TEST_F(StepStateTest, WithoutTagsItIsTheStep) {
   expect_figures(*s, baseline_->graph);
   EXPECT_EQ(s->reference()->figures, s->figures);
   for (const SacTensor& t : s->tensors) {
-    EXPECT_EQ(t.decider, Decider::nobody);
+    EXPECT_EQ(t.decider, Decider::untagged);
     EXPECT_EQ(t.keep, Keep::save);
     EXPECT_EQ(why(*s, t), "Saved: the backward reads it, and it has no tag");
     EXPECT_EQ(why_in_short(*s, t), "not tagged");
@@ -105,7 +105,7 @@ TEST_F(StepStateTest, ATickIsShownAsApplied) {
   const SacStatePtr s = state();
   EXPECT_TRUE(s->applied_tags.any);
   EXPECT_EQ(tensor(*s, "act1").keep, Keep::recompute);
-  EXPECT_EQ(tensor(*s, "act1").decider, Decider::person);
+  EXPECT_EQ(tensor(*s, "act1").decider, Decider::user);
   EXPECT_THAT(why(*s, tensor(*s, "act1")), HasSubstr("Recomputed by hand: Recompute 2 nodes"));
   EXPECT_EQ(s->figures.recomputed, 2U);
   EXPECT_LT(s->figures.saved_bytes, s->reference()->figures.saved_bytes);
@@ -117,7 +117,7 @@ TEST_F(StepStateTest, ATickIsShownAsApplied) {
 
 TEST_F(StepStateTest, PreviewEqualsTheResult) {
   const SacStatePtr promised = state({{nodes({"act0", "out0"}), Keep::recompute}});
-  EXPECT_EQ(tensor(*promised, "act0").decider, Decider::person);
+  EXPECT_EQ(tensor(*promised, "act0").decider, Decider::user);
   tag({"act0", "out0"}, MemoryPolicy::must_recompute);
   EXPECT_EQ(state()->figures, promised->figures);
   EXPECT_EQ(state()->plan, promised->plan);
@@ -191,9 +191,9 @@ TEST_F(StepStateTest, ReportsWhoDecided) {
   tag({"act3"}, MemoryPolicy::must_cpu_offload);
   const SacStatePtr s = state();
   EXPECT_EQ(tensor(*s, "act2").decider, Decider::preset);
-  EXPECT_EQ(tensor(*s, "act3").decider, Decider::person);
+  EXPECT_EQ(tensor(*s, "act3").decider, Decider::user);
   EXPECT_EQ(tensor(*s, "act3").keep, Keep::offload);
-  EXPECT_EQ(tensor(*s, "act4").decider, Decider::nobody);
+  EXPECT_EQ(tensor(*s, "act4").decider, Decider::untagged);
   baseline_ = now_;
   history_.clear();
   EXPECT_EQ(tensor(*state(), "act2").decider, Decider::capture);
@@ -214,7 +214,7 @@ TEST_F(StepStateTest, ATagWithoutEffectIsReported) {
   tag({"c"}, MemoryPolicy::must_recompute);
   const SacStatePtr s = state();
   EXPECT_EQ(tensor(*s, "c").keep, Keep::save);
-  EXPECT_EQ(tensor(*s, "c").decider, Decider::nobody);
+  EXPECT_EQ(tensor(*s, "c").decider, Decider::untagged);
   EXPECT_THAT(why(*s, tensor(*s, "c")), HasSubstr("before it recomputes anything"));
 }
 

@@ -132,7 +132,7 @@ TEST_F(ValueReasonsTest, ASearchedPlanIsDecidedByTheSearch) {
   EXPECT_EQ(state.searched, std::vector{changed});
   session().set_keep({node("act1")}, Keep::save);
   run_all();
-  EXPECT_EQ(session().state()->tensor_of(node("act1"))->decider, Decider::person);
+  EXPECT_EQ(session().state()->tensor_of(node("act1"))->decider, Decider::user);
 }
 
 }  // namespace

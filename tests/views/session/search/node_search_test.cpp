@@ -108,7 +108,7 @@ RC_GTEST_PROP(NodeSearchProperties, AgreesWithCheckingEveryNode, ()) {
 }
 
 TEST_F(NodeSearchTest, RejectsPlanFiltersWithoutAPlan) {
-  for (const char* query : {"policy:save", "by:person", "op:mm -policy:save"}) {
+  for (const char* query : {"policy:save", "by:user", "op:mm -policy:save"}) {
     const auto nodes = search_.find(std::string_view(query));
     ASSERT_FALSE(nodes) << query;
     EXPECT_NE(nodes.error().message.find("SAC pane"), std::string::npos) << nodes.error().message;
