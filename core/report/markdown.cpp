@@ -36,7 +36,7 @@ void memory_section(const Graph& graph, const Analysis& a, std::string& out) {
 void exposed_section(const Graph& graph, const Analysis& a, std::string& out) {
   std::vector<const CollectiveTiming*> exposed;
   for (const CollectiveTiming& c : a.simulation.collectives())
-    if (c.exposed_ns > 1) exposed.push_back(&c);
+    if (c.is_exposed()) exposed.push_back(&c);
   if (exposed.empty()) return;
   std::stable_sort(exposed.begin(), exposed.end(),
                    [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });

@@ -200,7 +200,7 @@ void explain_exposure(const Graph& graph, const Simulation& simulation,
   Explainer explainer(graph, simulation);
   for (std::size_t i = 0; i < collectives.size(); ++i) {
     CollectiveTiming& c = collectives[i];
-    if (c.exposed_ns <= 0) continue;
+    if (!c.is_exposed()) continue;
     const NodeId behind = queued_after[i] < 0
                               ? NodeId{}
                               : collectives[static_cast<std::size_t>(queued_after[i])].start;

@@ -164,10 +164,9 @@ std::size_t Simulation::collective_count() const {
 }
 
 std::size_t Simulation::hidden_count() const {
-  constexpr std::int64_t kNothing = 1;  // in ns; tolerates rounding
-  return static_cast<std::size_t>(std::count_if(
-      collectives_.begin(), collectives_.end(),
-      [](const CollectiveTiming& c) { return !c.is_transfer && c.exposed_ns <= kNothing; }));
+  return static_cast<std::size_t>(
+      std::count_if(collectives_.begin(), collectives_.end(),
+                    [](const CollectiveTiming& c) { return !c.is_transfer && !c.is_exposed(); }));
 }
 
 }  // namespace jointer

@@ -50,6 +50,8 @@ struct CollectiveTiming {
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t exposed_ns = 0;
   ExposureReason reason;
+  // False if it is hidden; 1 ns may be due to rounding.
+  [[nodiscard]] bool is_exposed() const { return exposed_ns > 1; }
 };
 
 struct Stream {

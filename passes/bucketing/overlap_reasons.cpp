@@ -125,7 +125,7 @@ void decide_overlaps(const Graph& graph, const OverlapGraph& half, const Overlap
     if (c.is_transfer || graph.node(c.start).part != graph.node(half.nodes.front()).part) continue;
     const std::vector<NodeId> beside = hidden_by(graph, simulation, compute, c);
     const std::int64_t ns = c.end_ns - c.start_ns;
-    if (c.exposed_ns <= 1) {
+    if (!c.is_exposed()) {
       context.decide(
           graph, c.start, "overlapped",
           fmt::format("All of its {} are hidden; {}.", format_ns(ns), beside_text(graph, beside)));

@@ -61,7 +61,7 @@ QString ExposedDetails::why(int row) const {
   };
   const CollectiveTiming& c = model_.collective(row);
   const QString name = QString::fromStdString(link(c.start));
-  if (c.exposed_ns <= 0) return tr("%1 is hidden.").arg(name);
+  if (!c.is_exposed()) return tr("%1 is hidden.").arg(name);
   const Simulation& simulation = model_.snapshot()->analysis.simulation;
   return tr("%1: %2.").arg(name, QString::fromStdString(exposure_text(graph, simulation, c, link)));
 }

@@ -88,7 +88,7 @@ void ExposedModel::make_rows() {
   rows_.clear();
   row_by_collective_.assign(collectives.size(), -1);
   for (std::size_t i = 0; i < collectives.size(); ++i) {
-    if (collectives[i].exposed_ns <= 0 && !shows_hidden_) continue;
+    if (!collectives[i].is_exposed() && !shows_hidden_) continue;
     row_by_collective_[i] = static_cast<int>(rows_.size());
     rows_.push_back(i);
   }
@@ -143,10 +143,10 @@ QString ExposedModel::text(int row, int column) const {
     case name_column:
       return to_qstring(graph.name(c.start));
     case why_column:
-      return c.exposed_ns > 0 ? QString::fromStdString(exposure_text(
-                                    graph, snapshot_->analysis.simulation, c,
-                                    [&](NodeId node) { return std::string(graph.name(node)); }))
-                              : tr("hidden");
+      return c.is_exposed() ? QString::fromStdString(exposure_text(
+                                  graph, snapshot_->analysis.simulation, c,
+                                  [&](NodeId node) { return std::string(graph.name(node)); }))
+                            : tr("hidden");
     case kind_column:
       return c.is_transfer ? to_qstring(graph.target(start))
                            : to_qstring(to_string(graph.op(start).collective));

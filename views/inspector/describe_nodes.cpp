@@ -263,7 +263,7 @@ class Describer {
     const QString reason = QString::fromStdString(reason_text(graph_, c));
     s.rows.push_back(
         {.label = tr("exposed"),
-         .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : tr("hidden"),
+         .value = c.is_exposed() ? time_text(c.exposed_ns) : tr("hidden"),
          .provenance = Provenance::estimated,
          .note = c.is_transfer
                      ? tr("Time during which the compute stream waits for the copy.")

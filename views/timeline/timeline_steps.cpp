@@ -44,7 +44,7 @@ NodeId next_exposed(const Snapshot& s, NodeId current, int direction) {
     from = position(index < 0 ? current : collectives[static_cast<std::size_t>(index)].start);
   }
   for (const CollectiveTiming& c : collectives) {
-    if (c.reason.kind == ExposureReason::Kind::none) continue;
+    if (!c.is_exposed()) continue;
     const std::int64_t at = position(c.start);
     const bool further = direction > 0 ? at > from : at < from;
     const bool nearer = best == nullptr ||

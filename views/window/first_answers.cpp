@@ -19,7 +19,7 @@ QString name_of(const Graph& graph, NodeId node) {
 const CollectiveTiming* most_exposed(const Simulation& simulation) {
   const auto all = simulation.collectives();
   const auto most = std::ranges::max_element(all, {}, &CollectiveTiming::exposed_ns);
-  return most == all.end() || most->exposed_ns == 0 ? nullptr : &*most;
+  return most == all.end() || !most->is_exposed() ? nullptr : &*most;
 }
 
 QString nothing_exposed(const Simulation& simulation) {

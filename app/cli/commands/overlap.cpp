@@ -40,7 +40,7 @@ std::vector<GroupTimes> times_by_stream(const Simulation& simulation) {
     t.communication += c.end_ns - c.start_ns;
     t.exposed += c.exposed_ns;
     ++t.count;
-    t.hidden += c.exposed_ns <= 1 ? 1 : 0;
+    t.hidden += c.is_exposed() ? 0 : 1;
   }
   return times;
 }
@@ -88,7 +88,7 @@ Json to_json(const OverlapAnswer& a) {
          {"end_ms", to_ms(c.end_ns)},
          {"exposed_ms", to_ms(c.exposed_ns)},
          {"reason_kind", to_string(c.reason.kind)},
-         {"reason", c.exposed_ns > 0 ? Json(reason_text(a.graph, c)) : Json()}});
+         {"reason", c.is_exposed() ? Json(reason_text(a.graph, c)) : Json()}});
   json["flops"] = a.flops;
   json["tflops"] = optional(a.throughput.tflops);
   json["hardware_tflops"] = a.throughput.hardware_tflops;
@@ -134,7 +134,7 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
 
   std::vector<const CollectiveTiming*> exposed;
   for (const CollectiveTiming& c : s.collectives())
-    if (c.exposed_ns > 1) exposed.push_back(&c);
+    if (c.is_exposed()) exposed.push_back(&c);
   std::stable_sort(exposed.begin(), exposed.end(),
                    [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });
   if (exposed.empty()) return;

@@ -178,11 +178,11 @@ RC_GTEST_PROP(SimulationProperty, TheFiguresAddUp, ()) {
   for (const CollectiveTiming& c : simulation.collectives()) {
     RC_ASSERT(c.exposed_ns >= 0);
     RC_ASSERT(c.ready_ns <= c.start_ns);
-    RC_ASSERT((c.reason.kind == ExposureReason::Kind::none) == (c.exposed_ns == 0));
-    RC_ASSERT(reason_text(s.graph, c).empty() == (c.exposed_ns == 0));
+    RC_ASSERT((c.reason.kind != ExposureReason::Kind::none) == c.is_exposed());
+    RC_ASSERT(!reason_text(s.graph, c).empty() == c.is_exposed());
     exposed += c.exposed_ns;
     communication += c.end_ns - c.start_ns;
-    hidden += c.exposed_ns <= 1 ? 1 : 0;
+    hidden += c.is_exposed() ? 0 : 1;
   }
   for (const NodeId id : s.graph.order()) {
     if (s.costs[id.index()].lane == NodeCost::Lane::compute) compute += s.costs[id.index()].ns;

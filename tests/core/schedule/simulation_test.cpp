@@ -80,6 +80,14 @@ TEST(Simulation, HidesACollectiveBehindCompute) {
   EXPECT_EQ(t.reason("ar"), "");
 }
 
+TEST(Simulation, ANanosecondOfStallIsHidden) {
+  const Timed t(kOverlapped, {{"a", 40}, {"ar", 110}, {"b", 109}, {"c", 20}});
+  EXPECT_EQ(t.collective("ar").exposed_ns, 1);
+  EXPECT_FALSE(t.collective("ar").is_exposed());
+  EXPECT_EQ(t.simulation->hidden_count(), 1U);
+  EXPECT_EQ(t.reason("ar"), "");
+}
+
 TEST(Simulation, StallsIfComputeIsTooShort) {
   // compute  aaaa bbb |stall| cc
   // tp            rrrrrrrrrrr

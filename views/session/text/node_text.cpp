@@ -102,7 +102,7 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
         snapshot.analysis.simulation.collectives()[static_cast<std::size_t>(collective)];
     if (!c.is_transfer)
       lines << tr("message %1").arg(bytes_text(collective_bytes(graph, graph.node(c.start))));
-    lines << (c.exposed_ns > 1
+    lines << (c.is_exposed()
                   ? tr("exposed %1: %2")
                         .arg(time_text(c.exposed_ns), QString::fromStdString(reason_text(graph, c)))
                   : tr("hidden"));
