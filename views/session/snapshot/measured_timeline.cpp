@@ -60,18 +60,6 @@ MeasuredCurve::MeasuredCurve(std::vector<std::int64_t> positions, std::vector<st
                              std::int64_t end)
     : positions_(std::move(positions)), bytes_(std::move(bytes)), end_(end), maximum_(bytes_) {}
 
-std::size_t MeasuredCurve::point_at(std::int64_t position) const {
-  const auto next = std::upper_bound(positions_.begin(), positions_.end(), position);
-  return next == positions_.begin() ? 0 : static_cast<std::size_t>(next - positions_.begin()) - 1;
-}
-
-std::size_t MeasuredCurve::largest_point(std::int64_t begin, std::int64_t end) const {
-  const std::size_t first = point_at(begin);
-  const auto last = static_cast<std::size_t>(
-      std::lower_bound(positions_.begin(), positions_.end(), end) - positions_.begin());
-  return maximum_.find(first, std::max(last, first + 1));
-}
-
 // --- MeasuredTimeline ---
 
 MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,

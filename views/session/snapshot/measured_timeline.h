@@ -12,8 +12,7 @@ namespace jointer::views {
 
 using MeasurementPtr = std::shared_ptr<const Measurement>;
 
-// Measured bytes along an axis: point i applies from position(i) to position(i + 1), the last
-// one until end().
+// Measured bytes by point along an axis; the last point applies until end().
 class MeasuredCurve {
  public:
   MeasuredCurve() = default;
@@ -26,9 +25,12 @@ class MeasuredCurve {
   [[nodiscard]] std::int64_t end() const { return end_; }
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
   [[nodiscard]] std::int64_t bytes(std::size_t point) const { return bytes_[point]; }
-  [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // The point with the maximum of all points that apply anywhere in [begin, end).
-  [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
+  [[nodiscard]] std::size_t point_at(std::int64_t position) const {
+    return views::point_at(positions_, position);
+  }
+  [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const {
+    return views::largest_point(positions_, maximum_, begin, end);
+  }
   // The first point with the overall maximum.
   [[nodiscard]] std::size_t peak() const { return maximum_.find(0, bytes_.size()); }
 

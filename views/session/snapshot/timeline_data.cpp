@@ -121,6 +121,24 @@ std::size_t RangeMaximum::find(std::size_t first, std::size_t last) const {
   return best;
 }
 
+// --- Points ---
+
+std::size_t point_at(std::span<const std::int64_t> positions, std::int64_t position) {
+  const auto next = std::ranges::upper_bound(positions, position);
+  return next == positions.begin() ? 0 : static_cast<std::size_t>(next - positions.begin()) - 1;
+}
+
+std::size_t first_point_at(std::span<const std::int64_t> positions, std::int64_t position) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(positions, position) -
+                                  positions.begin());
+}
+
+std::size_t largest_point(std::span<const std::int64_t> positions, const RangeMaximum& maximum,
+                          std::int64_t begin, std::int64_t end) {
+  const std::size_t first = point_at(positions, begin);
+  return maximum.find(first, std::max(first_point_at(positions, end), first + 1));
+}
+
 // --- TimelineData ---
 
 MemoryBands::MemoryBands(const Analysis& analysis)
@@ -391,23 +409,6 @@ void TimelineData::build_lanes(const Analysis& analysis, std::vector<std::vector
     std::vector<LaneItem>& lane = items[kComputeLane + i];
     lanes_.emplace_back(streams[i].name, streams[i].group, std::move(lane), blocks);
   }
-}
-
-std::size_t TimelineData::point_at(std::int64_t position) const {
-  const auto next = std::upper_bound(positions_.begin(), positions_.end(), position);
-  return next == positions_.begin() ? 0 : static_cast<std::size_t>(next - positions_.begin()) - 1;
-}
-
-std::size_t TimelineData::first_point_at(std::int64_t position) const {
-  return static_cast<std::size_t>(std::ranges::lower_bound(positions_, position) -
-                                  positions_.begin());
-}
-
-std::size_t TimelineData::largest_point(std::int64_t begin, std::int64_t end) const {
-  const std::size_t first = point_at(begin);
-  const auto last = static_cast<std::size_t>(
-      std::lower_bound(positions_.begin(), positions_.end(), end) - positions_.begin());
-  return bands_->maximum.find(first, std::max(last, first + 1));
 }
 
 }  // namespace jointer::views

@@ -96,6 +96,16 @@ class RangeMaximum {
   std::vector<std::vector<std::uint32_t>> levels_;
 };
 
+// The points of a curve along an axis: point i applies from positions[i] until positions[i + 1].
+
+// The point that applies at a position; the first one before all points.
+std::size_t point_at(std::span<const std::int64_t> positions, std::int64_t position);
+// The first point that begins at or after a position; positions.size() if there is none.
+std::size_t first_point_at(std::span<const std::int64_t> positions, std::int64_t position);
+// The point with the maximum of all points that apply anywhere in [begin, end).
+std::size_t largest_point(std::span<const std::int64_t> positions, const RangeMaximum& maximum,
+                          std::int64_t begin, std::int64_t end);
+
 // The memory profile by point: allocated bytes by category, and reserved bytes. All axes share it.
 struct MemoryBands {
   explicit MemoryBands(const Analysis& analysis);
@@ -123,16 +133,18 @@ class TimelineData {
   // The CPU, then one lane per stream of the simulation, compute first.
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
 
-  // The points of the memory profile on the axis: point i applies from position(i) until
-  // position(i + 1).
+  // The points of the memory profile on the axis.
   [[nodiscard]] std::size_t point_count() const { return positions_.size(); }
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
-  // The point that applies at a position.
-  [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // The first point that begins at or after this position; point_count() if there is none.
-  [[nodiscard]] std::size_t first_point_at(std::int64_t position) const;
-  // The point with the maximum of all points that apply anywhere in [begin, end).
-  [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
+  [[nodiscard]] std::size_t point_at(std::int64_t position) const {
+    return views::point_at(positions_, position);
+  }
+  [[nodiscard]] std::size_t first_point_at(std::int64_t position) const {
+    return views::first_point_at(positions_, position);
+  }
+  [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const {
+    return views::largest_point(positions_, bands_->maximum, begin, end);
+  }
   [[nodiscard]] std::int64_t bytes(MemoryCategory category, std::size_t point) const {
     return bands_->categories[static_cast<std::size_t>(category)][point];
   }
