@@ -32,14 +32,6 @@ QString hash_of(const QString& path) {
   return QString::fromLatin1(hash.result().toHex());
 }
 
-// Returns "/x/my_pass.py" for "/x/my_pass.py:f", and an empty string for a module.
-QString python_file(const QString& spec) {
-  const qsizetype ending = spec.indexOf(QStringLiteral(".py"));
-  const bool is_file =
-      ending >= 0 && (ending + 3 == spec.size() || spec[ending + 3] == QLatin1Char(':'));
-  return is_file ? spec.left(ending + 3) : QString();
-}
-
 ForeignCode plugin_code(const QString& folder) {
   ForeignCode code{
       .kind = ForeignCode::Kind::plugin, .source = folder, .file = {}, .hash = {}, .passes = {}};
@@ -52,7 +44,7 @@ ForeignCode plugin_code(const QString& folder) {
 }
 
 ForeignCode python_code(const QString& spec) {
-  const QString file = python_file(spec);
+  const QString file = QString::fromStdString(python_file(spec.toStdString()));
   return {.kind = ForeignCode::Kind::python,
           .source = spec,
           .file = file,

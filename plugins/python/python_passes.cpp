@@ -34,10 +34,8 @@ Named split_name(const std::string& text) {
 // Makes the path in a spec absolute, because a later host may run in another folder, and
 // reproducers record the spec.
 std::string with_absolute_path(const std::string& spec) {
-  const auto ending = spec.find(".py");
-  const bool is_file =
-      ending != std::string::npos && (ending + 3 == spec.size() || spec[ending + 3] == ':');
-  return is_file ? absolute_path(spec.substr(0, ending + 3)) + spec.substr(ending + 3) : spec;
+  const std::string file = python_file(spec);
+  return file.empty() ? spec : absolute_path(file) + spec.substr(file.size());
 }
 
 // Asks the host for the declarations of all specs, in order.
@@ -98,6 +96,12 @@ Result<void> add_python_passes(PassRegistry& registry, std::span<const std::stri
     }
   }
   return {};
+}
+
+// As in the host, the last colon comes before the function.
+std::string python_file(const std::string& spec) {
+  const std::string module = spec.substr(0, spec.rfind(':'));
+  return module.ends_with(".py") ? module : std::string();
 }
 
 std::string absolute_spec(const std::string& spec) {

@@ -21,6 +21,8 @@ namespace jointer {
 Result<void> add_python_passes(PassRegistry& registry, std::span<const std::string> specs,
                                const HostOptions& options = {});
 
+// The path of the file in a spec without `name=`; empty if the spec names a module.
+std::string python_file(const std::string& spec);
 // The spec with the path of its file made absolute, so that it is valid in any working directory.
 std::string absolute_spec(const std::string& spec);
 

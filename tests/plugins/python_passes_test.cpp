@@ -114,6 +114,17 @@ class PythonPassTest : public HostedPassTest {
 #define JOINTER_ADD(...) \
   if (!add({__VA_ARGS__})) GTEST_SKIP() << "no Python with torch"
 
+TEST(PythonSpec, NamesAFileOrAModule) {
+  EXPECT_EQ(python_file("/x/my_pass.py"), "/x/my_pass.py");
+  EXPECT_EQ(python_file("/x/my_pass.py:f"), "/x/my_pass.py");
+  EXPECT_EQ(python_file("/home/.pyenv/a.py:f"), "/home/.pyenv/a.py");
+  EXPECT_EQ(python_file("package.module:f"), "");
+  EXPECT_EQ(python_file("package.pyramid"), "");
+  EXPECT_EQ(absolute_spec("swap=/x/.pyx/a.py:f"), "swap=/x/.pyx/a.py:f");
+  EXPECT_TRUE(absolute_spec("swap=.pyx/a.py:f").ends_with("/.pyx/a.py:f"));
+  EXPECT_TRUE(absolute_spec("swap=.pyx/a.py:f").starts_with("swap=/"));
+}
+
 TEST_F(PythonPassTest, DeclaresParametersAndReturnsEdits) {
   JOINTER_SLOW_TEST();
   JOINTER_ADD("", ":inserts");
