@@ -201,15 +201,19 @@ void ComparePane::changeEvent(QEvent* event) {
   if (metrics_ != nullptr && event->type() == QEvent::PaletteChange) show_metrics();
 }
 
+const StateChoice* ComparePane::chosen(const QComboBox* box) const {
+  const auto index = static_cast<std::size_t>(box->currentIndex());
+  return index < choices_.size() ? &choices_[index] : nullptr;
+}
+
 // Refills the lists but keeps the chosen states, which are identified by their names and edits;
 // "now" always stands for the current graph.
 void ComparePane::fill_choices() {
-  const auto chosen = [&](const QComboBox* box) -> std::optional<StateChoice> {
-    const auto index = static_cast<std::size_t>(box->currentIndex());
-    if (box->currentIndex() < 0 || index >= choices_.size()) return std::nullopt;
-    return choices_[index];
+  const auto copy = [&](const QComboBox* box) {
+    const StateChoice* choice = chosen(box);
+    return choice == nullptr ? std::nullopt : std::optional(*choice);
   };
-  const auto from = chosen(from_), to = chosen(to_);
+  const auto from = copy(from_), to = copy(to_);
   choices_ = state_choices(document_, before_, open_, chosen_);
   const auto fill = [&](QComboBox* box, const std::optional<StateChoice>& keep, int usual) {
     const QSignalBlocker quiet(box);
@@ -267,8 +271,7 @@ void ComparePane::choose_second(const StateChoice& choice) {
 
 void ComparePane::compare() {
   show_states_table();
-  const StateChoice from = choices_[static_cast<std::size_t>(from_->currentIndex())];
-  const StateChoice to = choices_[static_cast<std::size_t>(to_->currentIndex())];
+  const StateChoice from = *chosen(from_), to = *chosen(to_);
   const quint64 job = ++wanted_;
   comparing_.cancel();
   make(from, [=, this](const Result<StateOfDocument>& a) {
@@ -297,9 +300,8 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
                            : QString::fromStdString(result.error().message));
   curves_->set(comparison_);
   const auto is_own = [this](const QComboBox* box) {
-    return box->currentIndex() >= 0 &&
-           is_same_document(choices_[static_cast<std::size_t>(box->currentIndex())],
-                            choices_[kNow]);
+    const StateChoice* choice = chosen(box);
+    return choice != nullptr && is_same_document(*choice, choices_[kNow]);
   };
   const bool is_within = is_own(from_) && is_own(to_);
   table_->say(!result ? QString()

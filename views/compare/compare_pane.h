@@ -57,6 +57,8 @@ class ComparePane : public QWidget {
   void look_for_before();
   void follow_others();
   void make(const StateChoice& choice, const Take& take);
+  // The state chosen in `from_` or `to_`; null until there are states.
+  [[nodiscard]] const StateChoice* chosen(const QComboBox* box) const;
   void fill_choices();
   void choose_files();
   void show_states_table();
