@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/schedule/memory_walk.h"
+
 namespace jointer::runner {
 namespace {
 
@@ -55,7 +57,7 @@ class MemoryFollower final : public Follower {
     const MemoryFigures now = run_.platform.memory();
     if (is_compiled(instruction)) return take_block(memory_.blocks[instruction.compiled], now);
     if (!is_call(run_, instruction)) return;
-    memory_.profile[1 + 2 * calls_[instruction.position]] = now.requested;
+    memory_.profile[point_of_step(calls_[instruction.position])] = now.requested;
     memory_.resident_peak = std::max(memory_.resident_peak, now.requested);
     if (now.peak_requested > now.requested)
       memory_.scratch.push_back(
@@ -64,7 +66,8 @@ class MemoryFollower final : public Follower {
   void freed(std::size_t index) override {
     const Instruction& instruction = run_.program.instructions[index];
     if (is_compiled(instruction) || is_call(run_, instruction))
-      memory_.profile[2 + 2 * calls_[instruction.position]] = run_.platform.memory().requested;
+      memory_.profile[point_of_step(calls_[instruction.position]) + 1] =
+          run_.platform.memory().requested;
   }
 
   // A call without an instruction allocates nothing.
@@ -81,10 +84,11 @@ class MemoryFollower final : public Follower {
     block.memory = thinned(run_.platform.stop_recording());
     block.peak_bytes = now.peak_requested;
     memory_.resident_peak = std::max(memory_.resident_peak, now.peak_requested);
-    for (const std::uint32_t position : block.positions)
-      if (calls_[position + 1] > calls_[position])
-        memory_.profile[1 + 2 * calls_[position]] = memory_.profile[2 + 2 * calls_[position]] =
-            now.peak_requested;
+    for (const std::uint32_t position : block.positions) {
+      if (calls_[position + 1] == calls_[position]) continue;
+      const std::size_t point = point_of_step(calls_[position]);
+      memory_.profile[point] = memory_.profile[point + 1] = now.peak_requested;
+    }
   }
 
   const MeasuredProgram& run_;

@@ -1,4 +1,5 @@
 #include "core/bench/explanation.h"
+#include "core/schedule/memory_walk.h"
 
 #include <algorithm>
 #include <functional>
@@ -92,7 +93,7 @@ PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
   const std::vector<bool> is_compiled = steps_in_blocks(graph, memory, measured);
   std::int64_t most = profile.front();
   for (std::size_t step = 0; step < scratch.size(); ++step) {
-    const std::int64_t bytes = profile[1 + 2 * step] + scratch[step];
+    const std::int64_t bytes = profile[point_of_step(step)] + scratch[step];
     if (bytes > most) {
       most = bytes;
       result.peak_node = is_compiled[step] ? NodeId{} : memory.steps()[step];

@@ -48,6 +48,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/units.h"
+#include "core/schedule/memory_walk.h"
 
 namespace jointer {
 namespace {
@@ -97,7 +98,7 @@ struct Steps {
     const std::size_t end = call.is_backward ? outcome.steps.size() : backward;
     for (std::size_t step = call.is_backward ? backward : 0; step < end; ++step)
       if (outcome.steps[step] == call.node) {
-        const std::int64_t here = outcome.profile[1 + 2 * step + call.within];
+        const std::int64_t here = outcome.profile[point_of_step(step) + call.within];
         live = std::min(live.value_or(here), here);
       }
     return live;

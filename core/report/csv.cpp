@@ -12,7 +12,7 @@ std::string export_csv(const Graph& graph, const Analysis& analysis) {
   std::int64_t live = profile.front();
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    if (const auto step = analysis.memory.step_of(id)) live = profile[1 + 2 * *step];
+    if (const auto point = analysis.memory.point_of(id)) live = profile[*point];
     const NodeTiming& timing = analysis.simulation.timing(id);
     fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{:.6f},{:.6f}\r\n",
                    graph.position(id), csv_cell(graph.name(id)), csv_cell(graph.target(n)),

@@ -33,6 +33,11 @@ std::optional<std::size_t> MemoryTimeline::step_of(NodeId node) const {
   return step < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(step));
 }
 
+std::optional<std::size_t> MemoryTimeline::point_of(NodeId node, bool after_frees) const {
+  const auto step = step_of(node);
+  return step ? std::optional(point_of_step(*step) + (after_frees ? 1 : 0)) : std::nullopt;
+}
+
 std::optional<std::size_t> MemoryTimeline::lifetime_of(StorageId storage) const {
   const std::int32_t index = lifetime_by_storage_[storage.index()];
   return index < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(index));

@@ -54,6 +54,11 @@ class MemoryTimeline {
   [[nodiscard]] NodeId node_at(std::size_t index) const {
     return index == 0 ? NodeId{} : steps_[(index - 1) / 2];
   }
+  // The point after a node's allocations, or after its frees; nullopt for a node that does not run.
+  [[nodiscard]] std::optional<std::size_t> point_of(NodeId node, bool after_frees = false) const;
+  [[nodiscard]] static bool is_after_frees(std::size_t index) {
+    return index > 0 && index % 2 == 0;
+  }
   // The bytes that are live at all points: parameters, buffers, inputs, constants and optimizer
   // state.
   [[nodiscard]] std::int64_t static_bytes() const { return static_bytes_; }

@@ -29,11 +29,14 @@ inline std::int32_t step_of_placeholder(std::int32_t next, std::int32_t count) {
   return next == 0 ? kBeforeStart : next < count ? next : count - 1;
 }
 
-// The points of a profile (memory_timeline.h) at which a lifetime begins and ends; the end may be
-// beyond the profile. Point 1 + 2s is after the allocations of step s, and point 2 + 2s is after
-// its frees.
+// The point of a profile (memory_timeline.h) after the allocations of a step; its frees follow at
+// the next point.
+inline std::size_t point_of_step(std::size_t step) {
+  return 1 + 2 * step;
+}
+// The points at which a lifetime begins and ends; the end may be beyond the profile.
 inline std::size_t begin_point(std::int32_t first) {
-  return first < 0 ? 0 : 1 + 2 * static_cast<std::size_t>(first);
+  return first < 0 ? 0 : point_of_step(static_cast<std::size_t>(first));
 }
 inline std::size_t end_point(std::int32_t last) {
   return static_cast<std::size_t>(2 + 2 * std::int64_t{last});

@@ -21,6 +21,7 @@
 
 #include "core/base/units.h"
 #include "core/schedule/memory_timeline.h"
+#include "core/schedule/memory_walk.h"
 #include "passes/reordering/memory_orders.h"
 #include "passes/reordering/reordering.h"
 #include "passes/support/kept.h"
@@ -110,7 +111,7 @@ class Chooser {
     const MemoryTimeline timeline(graph_, context_.analysis().memory);
     std::int64_t most = 0;
     for (std::size_t i = stretch.first; i < stretch.last; ++i)
-      most = std::max(most, timeline.profile()[1 + 2 * i]);
+      most = std::max(most, timeline.profile()[point_of_step(i)]);
     return most;
   }
 

@@ -199,9 +199,9 @@ QString AliveModel::sentence() const {
   const NodeId node = memory.node_at(moment_);
   QString where = tr("at the start");
   if (node) {
-    // Odd points are after a node's allocations, even points after its releases.
-    const QString at_node = moment_ % 2 == 1 ? tr("in %1 (call %2)") : tr("after %1 (call %2)");
-    where = at_node.arg(to_qstring(snapshot_->graph.name(node)), count_text((moment_ - 1) / 2));
+    const QString at_node =
+        MemoryTimeline::is_after_frees(moment_) ? tr("after %1 (call %2)") : tr("in %1 (call %2)");
+    where = at_node.arg(to_qstring(snapshot_->graph.name(node)), count_text(*memory.step_of(node)));
   }
   if (memory.profile()[moment_] == memory.peak_bytes()) where = tr("at the peak, %1").arg(where);
   where[0] = where[0].toUpper();

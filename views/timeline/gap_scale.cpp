@@ -13,8 +13,8 @@ GapScale::GapScale(const Graph& graph, const Analysis& analysis, const TimelineD
     if (std::find(block.begin(), block.end(), id) != block.end()) continue;
     if (gap > preview.last()) break;
     if (gap++ < first_) continue;
-    const auto step = analysis.memory.step_of(id);
-    positions_.push_back(step ? data.position(1 + 2 * *step) : data.length());
+    const auto point = analysis.memory.point_of(id);
+    positions_.push_back(point ? data.position(*point) : data.length());
   }
   // A node that does not run has the position of the next node that does.
   for (std::size_t i = positions_.size(); i-- > 1;)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/schedule/device_capacity.h"
+#include "core/schedule/memory_walk.h"
 #include "views/session/text/capacity_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -56,11 +57,8 @@ void MemoryPainter::paint_lifetime(QPainter& painter) const {
       if (!index) continue;
       const Lifetime& l = a.memory.lifetimes()[*index];
       const std::size_t points = scene_.content.data().point_count();
-      const std::size_t first =
-          l.first < 0
-              ? 0
-              : std::min<std::size_t>(1 + 2 * static_cast<std::size_t>(l.first), points - 1);
-      const auto last = static_cast<std::size_t>(2 + 2 * std::int64_t{l.last});
+      const std::size_t first = std::min(begin_point(l.first), points - 1);
+      const std::size_t last = end_point(l.last);
       const double end = static_cast<double>(last < points ? scene_.content.data().position(last)
                                                            : scene_.content.data().length());
       const int x0 = static_cast<int>(

@@ -12,7 +12,7 @@ double PlanTrack::position(std::size_t step) const {
   const auto whole = static_cast<std::size_t>(place);
   const std::size_t steps = data_.point_count() / 2;
   const auto edge = [&](std::size_t joint_step) {
-    return static_cast<double>(joint_step < steps ? data_.position(1 + 2 * joint_step)
+    return static_cast<double>(joint_step < steps ? data_.position(point_of_step(joint_step))
                                                   : data_.length());
   };
   if (whole >= steps) return edge(steps);

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/schedule/memory_walk.h"
 #include "views/session/sac/plan_outcome.h"
 #include "views/session/snapshot/timeline_data.h"
 #include "views/widgets/axis_view.h"
@@ -25,7 +26,7 @@ class PlanTrack {
   // The step of the pair's memory timeline with the most memory in the axis range [begin, end).
   [[nodiscard]] std::size_t largest_step(double begin, double end) const;
   [[nodiscard]] std::int64_t bytes(std::size_t step) const {
-    return outcome_.profile[1 + 2 * step];
+    return outcome_.profile[point_of_step(step)];
   }
   [[nodiscard]] std::size_t peak_step() const;
   // The position of a step's start on the axis.

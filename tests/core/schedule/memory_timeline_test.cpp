@@ -106,7 +106,10 @@ TEST(MemoryTimeline, AttributesBytesToCategories) {
     std::int64_t curves = 0;
     for (const auto& curve : timeline.by_category()) curves += curve[i];
     EXPECT_EQ(curves, timeline.profile()[i]) << i;
+    if (i == 0) continue;
+    EXPECT_EQ(timeline.point_of(timeline.node_at(i), MemoryTimeline::is_after_frees(i)), i);
   }
+  EXPECT_EQ(timeline.point_of(graph.find("w")), std::nullopt);
 }
 
 TEST(MemoryTimeline, AddsOptimizerStateOnRequest) {

@@ -7,20 +7,17 @@
 namespace jointer::views {
 namespace {
 
-// The profile starts with one point for the start of the step. Each node adds two: after its
-// allocations and after its releases.
 MarkedMoment mark_at(const Snapshot& shown, std::size_t moment) {
   const NodeId node = shown.analysis.memory.node_at(moment);
   if (!node) return {};
-  return {.node = edit_name(shown.graph, node), .is_after_release = moment % 2 == 0};
+  return {.node = edit_name(shown.graph, node),
+          .is_after_release = MemoryTimeline::is_after_frees(moment)};
 }
 
 std::optional<std::size_t> moment_of(const Snapshot& shown, const MarkedMoment& mark) {
   if (mark.node.empty()) return 0;
   const NodeId node = shown.graph.find(mark.node);
-  const auto step = node ? shown.analysis.memory.step_of(node) : std::nullopt;
-  if (!step) return std::nullopt;
-  return 1 + 2 * *step + (mark.is_after_release ? 1 : 0);
+  return node ? shown.analysis.memory.point_of(node, mark.is_after_release) : std::nullopt;
 }
 
 }  // namespace

@@ -344,16 +344,15 @@ void Editing::keep_moment() {
   moment_.reset();
   const auto moment = open_.selection().moment();
   if (!moment || *moment == 0 || *moment >= open_.analysis().memory.profile().size()) return;
-  moment_ = KeptMoment{open_.analysis().memory.node_at(*moment), *moment % 2 == 0};
+  moment_ =
+      KeptMoment{open_.analysis().memory.node_at(*moment), MemoryTimeline::is_after_frees(*moment)};
 }
 
 void Editing::restore_moment() {
   if (!moment_) return;
   const auto kept = *std::exchange(moment_, std::nullopt);
   if (!open_.has(kept.node)) return open_.selection().set_moment(std::nullopt);
-  const auto step = open_.analysis().memory.step_of(kept.node);
-  open_.selection().set_moment(step ? std::optional(1 + 2 * *step + (kept.after ? 1 : 0))
-                                    : std::nullopt);
+  open_.selection().set_moment(open_.analysis().memory.point_of(kept.node, kept.after));
 }
 
 }  // namespace jointer::views

@@ -25,8 +25,7 @@ std::size_t OpenGraph::moment() const {
 }
 
 std::optional<std::size_t> OpenGraph::moment_of(NodeId node) const {
-  const auto step = analysis().memory.step_of(node);
-  return step ? std::optional(1 + 2 * *step) : std::nullopt;
+  return analysis().memory.point_of(node);
 }
 
 void OpenGraph::analyze_with(const AnalysisOptions& options) {
