@@ -202,7 +202,7 @@ class PairOrders {
   std::vector<std::uint32_t> flags_;
   std::vector<std::uint32_t> first_input_;
   std::vector<Place> inputs_;
-  // What the forward can run and has, under every plan.
+  // The calls that the forward can run and the values that it has, under every plan.
   std::vector<Place> forward_available_;
   std::vector<std::uint8_t> is_in_forward_;  // by position
   std::vector<Place> forward_outputs_, backward_outputs_;

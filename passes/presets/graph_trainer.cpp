@@ -156,8 +156,8 @@ class Parser {
     if (name == kBudget) return set_number(word, flags_.offload_budget_gb);
     if (name == kDisable) return disable(word);
     return fail(Error::Kind::usage,
-                "{}: not a graph_trainer flag that selects passes{} known flags: {}",
-                word, nearest_name_question(name, names()), fmt::join(names(), ", "));
+                "{}: not a graph_trainer flag that selects passes{} known flags: {}", word,
+                nearest_name_question(name, names()), fmt::join(names(), ", "));
   }
 
   // `ep_overlap.no_enabled` switches off `ep_overlap.enabled`.
