@@ -184,6 +184,14 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
         show_restored(tab, found, edits, refused);
       },
       Qt::SingleShotConnection);
+  connect(
+      &autosave, &Autosave::restore_failed, this,
+      [this, tab](const QString& why) {
+        documents_.refresh_texts(tab);
+        tab->insert_bar(
+            new RestoreBar(tr("The work was not restored: %1").arg(why), {}, false, tab));
+      },
+      Qt::SingleShotConnection);
   autosave.restore(found);
   // The layout belongs to the whole window, so it is restored only if this is the only document.
   if (!found.workspace.layout.empty() && documents_.count() == 1)

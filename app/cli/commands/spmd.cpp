@@ -81,9 +81,13 @@ void print_tables(const SpmdReport& report, const std::vector<RankProgram>& prog
     groups.add(
         {group.label, count(group.ranks.size()), count(group.checked.size()), count(group.calls)});
   fmt::print("{} programs\n{}", programs.size(), groups.text());
-  if (report.groups.empty()) fmt::print("No process group contains two of these ranks.\n");
+  if (report.groups.empty())
+    fmt::print("No process group contains two of these ranks, so no calls were compared.\n");
   for (const std::string& note : report.notes) fmt::print("{}\n", note);
-  if (!report.mismatch) return fmt::print("All ranks make the same calls in the same order.\n");
+  if (!report.mismatch) {
+    if (!report.groups.empty()) fmt::print("All ranks make the same calls in the same order.\n");
+    return;
+  }
   fmt::print("\n{}\n", report.mismatch->brief);
   Table sides({{"rank", right}, {"node", left}, {"position", right}, {"does", left}});
   for (const SpmdSide& side : {report.mismatch->a, report.mismatch->b}) {

@@ -193,7 +193,7 @@ void Autosave::restore(const SavedWork& found) {
       journal_ = *std::move(taken);
     else {
       is_restoring_ = is_found_dirty_ = false;
-      emit restored(0, {QString::fromStdString(taken.error().message)});
+      emit restore_failed(QString::fromStdString(taken.error().message));
       return;
     }
   }
@@ -214,7 +214,7 @@ void Autosave::give_up_restoring(const QString& why) {
   if (journal_) journal_->set_closed(true);  // keep the journal for the next start
   journal_.reset();
   is_restoring_ = is_found_dirty_ = false;
-  emit restored(0, {why});
+  emit restore_failed(why);
 }
 
 void Autosave::take_restored(int edits, const QStringList& refused) {

@@ -63,7 +63,9 @@ class Autosave : public QObject {
 
  signals:
   void dirty_changed();
+  // The answer to `restore` is one of these. `refused`: one sentence per edit that no longer applies.
   void restored(int edits, const QStringList& refused);
+  void restore_failed(const QString& why);
   void saved(const QString& path);
   // Saving the workspace or writing the journal failed; `sentence` says why.
   void failed(const QString& sentence);

@@ -31,5 +31,19 @@ TEST(AutosaveTest, SavesWhileBenchmarkResultsAreWritten) {
   EXPECT_EQ(saved.count(), 1);
 }
 
+// Another window may have taken over the journal.
+TEST(AutosaveTest, SaysWhyAJournalIsNotRestored) {
+  const QTemporaryDir folder;
+  test::FakeBenchmarks service;
+  Document document(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep));
+  Benchmarks benchmarks(document, service, BenchmarkHistory(folder.path().toStdString()));
+  Autosave autosave(document, benchmarks, {});
+  const QSignalSpy restored(&autosave, &Autosave::restored);
+  const QSignalSpy failed(&autosave, &Autosave::restore_failed);
+  autosave.restore({.workspace = {}, .path = {}, .journal = folder.filePath(QStringLiteral("no"))});
+  EXPECT_EQ(restored.count(), 0);
+  EXPECT_EQ(failed.count(), 1);
+}
+
 }  // namespace
 }  // namespace jointer::views
