@@ -48,12 +48,16 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   return {};
 }
 
-// Before 2.14, torch also saves the state for attention without dropout, which draws nothing. This
-// runs for every recomputed call of every plan, so the cheapest conditions come first.
-bool PlanWhatIf::State::keeps_state(Place call) const {
-  const Node& node = graph.node(orders.node(call));
-  return !orders.is_flat() && orders.has(call, PairOrders::of_forward) &&
-         can_keep_state(graph, node) && draws_nothing(graph, node);
+// Before 2.14, torch also saves the state for attention without dropout, which draws nothing.
+std::vector<std::uint8_t> PlanWhatIf::State::find_keeps_state() const {
+  std::vector<std::uint8_t> keeps(orders.size(), 0);
+  if (orders.is_flat()) return keeps;
+  for (Place p = 0; p < orders.size(); ++p) {
+    const Node& node = graph.node(orders.node(p));
+    keeps[p] = orders.has(p, PairOrders::of_forward) && can_keep_state(graph, node) &&
+               draws_nothing(graph, node);
+  }
+  return keeps;
 }
 
 Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
@@ -144,7 +148,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
            std::ranges::any_of(orders.getitems(call), [&](Place part) { return was_given[part]; });
   };
   for (const Place p : order.backward)
-    if (is_redrawn[p] || (keeps_state(p) && is_new(p)))
+    if (is_redrawn[p] || (keeps_state[p] && is_new(p)))
       change.plan.redrawn.push_back(orders.node(p));
   std::sort(change.plan.redrawn.begin(), change.plan.redrawn.end());
   return change;

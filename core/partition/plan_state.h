@@ -22,7 +22,8 @@ struct PlanWhatIf::State {
         memory(orders, memory_options),
         time(orders, costs, flops, simulation_options, options.transfers),
         recomputable(orders),
-        always_given(find_always_given()) {}
+        always_given(find_always_given()),
+        keeps_state(find_keeps_state()) {}
 
   // Decisions about individual values of a plan.
   using Decisions = std::vector<std::pair<NodeId, Keep>>;
@@ -32,14 +33,13 @@ struct PlanWhatIf::State {
   // True if the backward has the value without recomputing it, or could only receive it because it
   // cannot be recomputed under this plan. `order` is the plan's.
   [[nodiscard]] bool is_available(const SavePlan& plan, const PairOrder& order, Place place) const;
-  // True for a call whose generator state is saved although it draws nothing.
-  [[nodiscard]] bool keeps_state(Place call) const;
   // Lists the steps of a flat training step.
   void describe_steps(const PairOrder& order, Outcome& outcome) const;
   // The reason why the value cannot be saved or offloaded, in one sentence; empty if it can be.
   [[nodiscard]] std::string why_not_saved(Place place) const;
   [[nodiscard]] std::string why_not_offloaded(Place place) const;
   [[nodiscard]] std::vector<std::uint8_t> find_always_given() const;
+  [[nodiscard]] std::vector<std::uint8_t> find_keeps_state() const;
 
   const Graph& graph;
   PairOrders orders;
@@ -49,6 +49,8 @@ struct PlanWhatIf::State {
   // Indexed by position: the inputs and the values that the backward receives because it cannot
   // recompute them. A random call of these can be recomputed if a decision asks for it.
   std::vector<std::uint8_t> always_given;
+  // Indexed by position: true for a call whose generator state is saved although it draws nothing.
+  std::vector<std::uint8_t> keeps_state;
 };
 
 }  // namespace jointer
