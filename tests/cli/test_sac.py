@@ -105,6 +105,7 @@ def test_a_peak_in_bytes_is_met() -> None:
     assert value["step_ms"] <= least["step_ms"]
     # Enough for everything, so nothing has to be given up.
     assert answer("sac", JOINT, "--budget", "100GiB")["step_ms"] <= whole["step_ms"]
+    assert answer("sac", JOINT, "--budget", "0.1TiB")["step_ms"] <= whole["step_ms"]
 
 
 def test_a_limit_of_reserved_memory() -> None:

@@ -104,16 +104,25 @@ TEST(Storages, AWaitReturnsItsCollectivesBuffer) {
   EXPECT_EQ(graph.collective_of_wait(node(graph, "again")), graph.find("ar"));
 }
 
+std::vector<Dim> dims(const std::vector<std::int64_t>& values) {
+  std::vector<Dim> result;
+  for (const std::int64_t value : values) result.push_back({.value = value, .expression = {}});
+  return result;
+}
+
+TEST(Storages, ADenseTensorHasItsElementsInOrder) {
+  EXPECT_TRUE(is_dense(dims({2, 3}), dims({3, 1})));
+  EXPECT_FALSE(is_dense(dims({2, 3}), dims({1, 2})));
+  EXPECT_TRUE(is_dense(dims({2, 3}), dims({1, 2}), [](std::size_t i) { return 1 - i; }));
+  EXPECT_TRUE(is_dense(dims({1, 3}), dims({99, 1}))) << "the stride of a single element";
+  EXPECT_TRUE(is_dense(dims({0, 3}), dims({1, 7}))) << "without elements";
+}
+
 TEST(Storages, ExtentReachesTheLastElement) {
-  const auto dims = [](std::vector<std::int64_t> values) {
-    std::vector<Dim> result;
-    for (const std::int64_t value : values) result.push_back({.value = value, .expression = {}});
-    return result;
-  };
-  const auto extent = [&](std::vector<std::int64_t> shape, std::vector<std::int64_t> stride,
-                          std::int64_t offset = 0) {
-    return storage_extent(dims(std::move(shape)), dims(std::move(stride)),
-                          {.value = offset, .expression = {}}, DType::float32);
+  const auto extent = [](const std::vector<std::int64_t>& shape,
+                         const std::vector<std::int64_t>& stride, std::int64_t offset = 0) {
+    return storage_extent(dims(shape), dims(stride), {.value = offset, .expression = {}},
+                          DType::float32);
   };
   EXPECT_EQ(extent({4, 8}, {8, 1}), 4 * 32);
   EXPECT_EQ(extent({4, 8}, {0, 1}), 4 * 8) << "expanded";
