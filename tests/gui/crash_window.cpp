@@ -49,12 +49,12 @@ std::string digest(History history) {
 // The states that could have preceded a state: a step was added or undone, or a state was named.
 std::string earlier(const History& now) {
   std::string digests;
-  if (now.place > 0 && now.place == now.steps.size()) {
+  if (now.place > 0 && now.place == now.entries.size()) {
     History before = now;
     --before.place;
     digests += ' ' + digest(before);
   }
-  if (now.place < now.steps.size()) {
+  if (now.place < now.entries.size()) {
     History before = now;
     ++before.place;
     digests += ' ' + digest(before);

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // Two layers; d draws random numbers, w is a view.
-constexpr const char* kTwoLayers = R"(
+constexpr const char* kLayers = R"(
   x: f32[128,4] = input
   a: f32[128,4] = aten.sin(x)                   {layers.0}
   b: f32[128,4] = aten.cos(a)                   {layers.0}
@@ -75,7 +75,7 @@ struct Planned {
 };
 
 TEST(PlanWhatIf, AValueNoLongerSavedIsRecomputed) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   EXPECT_THAT(p.names(p.partition_.plan.saved), ElementsAre("a", "v", "r"));
   const SavePlan without_v = p.change(p.partition_.plan, "v", Keep::recompute);
   EXPECT_THAT(p.names(without_v.saved), ElementsAre("a", "r"));
@@ -87,14 +87,14 @@ TEST(PlanWhatIf, AValueNoLongerSavedIsRecomputed) {
 }
 
 TEST(PlanWhatIf, AChangeAndItsInverseRestoreThePlan) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const SavePlan& plan = p.partition_.plan;
   EXPECT_EQ(p.change(p.change(plan, "v", Keep::recompute), "v", Keep::save), plan);
   EXPECT_EQ(p.change(p.change(plan, "v", Keep::offload), "v", Keep::save), plan);
 }
 
 TEST(PlanWhatIf, ASavedValueThatIsNoLongerNeededIsDropped) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const SavePlan without_v = p.change(p.partition_.plan, "v", Keep::recompute);
   const SavePlan with_b = p.change(without_v, "b", Keep::save);
   EXPECT_THAT(p.names(with_b.saved), ElementsAre("a", "b", "r"));
@@ -102,7 +102,7 @@ TEST(PlanWhatIf, ASavedValueThatIsNoLongerNeededIsDropped) {
 }
 
 TEST(PlanWhatIf, ImpossibleChangesAreRefusedInOneSentence) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const SavePlan& plan = p.partition_.plan;
   EXPECT_EQ(p.refusal(plan, "x", Keep::save), "x is an input, which is always available");
   EXPECT_EQ(p.refusal(plan, "gc", Keep::save), "gc is not a value of the forward");
@@ -112,7 +112,7 @@ TEST(PlanWhatIf, ImpossibleChangesAreRefusedInOneSentence) {
 }
 
 TEST(PlanWhatIf, ManyChangesApplyAsFarAsPossible) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const std::vector<NodeId> all{p.at("a"), p.at("v"), p.at("gc")};
   const PlanChange change = p.what_if->change_all(p.partition_.plan, all, Keep::recompute).value();
   EXPECT_THAT(p.names(change.plan.saved), ElementsAre("x", "r"));
@@ -240,7 +240,7 @@ TEST(PlanWhatIf, OverwrittenValuesAreNotReadAgain) {
 }
 
 TEST(PlanWhatIf, CandidatesHaveTheirCosts) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const SavePlan& plan = p.partition_.plan;
   const SaveCandidate v = p.candidate(plan, "v");
   EXPECT_EQ(v.bytes, 2048);
@@ -257,7 +257,7 @@ TEST(PlanWhatIf, CandidatesHaveTheirCosts) {
 }
 
 TEST(PlanWhatIf, SavedValuesAtThePeakAreRanked) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const auto outcome = p.what_if->evaluate(p.partition_.plan).value();
   const std::vector<SaveCandidate> alive =
       p.what_if->saved_at(p.partition_.plan, 2 * outcome.forward_steps).value();
@@ -269,7 +269,7 @@ TEST(PlanWhatIf, SavedValuesAtThePeakAreRanked) {
 }
 
 TEST(PlanWhatIf, AnOffloadedValueIsOnTheHostBetweenTheHalves) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const SavePlan& plan = p.partition_.plan;
   const SavePlan offloaded = p.change(plan, "a", Keep::offload);
   const PlanFigures before = p.what_if->figures(plan).value();
@@ -288,7 +288,7 @@ TEST(PlanWhatIf, AnOffloadedValueIsOnTheHostBetweenTheHalves) {
 }
 
 TEST(PlanWhatIf, NamesTheCallAtEachPointOfTheProfile) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const SavePlan plan =
       p.change(p.change(p.partition_.plan, "a", Keep::offload), "v", Keep::recompute);
   const auto outcome = p.what_if->evaluate(plan).value();
@@ -310,7 +310,7 @@ TEST(PlanWhatIf, NamesTheCallAtEachPointOfTheProfile) {
 }
 
 TEST(PlanWhatIf, PoliciesOverAPlan) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const SavePlan& plan = p.partition_.plan;
   const std::vector<MemoryPolicy> solved(p.partition_.joint.node_count(), MemoryPolicy::none);
   EXPECT_EQ(p.what_if->apply_policies(plan, solved, solved).value().plan, plan);
@@ -323,7 +323,7 @@ TEST(PlanWhatIf, PoliciesOverAPlan) {
 }
 
 TEST(KeptValues, AreTheSavedAndRecomputedValuesOfAPair) {
-  const Planned p(kTwoLayers);
+  const Planned p(kLayers);
   const SavePlan plan =
       p.change(p.change(p.partition_.plan, "v", Keep::recompute), "a", Keep::offload);
   const Graph pair = emit_pair(p.partition_.joint, plan).value();
