@@ -104,10 +104,8 @@ class Finder {
     if (is_kept(node)) return {BanReason::must_save, {}};
     if (op.name == "aten.lift_fresh_copy.default" || op.name == "aten.lift_fresh.default")
       return {};
-    // A call that returns a device (coor.current_device) has no tensor to save. Torch exempts it
-    // from 2.15 on; older versions do not insert such calls.
-    if (node.value.kind == Value::Kind::opaque && graph_.text(node.value.text()) == "device")
-      return {};
+    // torch exempts such calls from 2.15 on; older versions do not insert them.
+    if (is_device(graph_, node)) return {};
     if (options_.not_in_allowlist) {
       if (!op.has(OperatorTag::recomputable)) return {BanReason::not_allowed, {}};
     } else {

@@ -136,6 +136,10 @@ bool is_symbol(const Graph& graph, const Node& node) {
   return node.value.kind == Value::Kind::symbol || is_symbolic_float(graph, node);
 }
 
+bool is_device(const Graph& graph, const Node& node) {
+  return node.value.kind == Value::Kind::opaque && graph.text(node.value.text()) == "device";
+}
+
 bool is_symbolic_float(const Graph& graph, const Node& node) {
   if (node.value.kind != Value::Kind::symbol) return symbolic_float(graph, node.value).has_value();
   const std::string_view text = graph.expression_text(node.value.expression());

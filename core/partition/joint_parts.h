@@ -78,6 +78,8 @@ bool is_symbol(const Graph& graph, const Node& node);
 // True if the value is a SymFloat. Older captures write a SymFloat as an integer whose expression
 // cannot be an integer.
 bool is_symbolic_float(const Graph& graph, const Node& node);
+// True if the node's value is a torch.device (coor.current_device), which cannot be saved.
+bool is_device(const Graph& graph, const Node& node);
 
 // The number of outputs that belong to the forward; these come first.
 std::size_t forward_output_count(const Graph& joint);

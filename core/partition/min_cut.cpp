@@ -13,10 +13,10 @@
 // that are computed last.
 //
 // The capacity of a value is zero for a parameter, a buffer or an opaque object; one for a symbolic
-// integer, four for a symbolic float; infinite for anything else that is not a tensor (a tuple).
-// For other tensors it is the tensor's bytes, times 1.1 for each edge to the backward (at least
-// one, at most a hundred), and twice that for a call whose readers all fuse with it, so that no
-// kernel would write it to memory.
+// integer, four for a symbolic float; infinite for anything else that is not a tensor (a tuple, a
+// device). For other tensors it is the tensor's bytes, times 1.1 for each edge to the backward (at
+// least one, at most a hundred), and twice that for a call whose readers all fuse with it, so that
+// no kernel would write it to memory.
 //
 // Deviation: torch counts a tensor with unbacked symbols in its shape as 4096 elements. Here
 // symbols have the values that the graph assumes.
@@ -71,7 +71,8 @@ MinCut::MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSourc
 std::int64_t MinCut::capacity(NodeId id) const {
   const Node& node = joint_.node(id);
   if (is_symbol(joint_, node)) return is_symbolic_float(joint_, node) ? 4 : 1;
-  if (node.value.kind == Value::Kind::opaque) return 0;
+  if (node.value.kind == Value::Kind::opaque)
+    return is_device(joint_, node) ? FlowNetwork::kInfinite : 0;
   if (node.value.kind != Value::Kind::tensor) return FlowNetwork::kInfinite;
   if (parts_.is_static[id.index()]) return 0;
   const std::uint32_t edges = std::clamp(distance_[id.index()], 1U, kMaxEdges);

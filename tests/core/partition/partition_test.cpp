@@ -64,13 +64,13 @@ TEST(MinCut, RecomputesACallThatReturnsADevice) {
   auto document = nlohmann::json::parse(write_native(parse(R"(
     x: f32[64] = input
     dy: f32[64] = tangent
-    device: i64[1] = coor.current_device.default()
+    here: i64[1] = coor.current_device.default()
     y: f32[64] = aten.silu(x)
-    gx: f32[64] = mine.fill.default(dy, device)  {backward}
+    gx: f32[64] = mine.fill.default(dy, here)  {backward}
     return [y, gx]
   )")));
   for (auto& node : document["nodes"])
-    if (node["name"] == "device") node["val"] = {{"opaque", "device"}, {"repr", "cuda:0"}};
+    if (node["name"] == "here") node["val"] = {{"opaque", "device"}, {"repr", "cuda:0"}};
   auto graph = read_native("test", PaddedBytes(document.dump()));
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_THAT(saved(partitioned(*graph)), IsEmpty());

@@ -151,7 +151,7 @@ TEST(Simulation, StreamsHaveDifferentNames) {
     group communication: 0 1
     x: f32[8] = input
     first: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'communication')
-    second: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'unknown')
+    second: f32[8] = _c10d_functional.all_reduce(x, 'sum', None)
     a: f32[8] = _c10d_functional.wait_tensor(first)
     b: f32[8] = _c10d_functional.wait_tensor(second)
     return [a, b]

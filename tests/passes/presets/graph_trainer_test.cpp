@@ -77,7 +77,7 @@ TEST(GraphTrainerFlags, MistakesAreNamed) {
       {"--compile.memory_policy most", "default, full, eager, sac_and_offload, got `most`"},
       {"--compile.memory_policy", "expected a value"},
       {"--training.steps 3", "begin with --compile."},
-      {"--compile.mode jit", "no such flag that selects passes"},
+      {"--compile.mode jit", "not a graph_trainer flag that selects passes"},
       {"--compile.disable_passes cudgraph_pass", "did you mean cudagraph?"},
       {"--compile.enable_fsdp_ag_rs_overlap=2", "True or False"},
       {"--compile.cpu_offload_budget_gb 3", "memory_policy sac_and_offload"},
