@@ -49,7 +49,8 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
     }
     if (!found)
       return fail(Error::Kind::usage,
-                  "`{}`: expected coll_us, coll_gbs, tflops or mem_gbs with a positive number",
+                  "`{}`: expected NAME=NUMBER, where NAME is coll_us, coll_gbs, tflops or mem_gbs, "
+                  "and NUMBER is positive (coll_us may be 0)",
                   item);
   }
   return costs;

@@ -32,7 +32,8 @@ enum class Direction : std::uint8_t { earlier, later };
 Carried carry(const Graph& graph, NodeId node, Direction direction);
 Carried carry(const Graph& graph, const Users& users, NodeId node, Direction direction);
 
-// The direction in which its chain blocks a node: later for a wait, earlier for any other node.
+// The direction in which a node is blocked by its chain: later for a wait, earlier for any other
+// node.
 Direction carrying_direction(const Graph& graph, NodeId node);
 
 // True for the start of a collective and for any wait. By default, such a node moves together with

@@ -2,8 +2,8 @@
 //
 // Matching by structure begins with the signature. Outputs correspond. Placeholders correspond by
 // position if both graphs have the same number of them, or else by name. Every node has a color per
-// radius. At radius 0, it is a hash of the node's call without names, or of its position in the
-// signature; at radius r + 1, it combines the colors at radius r of the node, of its arguments by
+// radius. At radius 0, it is a hash of the node without names (its call, or its kind and value) and
+// of its position in the signature; at radius r + 1, it combines the colors at radius r of the node, of its arguments by
 // position, and of its readers. So nodes have the same color if everything within that distance is
 // the same.
 //
@@ -18,7 +18,8 @@
 //
 // Whenever two nodes are matched, so are their arguments at the same position, and readers that
 // have only one counterpart, if their colors at radius 0 are the same. Therefore a difference
-// affects only its surroundings, and equal chains are not cut and joined to each other.
+// affects only its surroundings, and of several identical chains, all nodes of one are matched with
+// nodes of the same counterpart.
 //
 // Cost: one scan of all arguments for each radius up to 32, plus sorting for each of seven radii.
 // Nodes that can be exchanged for each other without changing any color may be matched in a way

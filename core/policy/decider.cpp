@@ -36,6 +36,10 @@ std::string_view decided_by(Decider decider) {
       return "solved";
     case Decider::search:
       return "searched";
+    case Decider::user:
+      return "person";
+    case Decider::untagged:
+      return "nobody";
     default:
       return to_string(decider);
   }

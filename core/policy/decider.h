@@ -22,7 +22,7 @@ inline constexpr std::size_t kDeciders = 7;
 
 // "partitioner", "search", "preset", "list", "user", "tag", "untagged".
 std::string_view to_string(Decider decider);
-// "solved", "searched", "preset", "list", "user", "tag", "untagged".
+// As in `sac --json`: "solved", "searched", "preset", "list", "person", "tag", "nobody".
 std::string_view decided_by(Decider decider);
 
 // Edit::by of a searched plan.

@@ -18,6 +18,8 @@
 namespace jointer {
 namespace {
 
+constexpr std::string_view kSums = "a sum of multiples of symbols";
+
 Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t hint,
                       std::string_view node) {
   const auto [at, is_new] = hints.try_emplace(symbol, hint);
@@ -156,11 +158,9 @@ const std::optional<ChunkSizes::Sum>& ChunkSizes::parse(ExpressionId id) {
   return at->second;
 }
 
-tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
-  return fail(Error::Kind::usage,
-              "the size {} cannot be split in two; expected a symbol or a sum of even multiples of "
-              "symbols",
-              graph_.expression_text(id));
+tl::unexpected<Error> ChunkSizes::unsupported(ExpressionId id, std::string_view expected) const {
+  return fail(Error::Kind::usage, "the size {} is not supported here; expected {}",
+              graph_.expression_text(id), expected);
 }
 
 // Adds parentheses to a half that has a factor or is a term of a sum.
@@ -199,11 +199,11 @@ Result<Dim> ChunkSizes::of_chunk(const Dim& dim, const Renamed& renamed) {
       }))
     return dim;
   const auto& sum = parse(dim.expression);
-  if (!sum) return too_hard(dim.expression);
+  if (!sum) return unsupported(dim.expression, kSums);
   Sum changed = *sum;
   for (SizeTerm& term : changed) {
     if (is_chunk_symbol(term.symbol)) {
-      if (term.is_half) return too_hard(dim.expression);
+      if (term.is_half) return unsupported(dim.expression, "chunk symbols that are not halved yet");
       term.is_half = true;
     } else if (const auto to = renamed.find(term.symbol); to != renamed.end()) {
       term.symbol = to->second;
@@ -215,7 +215,7 @@ Result<Dim> ChunkSizes::of_chunk(const Dim& dim, const Renamed& renamed) {
 Result<Dim> ChunkSizes::half(const Dim& dim) {
   if (!dim.expression) return Dim{dim.value / 2, {}};
   const auto& sum = parse(dim.expression);
-  if (!sum) return too_hard(dim.expression);
+  if (!sum) return unsupported(dim.expression, kSums);
   Sum changed = *sum;
   for (SizeTerm& term : changed) {
     if (term.factor % 2 == 0) {
@@ -223,7 +223,7 @@ Result<Dim> ChunkSizes::half(const Dim& dim) {
     } else if (changed.size() == 1 && term.factor == 1 && !term.is_half && !term.is_at_least_one) {
       term.is_half = true;
     } else {
-      return too_hard(dim.expression);
+      return unsupported(dim.expression, "a symbol or a sum of even multiples of symbols");
     }
   }
   return intern(std::move(changed), dim.expression);
@@ -240,7 +240,7 @@ Result<Dim> ChunkSizes::times(const Dim& dim, std::int64_t factor) {
     return changed;
   }
   const auto& sum = parse(dim.expression);
-  if (!sum) return too_hard(dim.expression);
+  if (!sum) return unsupported(dim.expression, kSums);
   Sum scaled = *sum;
   for (SizeTerm& term : scaled)
     if (!product(term.factor, term.factor))
@@ -252,7 +252,7 @@ Result<Dim> ChunkSizes::at_least_one(const Dim& dim) {
   if (!dim.expression) return Dim{std::max<std::int64_t>(dim.value, 1), {}};
   const auto& sum = parse(dim.expression);
   if (!sum || sum->size() != 1 || sum->front().symbol.empty() || sum->front().factor != 1)
-    return too_hard(dim.expression);
+    return unsupported(dim.expression, "a symbol");
   Sum changed = *sum;
   changed.front().is_at_least_one = true;
   return intern(std::move(changed), dim.expression);

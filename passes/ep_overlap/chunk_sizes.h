@@ -80,7 +80,7 @@ class ChunkSizes {
 
   const std::optional<Sum>& parse(ExpressionId id);
   Result<Dim> intern(Sum sum, ExpressionId like);
-  [[nodiscard]] tl::unexpected<Error> too_hard(ExpressionId id) const;
+  [[nodiscard]] tl::unexpected<Error> unsupported(ExpressionId id, std::string_view expected) const;
 
   Graph& graph_;
   PartId part_;

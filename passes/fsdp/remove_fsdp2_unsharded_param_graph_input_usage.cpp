@@ -77,7 +77,7 @@ class Remover {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args.front().kind != Argument::Kind::node ||
         graph_.node(args.front().node()).kind != NodeKind::placeholder)
-      return fail(Error::Kind::usage, "{} ({}) does not read an input of the graph",
+      return fail(Error::Kind::usage, "{} ({}) does not write to an input of the graph",
                   graph_.name(id), graph_.target(graph_.node(id)));
     return args.front().node();
   }

@@ -376,7 +376,7 @@ def test_why_gives_the_margin_in_a_flat_step(arguments: tuple[str, ...]) -> None
     assert why["value_bytes_per_us"] > 0
     assert why["equal"]["count"] >= 1
     assert why["solvers"]["dp"] in ("save", "recompute")
-    assert why["decided_by"] == ("solved" if arguments else "untagged")
+    assert why["decided_by"] == ("solved" if arguments else "nobody")
 
 
 def test_ties_have_one_reason() -> None:

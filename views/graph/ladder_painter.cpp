@@ -165,7 +165,7 @@ void LadderPainter::paint_hit(const QRectF& box, LadderSide side) {
                     scene_.theme.text);
 }
 
-// Paints filled strips, since the outline of a pen would lie between pixels.
+// Fills strips, since an outline drawn with a pen would straddle pixel boundaries.
 void LadderPainter::paint_frame(const QRectF& box, bool is_marked, bool is_current) {
   const double w = is_current ? 2 : 1;
   const QColor color = is_marked ? scene_.theme.accent : scene_.theme.border;

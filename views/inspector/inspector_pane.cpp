@@ -33,7 +33,8 @@ QString policy_text(const SacTensor& tensor) {
     case Decider::preset:
       return InspectorPane::tr("%1, decided by a preset").arg(keep);
     case Decider::list:
-      return InspectorPane::tr("%1, decided by a list").arg(keep);
+      return InspectorPane::tr("%1, decided by a list of operators or an imported policy")
+          .arg(keep);
     case Decider::untagged:
       return InspectorPane::tr("%1; no tag determines the policy").arg(keep);
     case Decider::capture:

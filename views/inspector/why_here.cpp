@@ -89,7 +89,7 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
   if (reasons.empty()) {
     section.rows.push_back(
         {.label = tr("as opened"),
-         .value = tr("Not affected by any edit."),
+         .value = tr("No edit names this node."),
          .note = tr("The node is at its original position, although other nodes may have moved.")});
     return section;
   }

@@ -90,7 +90,7 @@ TEST(RemoveFsdp2UnshardedParam, RefusesOtherWritesAndOtherTargets) {
     return [x]
   )"),
                       kRemove),
-              HasSubstr("does not read an input of the graph"));
+              HasSubstr("does not write to an input of the graph"));
 }
 
 constexpr const char* kGather = R"(

@@ -49,7 +49,7 @@ TEST_F(WhyHereTest, UneditedNodesAreAsOpened) {
   EXPECT_TRUE(of("x").empty());
   const InspectorSection section = why_section({});
   ASSERT_EQ(section.rows.size(), 1U);
-  EXPECT_EQ(section.rows[0].value, "Not affected by any edit.");
+  EXPECT_EQ(section.rows[0].value, "No edit names this node.");
 }
 
 TEST_F(WhyHereTest, NewNodesHaveTheReasonsOfTheirOrigin) {

@@ -90,10 +90,13 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
     lines << (bytes > 0 && n.tensor_count == 1 ? tr("%1   output %2").arg(value, bytes_text(bytes))
                                                : value);
   }
-  if (timing.end > timing.start)
-    lines << tr("%1 at %2, estimated (%3)")
-                 .arg(time_text(timing.end - timing.start), time_text(timing.start),
-                      to_qstring(to_string(snapshot.analysis.costs[id.index()].limit)));
+  if (timing.end > timing.start) {
+    const QString when = tr("%1 from %2, estimated")
+                             .arg(time_text(timing.end - timing.start), time_text(timing.start));
+    const NodeCost::Limit limit = snapshot.analysis.costs[id.index()].limit;
+    const bool is_known = limit != NodeCost::Limit::none && limit != NodeCost::Limit::given;
+    lines << (is_known ? tr("%1 (bound by %2)").arg(when, to_qstring(to_string(limit))) : when);
+  }
   const Module& module = snapshot.analysis.modules.module(snapshot.analysis.modules.of(id));
   if (!module.path.empty()) lines << QString::fromStdString(module.path);
   const std::int32_t collective = snapshot.analysis.simulation.collective_of(id);
