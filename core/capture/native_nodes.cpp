@@ -312,8 +312,8 @@ Value NodeReader::read_value(json::value value, int depth) {
     }
   }
   if (symbol && (is_real(hint) || is_float(graph_.text(symbol)))) {
-    check_json(symbol_json);
-    unknown = fmt::format("\"symfloat\":{}", symbol_json);
+    unknown.clear();
+    append_member(unknown, "symfloat", symbol_json);
   }
   if (!unknown.empty()) {
     if (!hint.empty()) unknown += fmt::format(",\"hint\":{}", hint);

@@ -77,8 +77,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   for (const NodeId id : plan.saved_symbols) was_given[orders.place(id)] = 1;
   for (const NodeId id : plan.offloaded) is_offloaded[orders.place(id)] = 1;
   for (Place p = 0; p < orders.size(); ++p)
-    given[p] = was_given[p] || (given[p] && (orders.has(p, PairOrders::is_placeholder) ||
-                                             !is_redrawn[recomputable.source(p)]));
+    given[p] = was_given[p] || (given[p] && !is_redrawn[recomputable.source(p)]);
 
   for (const auto& [id, keep] : decisions)
     if (!graph.is_live(id))

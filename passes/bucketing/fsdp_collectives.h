@@ -25,8 +25,7 @@ inline constexpr std::string_view kNotFsdpGather =
     "Not FSDP's: it does not depend on exactly one parameter's shard.";
 inline constexpr std::string_view kNotFsdpScatter =
     "Not FSDP's: it is not a reduce-scatter, or its result is combined with other values before "
-    "the "
-    "output.";
+    "the output.";
 inline constexpr std::string_view kNoBucketKey =
     "It has several tensors, or its group has no name.";
 
