@@ -56,17 +56,18 @@ def write_and_kill(folder: Path, seed: int, after: float) -> tuple[WriterLog, in
     return log, killed
 
 
-def recovered(folder: Path) -> str:
-    """The digest of the history found by the next start; also checks that the workspace opens."""
+def found_by_the_next_start(folder: Path) -> tuple[str, str]:
+    """``journal`` or ``file``, and the digest of its history; checks that the workspace opens."""
     done = subprocess.run([WRITER, "read", folder], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout.split()[1]
+    source, digest = done.stdout.split()
+    return source, digest
 
 
 def check(folder: Path, seed: int) -> int:
     """Runs and kills the writer once; returns the lost time in milliseconds."""
     log, killed = write_and_kill(folder, seed, random.Random(seed).uniform(0.01, 0.6))
-    digest = recovered(folder)
+    _, digest = found_by_the_next_start(folder)
     assert digest in log.going.values(), "the restored state never existed"
     last = max(number for number, each in log.going.items() if each == digest)
     lost = [at for number, at in log.done.items() if number > last and log.going[number] != digest]
@@ -83,6 +84,30 @@ def test_nothing_is_lost_two_hundred_times(tmp_path: Path) -> None:
     worst = max(check(tmp_path / str(seed), seed) for seed in range(1000, 1200))
     print(f"at most {worst} ms of edits were lost in 200 kills")
     assert worst < MAX_MS
+
+
+def test_a_running_program_keeps_its_journal(tmp_path: Path) -> None:
+    def has_journal() -> bool:
+        return any(file.stat().st_size > 0 for file in tmp_path.glob("journals/*"))
+
+    with subprocess.Popen(
+        [WRITER, "write", tmp_path, "7", CAPTURE], stdout=subprocess.DEVNULL
+    ) as process:
+        deadline = time.monotonic() + 60
+        # A save removes the journal; the writer is stopped while it has one.
+        while True:
+            process.send_signal(signal.SIGSTOP)
+            _, status = os.waitpid(process.pid, os.WUNTRACED)
+            assert os.WIFSTOPPED(status), "the writer ended"
+            if has_journal():
+                break
+            process.send_signal(signal.SIGCONT)
+            assert time.monotonic() < deadline, "it never began"
+            time.sleep(0.005)
+        living = found_by_the_next_start(tmp_path)[0]
+        process.kill()
+    assert living == "file"
+    assert found_by_the_next_start(tmp_path)[0] == "journal"
 
 
 WINDOW = BIN / "crash_window"
