@@ -14,7 +14,7 @@
 //   between nodes   each node moves S (m-1)/m through the r network cards of its ranks in the
 //                   group: S (m-1)/m / (r b). An all-to-all has no shortcut: each rank sends S
 //                   (n-r)/n through its card, and S (r-1)/n inside its node.
-//   Both overlap, so the larger counts. An all-reduce is a reduce-scatter followed by an
+//   The two overlap, so the larger counts. An all-reduce is a reduce-scatter followed by an
 //   all-gather, so it counts twice. The start-up time is a base plus n-1 steps around the ring, of
 //   which m-1 cross the network; an all-reduce has twice as many steps.
 //

@@ -8,8 +8,8 @@
 //             a time. The last round of tiles is seldom full, which makes small products slow.
 //
 // Time of a kernel: max(FLOPs / (peak * efficiency * fill), bytes / (bandwidth * efficiency),
-// kernel_us), where fill is tiles / (rounds * multiprocessors). Host time: operator_us for every
-// call, plus launch_us for a kernel or collective_us for a collective.
+// kernel_us), where fill is tiles / (rounds * multiprocessors), or 1 for attention. Host time:
+// operator_us for every call, plus launch_us for a kernel or collective_us for a collective.
 //
 // Cost: constant per node. Source: the roofline model; efficiencies and their sources are in
 // resources/devices/*.json.

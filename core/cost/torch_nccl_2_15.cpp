@@ -1,14 +1,14 @@
-// Estimates each pair of algorithm (tree, ring) and protocol (LL, LL128, SIMPLE): the time is
-// latency + bytes / bandwidth. The smallest time counts.
+// Estimates the time of a collective as torch 2.15 does: the minimum of latency + bytes / bandwidth
+// over all pairs of an algorithm (tree, ring) and a protocol (LL, LL128, SIMPLE).
 // - Bandwidth: the links' bus bandwidth, limited by the protocol and its channels, times the
 //   algorithm's share (ring: ranks / steps; tree: half, corrected by message size).
 // - Latency: a start-up time, plus a hop for each step, inside a node or between nodes.
-// - Between nodes, the bandwidth is the network's: less efficient for few nodes, more efficient for
-//   large messages (several network cards).
+// - Between nodes, the bandwidth is the network's: a smaller share of its peak for few nodes, which
+//   use few network cards, and a larger one for large messages.
 //
 // Terms: a step is one hop of data; `scale` is one node, two, or more.
-// Deviations: all GPUs of a node are linked by NVLink (torch asks nvidia-smi whether they are), and
-// a node has `gpus_per_node` of them (torch asks CUDA).
+// Source: torch/_inductor/comm_analysis.py. Deviations: all GPUs of a node are linked by NVLink
+// (torch asks nvidia-smi), and a node has `gpus_per_node` of them (torch asks CUDA).
 
 #include "core/cost/torch_nccl_2_15.h"
 

@@ -9,7 +9,7 @@
 //
 // Steps
 //   1. Compute the whole. If it has no more bytes than the inputs, it is the result for every
-//      budget.
+//      budget above 0.
 //   2. More aggressive: solve without the bans on values used far apart, on long fusible chains,
 //      and on values that the backward materializes. This is the result if its ratio is below the
 //      budget.

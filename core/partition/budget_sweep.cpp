@@ -1,10 +1,10 @@
 // Solves plans under many activation budgets and chooses the budgets.
 //
-// torch bisects the budgets in order of position, down to 1/1000 (visualize_memory_budget_pareto),
+// torch bisects the range of budgets depth first, down to 1/1000 (visualize_memory_budget_pareto),
 // which takes up to a thousand cuts. Here, the next gap to divide is the most promising one: the
 // one whose two points span the largest area in peak and step time, both relative. As in torch, a
 // gap whose ends have the same estimates is not divided. A coarse curve thus exists after a few
-// cuts and is then refined, so even a cancelled search leaves one.
+// cuts and is then refined, so even a cancelled search has one.
 //
 // A budget has no legal plan if it requires recomputing a value that cannot be recomputed. A gap
 // with such a budget at one end is halved; a gap with such budgets at both ends is not.

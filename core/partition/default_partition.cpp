@@ -8,7 +8,8 @@
 //  - a tuple, whose readers are all getitem, is not saved; its elements are considered instead;
 //  - values tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch ignores) are saved, whether or not
 //    they are read;
-//  - impure calls other than waits are saved; they are an error if the graph has policy tags;
+//  - impure calls other than waits are saved; they are an error if anything is tagged for
+//    recomputation;
 //  - if only the sizes of a value are read after the forward, those sizes are saved;
 //  - any other value that is read after the forward is saved, unless it is tagged for
 //    recomputation.

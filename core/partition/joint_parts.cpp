@@ -1,8 +1,9 @@
 // Classifies the nodes of a joint graph, as torch._functorch.partitioners.classify_nodes does.
 //
-// Placeholders are classified by their targets: those that contain `tangents`; `fwd_seed` or
-// `fwd_base_offset`; `bwd_seed` or `bwd_base_offset`; the rest are primals. A placeholder with the
-// role of a tangent is a tangent, whatever its target.
+// Placeholders are classified by the text that their targets contain: tangents (`tangents`), random
+// seeds of the forward (`fwd_seed`, `fwd_base_offset`) and of the backward (`bwd_seed`,
+// `bwd_base_offset`), and primals (anything else). A placeholder with the role of a tangent is a
+// tangent, whatever its target.
 //
 // The first outputs are the forward's. With descriptors, these are the outputs up to the last one
 // that a forward returns (such as a result, a mutated input, a forward's token or random offset).
@@ -14,8 +15,9 @@
 // elsewhere.
 //
 // Forward: inputs, everything that its outputs are computed from, impure calls that nothing reads,
-// and calls that cannot be recomputed (unrepeatable.cpp). Parameters and buffers stay live whatever
-// is saved.
+// and calls that cannot be recomputed (unrepeatable.cpp).
+//
+// Static: parameters and buffers, which stay live whatever is saved.
 //
 // Cost: linear in the edges.
 

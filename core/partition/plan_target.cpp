@@ -14,8 +14,8 @@
 //
 // Steps
 //   1. Count: the smallest number of moves whose reliefs cover the excess. Find reliefs by
-//      evaluating moves alone: first the moves with the largest estimates, until no other move can
-//      have more relief, then the other moves.
+//      evaluating moves alone, with an eighth of the effort: first the moves with the largest
+//      estimates, until no other move can have more relief, then the other moves.
 //   2. Evaluate all choices of one move, of two, and so on, as long as these are few (a quarter of
 //      the effort). If a size has more choices, evaluate those that the reliefs do not rule out
 //      (half of the effort). The first size that has a solution is the answer, with its shortest

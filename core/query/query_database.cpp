@@ -113,7 +113,7 @@ std::string message_of(sqlite3* handle, std::string_view sql) {
 
 tl::unexpected<Error> refusal() {
   return fail(Error::Kind::usage,
-              "A query can only read: use SELECT; statements that change data, ATTACH and most "
+              "a query can only read: use SELECT; statements that change data, ATTACH and most "
               "PRAGMAs are refused");
 }
 

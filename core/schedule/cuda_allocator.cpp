@@ -1,6 +1,6 @@
-// A model of torch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.11): without
-// a split limit and power-of-two rounding, and on a device that never runs out of memory, so memory
-// is returned to the device only on request.
+// Models torch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.11), without a
+// split limit or power-of-two rounding, on a device that never runs out of memory. Memory is
+// therefore returned to the device only on request.
 //
 // Terms
 //   segment  a unit of memory that is reserved from the device and returned to it; it never

@@ -2,15 +2,14 @@
 //
 // Terms
 //   chain     views and other calls without a kernel, and kernels with a single input and without
-//             a FLOP formula (casts, copies).
-//             They can move with a collective, so they are skipped.
+//             a FLOP formula (casts, copies). They can move with a collective, so they are skipped.
 //   producer  the last node outside the chain that computes an input of the collective. The start
 //             cannot be moved before it.
 //   user      the first node outside the chain that reads the result of the wait. The wait cannot
 //             be moved after it.
 //   window    the kernel time between start and wait, which hides the collective now.
-//   range     the kernel time between producer and user, which could hide the collective. It is
-//             independent of the collective, except for the chains.
+//   range     the kernel time between producer and user, which could hide the collective. Except
+//             for the chains, it is independent of the collective.
 //
 // Rules. The first one that holds gives the reason.
 //   tail         the collective ends after the last kernel.

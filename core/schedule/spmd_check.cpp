@@ -11,7 +11,7 @@
 //    that are known only at run time are not compared.
 // 2. There is no deadlock, in which a rank waits for a call that another rank makes only after a
 //    wait that depends, directly or indirectly, on the first rank. The programs are run together: a
-//    rank stays at a wait until all ranks of the group with a program have made the call. Ranks
+//    rank stays at a wait until all ranks of the group that have a program have made the call. Ranks
 //    without a program count as always ready.
 //
 // Cost: linear in the nodes of all programs; for all-to-alls, times the ranks in a group.

@@ -14,8 +14,9 @@
 //              incoming gradient (4 F bytes). Then the tangent is allocated in the type of the
 //              logits, and the rest is freed. Row-wise results are omitted, since the vocabulary is
 //              thousands of times larger.
-//   backward   the backward's lifetimes. Gradients become those of the parameters without a copy,
-//              since autograd takes ownership of gradients without other references. If arguments
+//   backward   the backward's lifetimes. In the first step, cuBLAS allocates another workspace, for
+//              autograd's thread. Gradients become those of the parameters without a copy, since
+//              autograd takes ownership of gradients without other references. If arguments
 //              are not boxed, saved tensors and tangents stay live until the end of the backward.
 //   optimizer  fused AdamW allocates two fp32 moments and a step count per parameter in the first
 //              step. Gradients are freed at the beginning of the next step (zero_grad,

@@ -2,8 +2,8 @@
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair. Each half is ordered separately.
-//   base   the half, or if requested, the half with FSDP's collectives already in buckets
-//          (pre_bucketing.h).
+//   base   a graph to schedule: the half with FSDP's collectives already in buckets
+//          (pre_bucketing.h), if requested and if there are any, and then the half itself.
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
 //   limit  the peak of the original order, plus the allowed growth. There are two limits, each from
@@ -11,18 +11,19 @@
 //          build_memory_profile. The context's peak limit applies to the first.
 //
 // Steps, for each half
-//   1. Make the base and its plan.
-//   2. Make candidates: the original order, the plan, and the plan with only those buckets that
-//      save more time than their copies take; and each of the three with every collective retimed
-//      (collective_timing.h). Retimed all-gathers run as late as possible, so that they do not hold
-//      memory needlessly.
+//   1. Make the bases and their plans.
+//   2. Make candidates: the original order, the plans, and the plans with only those buckets that
+//      save more time than their copies take; and each of these, as well as FSDP's buckets alone,
+//      with every collective retimed (collective_timing.h). Retimed all-gathers run as late as
+//      possible, so that they do not hold memory needlessly.
 //   3. Measure each candidate: simulate it and compute both peaks. If a retimed candidate exceeds a
 //      limit, move collectives away from its peak, the largest first, until the candidate fits or
 //      no collective can move: an all-gather starts after the peak; any other collective is waited
 //      for before the peak.
-//   4. Among the candidates within the limits that expose no more time than the plan (which may
-//      exceed the limits), choose the candidate with the shortest step time. If there is none,
-//      choose the candidate within the limits that exposes the least time.
+//   4. Among the candidates within the limits that expose no more time than the plan of the first
+//      base (which may exceed the limits), choose the candidate with the shortest step time. If
+//      there is none, choose the candidate within the limits that exposes the least time.
+// With `torch_compatible`, the plan of the first base is the result.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
 // its options and defaults. `rules` selects the rules of 2.15 or 2.11 (overlap_scheduler.cpp and
@@ -46,8 +47,7 @@
 // are those that serve only later stages of Inductor. If the dependencies that keep collectives
 // hidden form a cycle, torch fails, whereas here these dependencies are dropped.
 //
-// Cost: the files of the individual steps describe it. The backward of Llama3-8B (8,192 nodes)
-// takes 85 ms of CPU time, and that of the 671B model (28,950 nodes) takes 600 ms
+// Cost: the files of the individual steps describe it. docs/performance.md has measurements
 // (tests/benchmarks/bucketing_benchmark.cpp).
 
 #include "passes/bucketing/autobucketing_reordering.h"

@@ -654,7 +654,7 @@ Pass joint_transformer_block_bucketing_reordering() {
   return {
       .info = {.name = "joint_transformer_block_bucketing_reordering",
                .summary = "Merges each transformer block's FSDP collectives, separately in forward "
-                          "and backward, and overlaps them with the previous block.",
+                          "and backward, and overlaps them with the neighboring block.",
                .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},

@@ -354,7 +354,7 @@ Pass transformer_block_bucketing() {
   return {
       .info = {.name = "transformer_block_bucketing",
                .summary = "Merges each transformer block's FSDP collectives and overlaps them with "
-                          "the previous block.",
+                          "the neighboring block.",
                .source = "torch/_inductor/fx_passes/overlap_manual_scheduling.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},

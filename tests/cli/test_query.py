@@ -58,8 +58,8 @@ def test_a_limit_is_reported() -> None:
     [
         ("SELECT nod FROM nodes", "no such column: nod (line 1, column 8)"),
         ("SELEC 1", 'near "SELEC": syntax error (line 1, column 1)'),
-        ("DROP TABLE nodes", "A query can only read"),
-        ("ATTACH 'other.sqlite' AS o", "A query can only read"),
+        ("DROP TABLE nodes", "a query can only read"),
+        ("ATTACH 'other.sqlite' AS o", "a query can only read"),
         ("", "The query is empty"),
     ],
 )
