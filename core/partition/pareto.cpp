@@ -15,7 +15,8 @@
 // A limit on reserved memory: the bytes that the caching allocator reserves follow from the order
 // of all requests, so no search can aim at them. Instead, the search limits allocated memory, at
 // first to the same number of bytes. The best plans found are judged by their reserved bytes. If
-// even the best one exceeds the limit, the limit of the next search is lowered by the excess.
+// the plan that the search chose exceeds the limit, another search follows, up to four in total,
+// whose limit is that plan's peak minus the excess.
 //
 // Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The search is
 // Jointer's. Deviation: torch's curve shows its budgets, and is not monotone where the bytes of

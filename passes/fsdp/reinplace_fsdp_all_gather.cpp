@@ -7,7 +7,7 @@
 //   gathered = all_gather_into_tensor_out(shard, size, group, out=whole)
 //
 // Steps, for each such gather in program order:
-//   1. take `whole`, the second result of the copy; move it before the gather if it comes later, or
+//   1. find `whole`, the second result of the copy; move it before the gather if it comes later, or
 //      add it if the graph lacks it. If something else reads `whole`, the getitem and the gather
 //      stay unchanged, because the gather would overwrite `whole`;
 //   2. replace the gather's operator, so that the gather returns `whole`.

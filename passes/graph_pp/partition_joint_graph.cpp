@@ -9,8 +9,8 @@
 // Steps. Save:
 //   - forward values that are read by a node that only gradients depend on;
 //   - placeholders that are returned next to gradients;
-//   - values that the forward writes to before its last output, if the backward depends on the
-//     write and no forward output does.
+//   - values other than placeholders that a call writes to before the last forward output, if a
+//     gradient depends on the value, but none on the call.
 // Instead of a tuple, save the elements that the backward reads. The forward returns its outputs,
 // the saved values, and calls that write in place and would otherwise be dropped; the backward's
 // inputs are the saved values, then the inputs that only the backward has. extract.cpp extracts
