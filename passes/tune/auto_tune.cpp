@@ -213,9 +213,10 @@ std::vector<Parameter> tune_parameters() {
                       "Maximum peak as a fraction of the graph's own peak; none: the run's limit, "
                       "or the graph's own peak if there is no limit."),
       count("seed", 0, 0, "Random seed for choosing candidates."),
-      count("threads", 0, 0,
-            "Number of candidates to evaluate at once; 0: the number of cores. Does not affect the "
-            "result."),
+      count(
+          "threads", 0, 0,
+          "Number of candidates to evaluate at once, 16 at most; 0: the number of cores. Does not "
+          "affect the result."),
       flag("twin_groups", true,
            "Allow reassign_to_pg, which needs an additional process group when the graph "
            "runs."),
