@@ -14,18 +14,19 @@
 //              incoming gradient (4 F bytes). Then the tangent is allocated in the type of the
 //              logits, and the rest is freed. Row-wise results are omitted, since the vocabulary is
 //              thousands of times larger.
-//   backward   the backward's lifetimes. In the first step, cuBLAS allocates another workspace, for
-//              autograd's thread. Gradients become those of the parameters without a copy, since
-//              autograd takes ownership of gradients without other references. If arguments
-//              are not boxed, saved tensors and tangents stay live until the end of the backward.
+//   backward   the backward's lifetimes. In the first step of a pair, cuBLAS allocates another
+//              workspace, for autograd's thread. Gradients become those of the parameters without a
+//              copy, since autograd takes ownership of gradients without other references. If
+//              arguments are not boxed, saved tensors and tangents stay live until the end of the
+//              backward.
 //   optimizer  fused AdamW allocates two fp32 moments and a step count per parameter in the first
 //              step. Gradients are freed at the beginning of the next step (zero_grad,
 //              set_to_none).
 //
-// A flat training step contains its loss, so there is no loss phase. Its backward begins at the
-// first backward call. Its results (the loss, and the gradients, which become those of the
-// parameters) stay live until the next step begins, as in torchtitan's graph_trainer without
-// gradient accumulation.
+// A flat training step contains its loss, so there is no loss phase. It runs on one thread. Its
+// backward begins at the first backward call. Its results (the loss, and the gradients, which
+// become those of the parameters) stay live until the next step begins, as in torchtitan's
+// graph_trainer without gradient accumulation.
 //
 // The estimates cover all steps. Usually, the second and later steps determine them, because these
 // allocate around the optimizer state. NCCL's buffers and the CUDA context, which are outside the
@@ -152,7 +153,7 @@ class Loop {
       run_loss();
     }
     phase_ = LoopPhase::backward;
-    if (step_ == 1) workspace();
+    if (step_ == 1 && graph_.is_pair()) workspace();
     run_graph(boundary_, timeline_.steps().size());
     for (const std::size_t i : spans_.saved) release(i);
     phase_ = LoopPhase::optimizer;

@@ -87,8 +87,8 @@ TEST(TrainingRun, WorkspacesAreAllocatedOncePerThread) {
             7 * K + 512 + 2 * workspace);
 }
 
-TEST(TrainingRun, ATrainingStepKeepsItsLossAndGradientsUntilTheNextStep) {
-  const Graph step = parse(R"(
+Graph flat_step() {
+  return parse(R"(
     kind train_step
     device cuda
     w: f32[256] = parameter
@@ -99,6 +99,10 @@ TEST(TrainingRun, ATrainingStepKeepsItsLossAndGradientsUntilTheNextStep) {
     gw: f32[256] = aten.mul.Tensor(c, x)       {backward}
     return [loss, gw]
   )");
+}
+
+TEST(TrainingRun, ATrainingStepKeepsItsLossAndGradientsUntilTheNextStep) {
+  const Graph step = flat_step();
   const auto one = simulate_training(step, {.steps = 1});
   ASSERT_TRUE(one) << one.error().message;
   // w, x, loss, gw, and the new optimizer state.
@@ -119,6 +123,13 @@ TEST(TrainingRun, ATrainingStepKeepsItsLossAndGradientsUntilTheNextStep) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, Error::Kind::usage);
   }
+}
+
+TEST(TrainingRun, ATrainingStepRunsOnOneThread) {
+  const auto without = simulate_training(flat_step(), {.steps = 3});
+  const auto with = simulate_training(flat_step(), {.steps = 3, .workspace_bytes = 64 * K});
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(with->peak_bytes, without->peak_bytes + 64 * K);
 }
 
 TEST(TrainingRun, RequiresAPair) {
