@@ -13,7 +13,7 @@
 #include "core/schedule/legal_range.h"
 #include "views/session/edit/editing.h"
 #include "views/timeline/gap_scale.h"
-#include "views/timeline/timeline_hits.h"
+#include "views/timeline/move_tool.h"
 #include "views/timeline/timeline_view.h"
 
 namespace jointer::test {

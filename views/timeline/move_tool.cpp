@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "views/session/edit/editing.h"
+#include "views/timeline/timeline_hits.h"
 #include "views/widgets/gestures.h"
 
 namespace jointer::views {
@@ -14,8 +15,31 @@ constexpr int kPatienceMs = 180;
 constexpr double kSnapPixels = 6;
 constexpr int kScrollMs = 16, kEdge = 4;
 constexpr double kMaxScroll = 40;
+constexpr int kMinTwoGrips = 18;  // minimum width for separate start and wait grips
 
 }  // namespace
+
+NodeId grip_at(const TimelineScene& scene, QPoint at) {
+  const TimelineHit h = hit_timeline(scene, at);
+  if (!h.run || h.run->is_folded() || scene.content.rows()[*h.row].is_measured) return {};
+  const Snapshot& s = scene.content.shown();
+  const NodeId node = scene.lane(*h.row).items()[h.run->first].node;
+  const Node& n = s.graph.node(node);
+  if (s.graph.is_asynchronous(n)) {
+    // In a group's lane, the block is the collective, and its right end picks up the wait.
+    const std::int32_t index = s.analysis.simulation.collective_of(node);
+    if (scene.content.rows()[*h.row].lane < 2 || index < 0) return node;
+    const NodeId wait = s.analysis.simulation.collectives()[static_cast<std::size_t>(index)].wait;
+    const int width = h.run->right - h.run->left;
+    const bool at_end = width >= kMinTwoGrips && at.x() >= h.run->right - width / 3;
+    return wait && at_end ? wait : node;
+  }
+  if (s.graph.is_wait(n)) return node;
+  const Document& document = scene.content.document();
+  const bool in_order = scene.content.kind() == AxisKind::program_order;
+  const bool is_selected = document.selection().current() == node;
+  return (in_order || is_selected) && document.editing().planner().can_move(node) ? node : NodeId{};
+}
 
 MoveTool::MoveTool(const TimelineContent& content, TimelineRange& range)
     : content_(content),
@@ -38,7 +62,7 @@ bool MoveTool::is_holding() const {
   return planner_.held() != nullptr;
 }
 
-bool MoveTool::press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers) {
+bool MoveTool::press(const TimelineScene& scene, QPoint at, Qt::KeyboardModifiers modifiers) {
   if (const HeldMove* held = planner_.held(); held != nullptr && !held->is_dropped && scale_) {
     // A command picked up the block, so a click chooses its position.
     pressed_ = held->handle;
@@ -50,7 +74,7 @@ bool MoveTool::press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers) {
     return true;
   }
   if (modifiers.testFlag(Qt::ControlModifier)) return false;
-  pressed_ = grip;
+  pressed_ = grip_at(scene, at);
   if (!pressed_) return false;
   press_ = last_ = at;
   is_dragged_ = moved_by_key_ = false;

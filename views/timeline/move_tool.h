@@ -10,8 +10,12 @@
 #include "views/timeline/gap_scale.h"
 #include "views/timeline/move_strip.h"
 #include "views/timeline/timeline_range.h"
+#include "views/timeline/timeline_scene.h"
 
 namespace jointer::views {
+
+// The node that a press at `at` would pick up; invalid if there is none.
+NodeId grip_at(const TimelineScene& scene, QPoint at);
 
 // Lets the user move blocks by dragging them in the timeline: a collective (by its start or, at its
 // right end, by its wait), a wait by its stall, or any node in program order. The view passes its
@@ -23,9 +27,8 @@ class MoveTool : public QObject {
   // Both arguments must outlive this object.
   MoveTool(const TimelineContent& content, TimelineRange& range);
 
-  // `grip`: the node that a press at `at` would pick up; invalid if there is none. Returns true if
-  // the press can start a drag, or positions a block that is already held.
-  bool press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers);
+  // Returns true if the press can start a drag, or positions a block that is already held.
+  bool press(const TimelineScene& scene, QPoint at, Qt::KeyboardModifiers modifiers);
   bool move(QPoint at, Qt::KeyboardModifiers modifiers);
   // Returns true if a block was moved or held, and false for a click.
   bool release();

@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/session/edit/editing.h"
-
 namespace jointer::views {
 namespace {
-
-constexpr int kMinTwoGrips = 18;  // minimum width for separate start and wait grips
 
 // The compiled block that an item shows; null if it is a node.
 const MeasuredBlock* block_at(const TimelineScene& scene, const LaneItem& item) {
@@ -31,31 +27,6 @@ TimelineHit hit_timeline(const TimelineScene& scene, QPoint at) {
     h.run = scene.lane_track(*h.row).run_at(at.x());
   }
   return h;
-}
-
-NodeId grip_at(const TimelineScene& scene, QPoint at) {
-  const TimelineHit h = hit_timeline(scene, at);
-  if (!h.run || h.run->is_folded() || scene.content.rows()[*h.row].is_measured) return {};
-  const NodeId node = scene.lane(*h.row).items()[h.run->first].node;
-  const Node& n = scene.content.shown().graph.node(node);
-  const std::size_t row_lane = scene.content.rows()[*h.row].lane;
-  const bool in_order = scene.content.kind() == AxisKind::program_order;
-  if (scene.content.shown().graph.is_asynchronous(n)) {
-    // In a group's lane, the block is the collective, and its right end picks up the wait.
-    const std::int32_t index = scene.content.shown().analysis.simulation.collective_of(node);
-    if (row_lane < 2 || index < 0) return node;
-    const NodeId wait = scene.content.shown()
-                            .analysis.simulation.collectives()[static_cast<std::size_t>(index)]
-                            .wait;
-    const int width = h.run->right - h.run->left;
-    const bool at_end = width >= kMinTwoGrips && at.x() >= h.run->right - width / 3;
-    return wait && at_end ? wait : node;
-  }
-  if (scene.content.shown().graph.is_wait(n)) return node;
-  const bool is_selected = scene.content.document().selection().current() == node;
-  return (in_order || is_selected) && scene.content.document().editing().planner().can_move(node)
-             ? node
-             : NodeId{};
 }
 
 std::pair<int, int> columns_of(const TimelineScene& scene, TimeRange range) {

@@ -17,9 +17,6 @@ struct TimelineHit {
 };
 TimelineHit hit_timeline(const TimelineScene& scene, QPoint at);
 
-// The node that a press at `at` would pick up; invalid if there is none.
-NodeId grip_at(const TimelineScene& scene, QPoint at);
-
 // The first and the last pixel column of a range, within the axis.
 std::pair<int, int> columns_of(const TimelineScene& scene, TimeRange range);
 

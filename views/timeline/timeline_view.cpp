@@ -265,8 +265,8 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
         !document_.selection().contains(scene.lane(*h.row).items()[h.run->first].node))
       click(press_, {});
   } else if (event->button() == Qt::LeftButton) {
-    const bool takes = moves_ == Moves::allowed &&
-                       tool_->press(press_, grip_at(scene(), press_), event->modifiers());
+    const bool takes =
+        moves_ == Moves::allowed && tool_->press(scene(), press_, event->modifiers());
     drag_ = takes ? Drag::move : Drag::maybe;
   }
 }
