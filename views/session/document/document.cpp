@@ -8,7 +8,7 @@ namespace jointer::views {
 
 Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : OpenGraph(std::move(source), std::move(snapshot), parent),
-      editing_(std::make_unique<Editing>(*this, queue())),
+      editing_(std::make_unique<Editing>(*this)),
       sac_(std::make_unique<SacSession>(*this, *editing_)),
       marks_(std::make_unique<Marks>()) {}
 

@@ -18,15 +18,6 @@ Result<SnapshotPtr> build(const SacState& state) {
 
 }  // namespace
 
-class Partitioned::Pair : public Document {
- public:
-  using Document::Document;
-
-  void replace(const SnapshotPtr& pair) {
-    queue().add([pair](const DocumentState&) { return DocumentState{pair, pair}; });
-  }
-};
-
 Partitioned::Partitioned(Document& joint, QObject* parent) : QObject(parent), joint_(joint) {
   const SacSession* sac = &joint_.sac();
   connect(sac, &SacSession::changed, this, &Partitioned::follow);
@@ -66,8 +57,9 @@ void Partitioned::follow() {
 
 void Partitioned::take(const SacStatePtr& state, const SnapshotPtr& pair) {
   built_ = state;
-  if (pair_) return pair_->replace(pair);
-  pair_ = std::make_unique<Pair>(joint_.source(), pair);
+  if (pair_)
+    return pair_->add_job([pair](const DocumentState&) { return DocumentState{pair, pair}; });
+  pair_ = std::make_unique<Document>(joint_.source(), pair);
   connect(&joint_.selection(), &Selection::nodes_changed, this, [this] { select(joint_, *pair_); });
   connect(&pair_->selection(), &Selection::nodes_changed, this, [this] { select(*pair_, joint_); });
   // A new pair has different nodes.

@@ -38,13 +38,12 @@ class Partitioned : public QObject {
   void failed(const QString& sentence);
 
  private:
-  class Pair;
   void follow();
   void take(const SacStatePtr& state, const SnapshotPtr& pair);
   void select(const Document& from, Document& to);
 
   Document& joint_;
-  std::unique_ptr<Pair> pair_;
+  std::unique_ptr<Document> pair_;
   SacStatePtr built_;  // the state that the pair was built for
   Task<SnapshotPtr> building_;
   bool is_wanted_ = false, is_selecting_ = false;

@@ -11,7 +11,7 @@
 
 #include "core/edit/edit.h"
 #include "views/session/edit/metrics.h"
-#include "views/session/snapshot/state_queue.h"
+#include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {
 

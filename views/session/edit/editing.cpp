@@ -7,7 +7,6 @@
 #include "core/edit/recipe.h"
 #include "views/session/edit/move_planner.h"
 #include "views/session/edit/repeat.h"
-#include "views/session/open/open_graph.h"
 
 namespace jointer::views {
 namespace {
@@ -20,13 +19,12 @@ QStringList to_list(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-Editing::Editing(OpenGraph& open, StateQueue& queue)
+Editing::Editing(OpenGraph& open)
     : open_(open),
-      queue_(queue),
       planner_(std::make_unique<MovePlanner>(open, *this)),
-      estimated_as_(queue.state().now) {
+      estimated_as_(open.shared_snapshot()) {
   connect(this, &Editing::refused, planner_.get(), &MovePlanner::take_refusal);
-  connect(&queue_, &StateQueue::shown, this, [this] {
+  connect(&open_, &OpenGraph::shown, this, [this] {
     restore_moment();
     forget_old_metrics();
   });
@@ -65,10 +63,10 @@ void Editing::pump() {
   });
 }
 
-void Editing::work(StateQueue::Job job, StateQueue::Done done) {
+void Editing::work(OpenGraph::Job job, OpenGraph::Done done) {
   is_working_ = true;
   keep_moment();
-  queue_.add(std::move(job), [this, done = std::move(done)](const Result<void>& result) {
+  open_.add_job(std::move(job), [this, done = std::move(done)](const Result<void>& result) {
     is_working_ = false;
     done(result);
     pump();

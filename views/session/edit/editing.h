@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "views/session/edit/edit_step.h"
+#include "views/session/open/open_graph.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
 
 class MovePlanner;
-class OpenGraph;
 
 // Edits a document's graph, with unlimited undo and redo, and named states.
 //
@@ -24,8 +24,8 @@ class OpenGraph;
 class Editing : public QObject {
   Q_OBJECT
  public:
-  // `open` and `queue` must outlive this object.
-  Editing(OpenGraph& open, StateQueue& queue);
+  // `open` must outlive this object.
+  explicit Editing(OpenGraph& open);
   ~Editing() override;
   Editing(const Editing&) = delete;
   Editing& operator=(const Editing&) = delete;
@@ -117,8 +117,8 @@ class Editing : public QObject {
 
   void ask(Request request);
   void pump();
-  void work(StateQueue::Job job, StateQueue::Done done);
-  // Applies edits in order on `queue_` and skips those that are not legal. `before`: the state that
+  void work(OpenGraph::Job job, OpenGraph::Done done);
+  // Applies edits in order in a job and skips those that are not legal. `before`: the state that
   // the first edit replaces.
   void do_batch(MakeEdits make, EditHistory before, std::function<void(const Batch&)> done);
   // Applies one edit, then emits `applied` or `refused`.
@@ -138,7 +138,6 @@ class Editing : public QObject {
   void fill_metrics(const MetricsByHistory& found);
 
   OpenGraph& open_;
-  StateQueue& queue_;
   StepStack steps_;
   EditHistory history_;  // the edits of the shown graph
   EditHistory target_;   // the edits at the current position in the history

@@ -6,9 +6,7 @@
 namespace jointer::views {
 
 OpenGraph::OpenGraph(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
-    : QObject(parent), source_(std::move(source)), queue_({snapshot, snapshot}) {
-  connect(&queue_, &StateQueue::changed, this, &OpenGraph::take_state);
-}
+    : QObject(parent), source_(std::move(source)), state_{snapshot, snapshot} {}
 
 OpenGraph::~OpenGraph() = default;
 
@@ -29,19 +27,20 @@ std::optional<std::size_t> OpenGraph::moment_of(NodeId node) const {
 }
 
 void OpenGraph::analyze_with(const AnalysisOptions& options) {
-  start(std::nullopt, options);
+  analyze(std::nullopt, options);
 }
 
 void OpenGraph::analyze_with(const AnalysisOptions& options, const Assumptions& assumptions) {
-  start(assumptions, options);
+  analyze(assumptions, options);
 }
 
 void OpenGraph::assume(const Assumptions& assumptions) {
-  start(assumptions, analysis().options);
+  analyze(assumptions, analysis().options);
 }
 
-void OpenGraph::start(std::optional<Assumptions> assumptions, const AnalysisOptions& options) {
+void OpenGraph::analyze(std::optional<Assumptions> assumptions, const AnalysisOptions& options) {
   emit busy_changed(true);
+  for (QueuedJob& queued : jobs_) queued.is_dropped |= queued.is_analysis;
   const auto compute = [assumptions = std::move(assumptions),
                         options](const Snapshot& snapshot) -> Result<SnapshotPtr> {
     Graph graph = snapshot.graph;
@@ -54,16 +53,42 @@ void OpenGraph::start(std::optional<Assumptions> assumptions, const AnalysisOpti
     JOINTER_TRY(const SnapshotPtr baseline, compute(*state.baseline));
     return DocumentState{now, baseline};
   };
-  queue_.add_replacing(job, [this](const Result<void>& result) {
+  const auto done = [this](const Result<void>& result) {
     emit busy_changed(false);
     if (!result) emit failed(QString::fromStdString(result.error().message));
-  });
+  };
+  add({.job = job, .done = done, .is_analysis = true});
 }
 
-void OpenGraph::take_state() {
+void OpenGraph::add_job(Job job, Done done) {
+  add({.job = std::move(job), .done = std::move(done)});
+}
+
+void OpenGraph::add(QueuedJob queued) {
+  jobs_.push_back(std::move(queued));
+  if (jobs_.size() == 1) start();
+}
+
+void OpenGraph::start() {
+  task_.start([job = jobs_.front().job, state = state_] { return job(state); },
+              [this](const Result<DocumentState>& result) { finish(result); });
+}
+
+void OpenGraph::finish(const Result<DocumentState>& result) {
+  const QueuedJob queued = std::move(jobs_.front());
+  jobs_.pop_front();
+  while (!jobs_.empty() && jobs_.front().is_dropped) jobs_.pop_front();
+  const bool takes = result && !queued.is_dropped;
+  if (takes) state_ = *result;
+  // The callback may add jobs, so start the next job first; otherwise it would be started twice.
+  if (!jobs_.empty()) start();
+  if (!queued.is_dropped && queued.done)
+    queued.done(result ? Result<void>() : tl::unexpected(result.error()));
+  if (!takes) return;
   // Show the current measurement with the new estimates.
   if (measured_) overlay_measurement(measured_->shared_measurement());
   emit changed();
+  emit shown();
 }
 
 void OpenGraph::overlay_measurement(const MeasurementPtr& measurement) {

@@ -2,14 +2,17 @@
 
 #include <QObject>
 #include <QString>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/open/open.h"
 #include "views/session/open/selection.h"
 #include "views/session/snapshot/measured_timeline.h"
 #include "views/session/snapshot/snapshot.h"
-#include "views/session/snapshot/state_queue.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -22,12 +25,12 @@ class OpenGraph : public QObject {
   OpenGraph(const OpenGraph&) = delete;
   OpenGraph& operator=(const OpenGraph&) = delete;
 
-  [[nodiscard]] const Snapshot& snapshot() const { return *queue_.state().now; }
+  [[nodiscard]] const Snapshot& snapshot() const { return *state_.now; }
   // The current snapshot as a shared pointer, which stays valid when a newer snapshot replaces it,
   // and can be used on other threads.
-  [[nodiscard]] SnapshotPtr shared_snapshot() const { return queue_.state().now; }
+  [[nodiscard]] SnapshotPtr shared_snapshot() const { return state_.now; }
   // The graph as opened, analyzed with the same options as the current one.
-  [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
+  [[nodiscard]] SnapshotPtr baseline() const { return state_.baseline; }
   [[nodiscard]] const Graph& graph() const { return snapshot().graph; }
   // Returns true if the node exists. A selected node may no longer exist, for example after the
   // edit that added it was undone.
@@ -45,6 +48,16 @@ class OpenGraph : public QObject {
   [[nodiscard]] std::size_t moment() const;
   // The point in the memory profile after the node's allocations; nullopt if the node does not run.
   [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const;
+
+  // --- New states ---
+
+  using Job = std::function<Result<DocumentState>(const DocumentState& state)>;
+  // Receives the job's error, or success once the job's state is current, before `changed` is
+  // emitted.
+  using Done = std::function<void(const Result<void>& result)>;
+  // Runs jobs on a worker thread, one at a time. Each receives the state left by the previous one.
+  // To apply an edit, call Editing::apply, which adds it to the history.
+  void add_job(Job job, Done done = {});
 
   // --- Measurements ---
   // The available measurements: the ranks of one run, then imports.
@@ -71,23 +84,31 @@ class OpenGraph : public QObject {
  signals:
   void busy_changed(bool busy);
   void changed();
+  // Emitted after all receivers of `changed` have run.
+  void shown();
   // New measured costs were saved in the cost database, and estimates can use them.
   void costs_changed();
   // The shown measurement or the list of measurements has changed.
   void measurement_changed();
   void failed(const QString& message);
 
- protected:
-  // Jobs in this queue replace the snapshot and the baseline.
-  [[nodiscard]] StateQueue& queue() { return queue_; }
-
  private:
-  void start(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
-  void take_state();
+  struct QueuedJob {
+    Job job;
+    Done done;
+    bool is_analysis = false;
+    bool is_dropped = false;  // replaced by a newer analysis: its result and `done` are ignored
+  };
+  void analyze(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
+  void add(QueuedJob queued);
+  void start();
+  void finish(const Result<DocumentState>& result);
   void overlay_measurement(const MeasurementPtr& measurement);
 
   OpenRequest source_;
-  StateQueue queue_;
+  DocumentState state_;
+  std::deque<QueuedJob> jobs_;  // the first one is running
+  Task<DocumentState> task_;
   std::vector<MeasurementPtr> measurements_;  // the ranks of a run, then imports
   std::size_t run_count_ = 0;                 // number of ranks in `measurements_`
   MeasuredTimelinePtr measured_;

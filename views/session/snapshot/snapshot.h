@@ -24,6 +24,12 @@ struct Snapshot {
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
+// A document's graph in its current state and as opened, analyzed with the same options. Without
+// edits, both are the same object.
+struct DocumentState {
+  SnapshotPtr now, baseline;
+};
+
 SnapshotPtr snapshot_of(Graph graph, Analysis analysis);
 // Error (usage): see `analyze`.
 Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options);
