@@ -27,8 +27,7 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
         context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
       });
   context_.actions.add(
-      menu, tr("Switch Between Program Order and &Time"), {QKeySequence(Qt::Key_G)},
-      Needs::document, this, [this] {
+      menu, tr("Switch Timeline &Axis"), {QKeySequence(Qt::Key_G)}, Needs::document, this, [this] {
         context_.documents.with_timeline([](TimelineView& view) { view.content().next_kind(); });
       });
   add_lane_legend(menu);

@@ -88,7 +88,7 @@ class CpuPlatform final : public Platform {
   Result<void> choose_attention(AttentionKernel kernel) override {
     use_attention(kernel);
     if (kernel == AttentionKernel::efficient || kernel == AttentionKernel::cudnn)
-      return fail(Error::Kind::run, "the CPU has no {} attention; use flash or math",
+      return fail(Error::Kind::run, "the CPU has no {} attention kernel; use flash or math",
                   to_string(kernel));
     return {};
   }

@@ -118,7 +118,7 @@ class Platform {
   // does not support TF32.
   virtual Result<void> choose_tf32(bool allows) {
     (void)allows;
-    return fail(Error::Kind::run, "{} has no TF32; leave out --tf32", name());
+    return fail(Error::Kind::run, "{} does not support TF32; leave out --tf32", name());
   }
 };
 

@@ -55,7 +55,7 @@ Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start) {
   if (readers.size() == 1 && graph.is_wait(graph.node(readers.front()))) return readers.front();
   if (readers.empty()) return fail(Error::Kind::usage, "nothing waits for {}", graph.name(start));
   return fail(
-      Error::Kind::usage, "{} reads {}, but only the wait of a collective may read it",
+      Error::Kind::usage, "{1} may have only one reader, a wait, but {0} reads it",
       graph.name(graph.is_wait(graph.node(readers.front())) ? readers.back() : readers.front()),
       graph.name(start));
 }

@@ -56,8 +56,8 @@ struct SetPolicy {
 // Inserts a call or a constant right before `before`. The record refers to nodes of the same half,
 // by their names without `backward:`.
 struct InsertNode {
-  // The names in edits of the nodes that `copy` and `like` refer to, with the prefix of `before`.
-  // Empty if not given.
+  // The nodes that `copy` and `like` refer to, by their names in edits, which have the prefix of
+  // `before`. Empty if not given.
   [[nodiscard]] std::string copied() const { return in_half(node->copy.value_or("")); }
   [[nodiscard]] std::string like() const { return in_half(node->like); }
   // Converts a name in the record to the node's name in edits, by adding the prefix.

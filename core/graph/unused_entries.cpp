@@ -13,7 +13,7 @@ std::vector<bool> added_since(std::size_t captured, std::size_t now) {
   return added;
 }
 
-// Visits erased nodes, then live ones, so that an entry that a live node uses ends as used.
+// Visits erased nodes before live ones, so that an entry used by both counts as used.
 template <class Visit>
 void visit_nodes(const Graph& graph, Visit visit) {
   if (graph.any_erased())

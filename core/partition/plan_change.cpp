@@ -48,7 +48,8 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   return {};
 }
 
-// Before 2.14, torch also saves the state for attention without dropout, which draws nothing.
+// Before 2.14, torch also saves the generator state for attention without dropout, which draws no
+// random numbers.
 std::vector<std::uint8_t> PlanWhatIf::State::find_keeps_state() const {
   std::vector<std::uint8_t> keeps(orders.size(), 0);
   if (orders.is_flat()) return keeps;

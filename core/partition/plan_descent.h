@@ -60,8 +60,8 @@ class PlanDescent {
   Outcome take(Judged& judged);
   Outcome attempt(const Change& change);
   Outcome attempt_together(std::span<const Change> changes);
-  // Tries the changes of the first group; the caller tries the other groups next. Returns true if
-  // the plan became better.
+  // Tries changes of the first group. The caller tries the other groups next, so some of their
+  // changes are evaluated in the same batches. Returns true if the plan became better.
   bool improve_by(std::span<const Group> groups, Tried tried);
 
   const Graph& joint_;

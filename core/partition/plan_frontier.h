@@ -72,7 +72,7 @@ class PlanFrontier {
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
   void mix(const Bracket& between, const PlanLimit& limit);
   void tune(const PlanLimit& limit);
-  // Rounds of random changes, each followed by a descent, until `end` plans are evaluated.
+  // Runs rounds of random changes, each followed by a descent, until `end` plans are evaluated.
   void wander(const PlanLimit& limit, std::size_t end);
   // The plans beyond the limit, then those within, best first in both groups, without duplicates.
   [[nodiscard]] std::vector<EvaluatedPlan> plans_of(const std::vector<Bracket>& brackets,

@@ -49,7 +49,8 @@ struct PlanWhatIf::State {
   // Indexed by position: the inputs and the values that the backward receives because it cannot
   // recompute them. A random call of these can be recomputed if a decision asks for it.
   std::vector<std::uint8_t> always_given;
-  // Indexed by position: true for a call whose generator state is saved although it draws nothing.
+  // Indexed by position: true for a call whose generator state is saved although the call draws no
+  // random numbers.
   std::vector<std::uint8_t> keeps_state;
 };
 

@@ -242,7 +242,7 @@ class Search {
                              [this](std::size_t i) { return relief_[i]; });
   }
 
-  // Measures reliefs: first those that the count depends on.
+  // Evaluates moves alone to find their reliefs, starting with the moves that determine the count.
   void measure_reliefs() {
     if (excess_ <= 0) return;
     std::vector<bool> is_measured(moves_.size(), false);

@@ -35,7 +35,7 @@ struct ChangeList {
   bool is_reached = false;
   // True if no list of fewer changes reaches the target; false if that is not known.
   bool is_shortest = false;
-  // If the target is not reached, the changes that lower the peak the most.
+  // The changes found that reach the target or, if none do, those with the lowest peak.
   std::vector<ListedChange> changes;
   SavePlan plan;                // after all changes
   PlanFigures before, figures;  // of the plan before any change, and of `plan`

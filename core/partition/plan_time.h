@@ -24,8 +24,8 @@ class PlanTime {
   // Cost: linear in the calls.
   [[nodiscard]] StepTime evaluate(const PairOrder& order) const;
 
-  // The time in which the device runs these calls of a half, in order, if the CPU takes no time and
-  // collectives that started elsewhere are done.
+  // The time that the device takes to run these calls of a half, in order, if the CPU takes no time
+  // and collectives that started elsewhere have already ended.
   [[nodiscard]] std::int64_t device_ns(std::span<const Place> calls) const;
 
   // Time on the call's stream; 0 for views and waits.

@@ -130,8 +130,8 @@ class PlanWhatIf {
   // recomputed values. Leaves out values that nothing needs under this plan; they may appear once a
   // value computed from them is no longer saved.
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan) const;
-  // The saved values whose storages are on the device at a point of the profile, the best to
-  // recompute first.
+  // The saved values whose storages are on the device at a point of the profile, starting with the
+  // best candidates for recomputation.
   [[nodiscard]] Result<std::vector<SaveCandidate>> saved_at(const SavePlan& plan,
                                                             std::size_t point) const;
 
@@ -167,7 +167,8 @@ class PlanWhatIf {
   std::unique_ptr<State> state_;
 };
 
-// The tags of a graph, indexed by node id, for apply_policies. The tags of Partition::joint differ.
+// The tags of a graph, indexed by node id, for apply_policies. Pass the graph as the user sees it,
+// not Partition::joint, whose tags a partitioner has settled.
 std::vector<MemoryPolicy> policies_of(const Graph& graph);
 
 }  // namespace jointer

@@ -148,8 +148,8 @@ class Offloader {
 
   // --- Steps 1 to 3: insert calls ---
 
-  // Adds a call to `inserted_`, in the order in which `order_` numbers inserted calls. Returns the
-  // call's name.
+  // Appends a call to `inserted_`. Must be called in the order in which `order_` numbers inserted
+  // calls. Returns the call's name.
   std::string add(std::string_view target, ArgumentRecords args, TensorRecord val, NodeId like,
                   bool in_backward) {
     return add(target,

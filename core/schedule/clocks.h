@@ -44,10 +44,10 @@ struct SimulationOptions {
   bool one_communication_stream = false;
 };
 
-// stream_key returns the number of the stream on which an asynchronous operation runs. It is less
-// than stream_keys. A collective runs
-// on its group's stream. Collectives without a group share one stream, as do all collectives if
-// `one_communication_stream` is set. Copies to and from the host run on the last stream.
+// stream_key returns the number of the stream on which an asynchronous operation runs; it is less
+// than stream_keys. A collective runs on its group's stream. Collectives without a group share one
+// stream, as do all collectives if `one_communication_stream` is set. Copies to and from the host
+// run on the last stream.
 inline std::size_t stream_keys(const Graph& graph) {
   return graph.group_count() + 2;
 }
@@ -118,7 +118,7 @@ struct Clocks {
     compute = end;
     return late;
   }
-  // Rule 6. `streams`: the clocks of the other streams.
+  // Rule 6. `streams`: the clocks of all streams except the compute stream.
   [[nodiscard]] StepTime drain(std::span<const std::int64_t> streams) const {
     std::int64_t step = ready();
     for (const std::int64_t stream : streams) step = std::max(step, stream);

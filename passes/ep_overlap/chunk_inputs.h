@@ -24,7 +24,7 @@ class ChunkInputs {
 
   // The value that a chunk reads in place of a live-in: the chunk's half, or the live-in itself.
   [[nodiscard]] NodeId in_chunk(NodeId id, std::size_t chunk) const;
-  // The node that computes this size of the whole value for a chunk, or none.
+  // The node that computes the chunk's counterpart of a size of the whole value, or none.
   [[nodiscard]] NodeId size_in_chunk(const Dim& size, std::size_t chunk) const;
 
  private:

@@ -171,7 +171,7 @@ class Lowering {
     if (body_.names_chunk_size(shape)) return {};
     return fail(Error::Kind::usage,
                 "{} in {} has a constant instead of the chunk's size; read the size from the "
-                "tensor (x.shape[0]), or use -1",
+                "tensor (such as x.shape[0]), or use -1",
                 p_.graph.text(original.name), body_.where());
   }
 

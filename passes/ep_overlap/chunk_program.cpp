@@ -201,7 +201,7 @@ NodeId ChunkProgram::add(std::string_view target, std::span<const Argument> args
   node.name = graph.intern(names.create(fx_call_name(target)));
   node.args = graph.make_children(Argument::Kind::list, args);
   node.value = value;
-  // Record that a returned symbol has no hint. A size in a shape records nothing.
+  // Record that a symbol returned by a call has no hint; sizes in shapes need no such record.
   if (value.kind == Value::Kind::symbol && graph.expression_hint(value.expression()).empty())
     if (const auto said = graph.intern_expression(
             part, std::string(graph.expression_text(value.expression())), "null"))

@@ -259,7 +259,7 @@ class Concretizer {
     if (graph_.target(graph_.node(id)) != kCheck) return {};
     const auto given = graph_.children(args);
     if (!given.empty() && given[0].kind == Argument::Kind::boolean && given[0].integer == 0)
-      return fail(Error::Kind::usage, "the check {} is false for the sizes of the chunks",
+      return fail(Error::Kind::usage, "the check {} fails for the sizes of the chunks",
                   graph_.name(id));
     return {};
   }

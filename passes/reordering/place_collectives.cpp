@@ -99,8 +99,8 @@ class Placing {
     return {};
   }
 
-  // The exposed collectives, longest exposed time first, each followed by the collective that
-  // occupies its stream, without duplicates.
+  // The exposed collectives, longest exposed time first, without duplicates. A collective that is
+  // exposed because an earlier one occupies its stream is followed by that one.
   [[nodiscard]] std::vector<CollectiveTiming> collectives_that_show() const {
     const Simulation simulation(ordered_, costs_, options_.simulation);
     const auto all = simulation.collectives();

@@ -45,7 +45,8 @@ void provide_twin(Graph& graph, PartId part, GroupId of, StringId twin, std::str
 Result<std::string> twin_suffix(const Arguments& arguments) {
   std::string suffix = arguments.text("suffix");
   if (suffix.empty())
-    return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
+    return fail(Error::Kind::usage,
+                "suffix is empty: the twin's name must differ from the group's");
   return suffix;
 }
 

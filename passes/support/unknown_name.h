@@ -10,7 +10,7 @@
 namespace jointer {
 
 // Returns, for example, "groups: expected a process group in the graph, got `pt`; the
-// graph has tp, dp". `known` lists the existing names; the message contains those most similar to
+// graph has tp, dp". `known` lists the existing names; the message lists those most similar to
 // `name`.
 tl::unexpected<Error> unknown_name(std::string_view parameter, std::string_view kind,
                                    std::string_view name, std::span<const std::string_view> known);

@@ -25,7 +25,7 @@ std::vector<std::string> plugin_search_path();
 
 // Adds the passes of one plugin. The plugin's library is loaded only when one of its passes runs.
 // Error (input, usage): the description cannot be read, the library is missing or was built for a
-// different Jointer, or a name is already in use; the message contains the folder. In that case,
+// different Jointer, or a name is already in use; the message names the folder. In that case,
 // none of the plugin's passes are added.
 Result<void> add_plugin(PassRegistry& registry, const std::string& folder,
                         const HostOptions& options = {});

@@ -57,7 +57,7 @@ void add_blocks(const Snapshot& snapshot, std::span<const NodeId> nodes,
                            time_text(estimated_ns(snapshot, *block))),
          .provenance = Provenance::measured,
          .note = tr("Time of the whole compiled package, whose nodes were not timed individually. "
-                    "At most %1 was allocated while it ran.")
+                    "Peak memory while it ran: %1.")
                      .arg(bytes_text(block->peak_bytes))});
 }
 

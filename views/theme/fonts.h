@@ -16,7 +16,7 @@ inline QFont small_font(const QFont& font) {
   return small;
 }
 
-// For pages of HTML.
+// The font size of HTML pages, in pixels.
 inline int page_font_pixels(const QFont& font) {
   return std::max(kMinFontPixels, QFontInfo(font).pixelSize());
 }

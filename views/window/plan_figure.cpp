@@ -70,7 +70,7 @@ void PlanFigure::show_missing() {
   if (!session_.state()) value().setText(is_coming ? tr("computing...") : QStringLiteral("\u2013"));
   value().setEnabled(false);
   change().hide();
-  was().setText(!is_coming         ? tr("not partitioned")
+  was().setText(!is_coming         ? (is_step() ? tr("not computed") : tr("not partitioned"))
                 : session_.state() ? tr("computing...")
                                    : QString());
   was().setVisible(!was().text().isEmpty());

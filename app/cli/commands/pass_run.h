@@ -20,8 +20,8 @@ struct PassRunOptions {
   PluginOptions plugins;  // for the reproducer's command
 };
 
-// Runs all pipeline steps. Error: a step fails; the message contains the failure and, if a
-// reproducer was written, the command that runs it.
+// Runs all pipeline steps. Error: a step fails; the message says why and, if a reproducer was
+// written, gives the command that runs it.
 Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
                                const PassRegistry& registry, const PassRunOptions& options);
 

@@ -79,8 +79,10 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                                                     Reporter& reporter) {
   const BenchmarkRequest& request = options.request;
   if (request.graph_index)
-    return fail(Error::Kind::run,
-                "a file with several graphs cannot be compiled; `jointer bench` splits it");
+    return fail(
+        Error::Kind::run,
+        "the runner cannot compile a graph of a file with several graphs; use `jointer bench`, "
+        "which writes the graph to its own file");
   const CompilerListener listener{
       .progress = [&](const std::string&, std::int64_t done,
                       std::int64_t total) { reporter.stage("compile", done, total); },

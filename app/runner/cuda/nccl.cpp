@@ -15,7 +15,7 @@ class Nccl final : public BackendFactory {
       const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
       std::chrono::milliseconds timeout) const override {
     auto options = c10d::ProcessGroupNCCL::Options::create();
-    // When NCCL's timeout expires, the process ends. The rank's timeout, whose message contains the
+    // When NCCL's timeout expires, the process ends. The rank's timeout, whose message names the
     // node, must expire first.
     options->timeout = 2 * timeout;
     return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, options);

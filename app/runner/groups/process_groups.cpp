@@ -25,7 +25,8 @@ Result<int> number_of(const char* variable, int fallback) {
   int value = 0;
   const auto [end, status] = std::from_chars(view.data(), view.data() + view.size(), value);
   if (status != std::errc{} || end != view.data() + view.size() || value < 0)
-    return fail(Error::Kind::usage, "{}={} is not a non-negative integer", variable, view);
+    return fail(Error::Kind::usage, "{}: expected a non-negative integer, got `{}`", variable,
+                view);
   return value;
 }
 

@@ -26,8 +26,8 @@ struct BuildOptions {
 };
 
 // Decides how a graph runs; program_builder.cpp describes the rules. Error (run): the graph calls
-// operators that exist only in Python; the message contains their names and nodes. Error (input): a
-// call does not fit its operator.
+// operators that exist only in Python; the message names the operators and their nodes. Error
+// (input): a call does not fit its operator.
 Result<Program> build_program(const Graph& graph, const BuildOptions& options);
 
 }  // namespace jointer::runner

@@ -386,10 +386,12 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
     return emit refused(tr("Only calls have a policy; graph inputs are always available."));
   there = nodes_to_tag(*state_, there, keep);
   if (there.empty())
-    return emit refused(tr("The tag of %1 has already been applied. Undo that first, "
-                           "or open the original training step.")
-                            .arg(nodes.size() == 1 ? to_qstring(open_.graph().name(nodes.front()))
-                                                   : tr("the selection")));
+    return emit refused(nodes.size() == 1
+                            ? tr("The tag of %1 has already been applied. Undo that first, or open "
+                                 "the original training step.")
+                                  .arg(to_qstring(open_.graph().name(nodes.front())))
+                            : tr("The tags of the selection have already been applied. Undo that "
+                                 "first, or open the original training step."));
   wanted_preview_.reset();
   queued_.push_back({std::move(there), keep});
   pump();

@@ -143,7 +143,7 @@ class Parser {
     if (!field)
       return fail(Error::Kind::usage,
                   "Unknown filter `{}`; use op, mod, name, phase, tag, group, role, dtype, "
-                  "shape, stack, bytes, ms, flops, exposed, users, inputs, step.",
+                  "shape, stack, bytes, ms, flops, exposed, users, inputs, step, policy, by.",
                   name);
     term.field = *field;
     if (is_number(*field)) {
@@ -191,7 +191,7 @@ class Parser {
       term.number = number * *size;
       return {};
     }
-    return fail(Error::Kind::usage, "`{}` is not a valid unit here; write one as in {}.", unit,
+    return fail(Error::Kind::usage, "`{}` is not a valid unit here; write, for example, {}.", unit,
                 example);
   }
 
