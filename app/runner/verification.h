@@ -38,7 +38,7 @@ class Verification {
   Or<Outputs> outputs_of(const Run& run, const Feed& feed);
   // Sets the outputs of the unedited graph.
   void set_baseline(Outputs outputs) { baseline_ = std::move(outputs); }
-  // Compares with the baseline and the expected outputs, as far as they are given, and reports the
+  // Compares with the baseline and the expected outputs, if they are given, and reports the
   // differences. Error (load): the file of expected outputs cannot be read.
   Done compare(const Graph& graph, const Program& program, const Outputs& outputs);
 

@@ -29,7 +29,7 @@ struct PeakExplanation {
     std::int64_t max_bytes = 0;  // maximum over its calls
     NodeId node;                 // the call with that maximum
   };
-  // From a profiled run, largest first.
+  // Known only from a profiled run; largest first.
   std::vector<OperatorScratch> operators;
   // Compiled blocks, largest peak first.
   struct Block {

@@ -33,7 +33,7 @@ bool has_profile(const BenchmarkResult& result) {
 
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
                                       std::size_t max_profile_bytes) {
-  // The newest results keep their profiles, as far as there is room.
+  // The newest results keep their profiles while there is room.
   std::vector<std::string> lines(results.size());
   std::size_t left = max_profile_bytes;
   for (std::size_t i = results.size(); i-- > 0;) {

@@ -29,7 +29,7 @@ enum class RunOn : std::uint8_t { automatic, cpu, cuda };
 std::string_view to_string(RunOn on);
 std::optional<RunOn> parse_run_on(std::string_view name);
 
-// The kernel for scaled dot product attention. `automatic`: the kernel that the graph names, or its
+// The kernel for scaled dot-product attention. `automatic`: the kernel that the graph names, or its
 // replacement on this device.
 enum class AttentionKernel : std::uint8_t { automatic, flash, efficient, cudnn, math };
 std::string_view to_string(AttentionKernel kernel);

@@ -330,7 +330,7 @@ class EditWriter {
   [[nodiscard]] std::string annotations(NodeId id) const {
     const StringId custom = after_.node(id).custom;
     if (!custom) return "null";
-    // In the form that results from writing and reading a recipe.
+    // The form that annotations have after a recipe is written and read.
     const auto json = parse_json(after_.text(custom), "custom");
     return json ? write_json(*json) : std::string(after_.text(custom));
   }

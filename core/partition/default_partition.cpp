@@ -91,8 +91,8 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
     if (is_impure(joint, node) && !joint.is_wait(node)) {
       if (any_tags)
         return fail(Error::Kind::usage,
-                    "{} ({}) has side effects, and the graph's policy tags could run the "
-                    "forward twice; partition with min_cut",
+                    "{} ({}) has side effects, and with the graph's policy tags, the forward "
+                    "could run twice; partition with min_cut",
                     joint.name(id), joint.target(node));
       choice.values.push_back(id);
       continue;

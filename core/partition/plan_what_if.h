@@ -58,8 +58,8 @@ struct SaveCandidate {
 // The policy that a tag requests; nullopt for MemoryPolicy::none.
 std::optional<Keep> keep_of(MemoryPolicy policy);
 
-// Bytes that saving the value needs, per microsecond that recomputing it takes: the higher, the
-// more worthwhile recomputing is. A time of zero counts as one nanosecond.
+// Bytes needed to save the value per microsecond needed to recompute it: the higher, the more
+// worthwhile it is to recompute the value. A time of zero counts as one nanosecond.
 double bytes_per_us(const SaveCandidate& candidate);
 
 // A plan after applying decisions, and the decisions that could not be applied.

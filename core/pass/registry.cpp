@@ -52,8 +52,8 @@ Result<void> PassRegistry::check(const Pipeline& pipeline) const {
       for (const Pass& each : passes_) names.emplace_back(each.info.name);
       if (names.empty())
         return fail(Error::Kind::usage, "there is no pass {}: no passes are loaded", step.pass);
-      return fail(Error::Kind::usage, "there is no pass {}{} `jointer passes` lists all", step.pass,
-                  nearest_name_question(step.pass, names));
+      return fail(Error::Kind::usage, "there is no pass {}{} `jointer passes` lists all passes",
+                  step.pass, nearest_name_question(step.pass, names));
     }
     if (const auto fits = Arguments::check(pass->info.parameters, step.given); !fits)
       return fail(Error::Kind::usage, "{}: {}", step.pass, fits.error().message);

@@ -38,7 +38,7 @@ std::vector<std::string> selecting(const Graph& graph, std::vector<std::string> 
   return selectors;
 }
 
-// For example "operator list, 14 operators".
+// For example, "operator list, 14 operators".
 std::string what_is_read(PolicySource source, std::size_t count, std::string_view things) {
   if (count == 0) return fmt::format("{}, none", to_string(source));
   if (count == 1 && things.ends_with('s')) things.remove_suffix(1);

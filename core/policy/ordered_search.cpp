@@ -13,7 +13,7 @@
 // judging a plan, so the search cannot find one for every plan.
 //
 // Steps
-//   1. Search with a hidden share of 80 %, and find an order for the plan.
+//   1. Search with a hidden share of 80%, and find an order for the plan.
 //   2. If that order hides less than half of the communication, the plan was chosen under a wrong
 //      assumption. Search again without a hidden share, and find an order for that plan, too.
 //   3. Choose the better of the two plans within the limit.

@@ -143,7 +143,7 @@ class Rematerializer {
     const auto tagged = static_cast<std::size_t>(
         std::ranges::count_if(order, [&](NodeId id) { return is_recomputable(id); }));
     if (tagged == 0)
-      return "No value is tagged for recompute; tag values first, for example with "
+      return "No value is tagged for recomputation; tag values first, for example, with "
              "tag_with_memory_policy.";
     if (std::ranges::any_of(order, [&](NodeId id) {
           return is_backward_call(id) && graph_.node(id).has(Node::recomputed);
@@ -151,9 +151,9 @@ class Rematerializer {
       return "The tagged values that the backward needs are already recomputed.";
     if (tagged == 1)
       return "The backward of the layers does not read the only value that is tagged for "
-             "recompute.";
+             "recomputation.";
     return fmt::format(
-        "The backward of the layers reads none of the {} that are tagged for recompute.",
+        "The backward of the layers reads none of the {} that are tagged for recomputation.",
         counted(tagged, "value"));
   }
   [[nodiscard]] std::string name(NodeId id) const { return std::string(graph_.name(id)); }
@@ -179,8 +179,8 @@ class Rematerializer {
     for (const NodeId id : graph_.order())
       if (is_recomputable(id) && draws(graph_.node(id)))
         return refuse(
-            "{} ({}) is tagged for recompute but draws random numbers, which would be different "
-            "the second time; save it",
+            "{} ({}) is tagged for recomputation but draws random numbers, which would be "
+            "different the second time; save it",
             graph_.name(id), graph_.target(graph_.node(id)));
     return {};
   }
@@ -196,7 +196,7 @@ class Rematerializer {
       if (needs && !region_.empty())
         return refuse(
             "two parts of the backward, starting at {} and at {}, read values that are tagged for "
-            "recompute; only one run of backward calls can read such values",
+            "recomputation; only one run of backward calls can read such values",
             graph_.name(region_.front()), graph_.name(run.front()));
       if (needs) region_ = std::move(run);
     }
@@ -279,7 +279,7 @@ class Rematerializer {
                writes_to_used(graph_, writer, id);
       };
       if (order_.is_gathered(maker) || (is_between && changes_bytes()))
-        return refuse("{0} writes to memory of {1}, which is tagged for recompute; save {1}",
+        return refuse("{0} writes to memory of {1}, which is tagged for recomputation; save {1}",
                       graph_.name(writer), graph_.name(id));
     }
     return {};

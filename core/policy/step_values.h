@@ -17,7 +17,7 @@ enum class StepReason : std::uint8_t {
   untagged,          // the backward reads it, and it has no tag
   read_by_copies,    // only recomputed calls read it, and it has no tag
   tagged,            // the tag took effect
-  read_before,       // tagged for recompute, but read before anything is recomputed
+  read_before,       // tagged for recomputation, but read before anything is recomputed
   stays,             // tagged for offload, but must stay on the device
   stays_for_copies,  // tagged for offload, but only recomputed calls read it
   applied,           // the tagged graph already did this, whatever its tags say

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kNamed = 6;  // maximum number of nodes named in a sentence
 
-// For example "mm_1, mm_3 and 5 more".
+// For example, "mm_1, mm_3 and 5 more".
 std::string name_some(const Graph& graph, const std::vector<NodeId>& nodes) {
   std::string text;
   const std::size_t named = nodes.size() <= kNamed + 1 ? nodes.size() : kNamed;

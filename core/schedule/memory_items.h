@@ -36,8 +36,8 @@ struct MemoryItems {
   Lists<std::uint32_t> of_node;
   // Indexed by node id: bytes of the items that begin or end there.
   std::vector<std::int64_t> allocated, freed;
-  // Indexed by position: the sum over the fixed beginnings and ends up to there, after the
-  // allocations at that position and after the frees.
+  // Indexed by position: the sum over the fixed beginnings and ends up to that position, after its
+  // allocations and after its frees.
   std::vector<std::int64_t> fixed_high, fixed_low;
   std::int64_t start_bytes = 0;  // before the first call
 

@@ -119,7 +119,7 @@ class MemoryPreview {
     return x;
   }
 
-  // The fixed sums include an item with a fixed beginning from there on, so its bytes are
+  // The fixed sums count an item with a fixed beginning from that beginning on, so its bytes are
   // subtracted everywhere and added where it is live.
   void add(const Interval& x, Steps& before, Steps& after, std::vector<Steps>& within) const {
     const bool makes = x.block_makes != kNever && !x.begins_fixed;

@@ -56,8 +56,8 @@ class MemoryWhatIf {
   Lists<std::uint32_t> items_of_node_;
   // Indexed by node id: bytes of the items that begin or end there.
   std::vector<std::int64_t> allocated_, freed_;
-  // Indexed by position: the sum over the fixed beginnings and ends up to there, after the
-  // allocations at that position and after the frees.
+  // Indexed by position: the sum over the fixed beginnings and ends up to that position, after its
+  // allocations and after its frees.
   std::vector<std::int64_t> fixed_high_, fixed_low_;
   std::vector<std::int64_t> high_, low_;  // indexed by position: live bytes of all items
   RangeMaximum highest_;

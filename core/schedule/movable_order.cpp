@@ -25,8 +25,8 @@ Stretch MovableOrder::move(std::span<const NodeId> block, std::size_t gap) {
     else
       scratch_.push_back(nodes_[i]);
   }
-  // No node of the block precedes the stretch, so gaps and positions up to there have the same
-  // numbers.
+  // No node of the block precedes the stretch, so a gap and the position after it have the same
+  // number up to the start of the stretch.
   scratch_.insert(scratch_.begin() + static_cast<std::ptrdiff_t>(gap - changed.first),
                   block.begin(), block.end());
   for (std::size_t i = 0; i < scratch_.size(); ++i) {

@@ -20,7 +20,7 @@ struct PlacementGuess {
   // each rank is on a separate machine.
   std::int64_t neighbors_ns = 0, spread_ns = 0;
 
-  // True if the guess changes the step time by more than 1 %.
+  // True if the guess changes the step time by more than 1%.
   [[nodiscard]] bool matters() const;
 };
 

@@ -73,7 +73,7 @@ struct WhatIf::State {
     return calls.size() - block.size();
   }
 
-  // The estimates for the gaps from `first` to `last`, as far as `peaks` and `times` reach. The
+  // The estimates for the gaps from `first` to `last`, up to the end of `peaks` and `times`. The
   // gaps on either side of a node that is not a call correspond to the same gap in `calls`.
   [[nodiscard]] std::vector<Figures> figures(std::span<const NodeId> block, std::size_t first,
                                              std::size_t last, std::span<const std::int64_t> peaks,

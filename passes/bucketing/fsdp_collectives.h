@@ -31,9 +31,10 @@ inline constexpr std::string_view kNoBucketKey =
 
 // `start` must be an all-gather or a reduce-scatter, respectively. Like is_fsdp_all_gather and
 // is_fsdp_reduce_scatter, but also true for buckets, which contain several parameters or gradients,
-// and for gradients that are summed over the chunks of a batch. The gathered value must be computed from placeholders, and the
-// reduced value must reach the output, without compute, all-gathers or reduce-scatters in between.
-// The collectives of tensor parallelism move activations, which compute nodes produce and read.
+// and for gradients that are summed over the chunks of a batch. The gathered value must be computed
+// from placeholders, and the reduced value must reach the output, without compute, all-gathers or
+// reduce-scatters in between. The collectives of tensor parallelism move activations, which compute
+// nodes produce and read.
 bool gathers_parameters(const Graph& graph, NodeId start);
 bool reduces_gradients(const Graph& graph, const Users& users, NodeId start);
 

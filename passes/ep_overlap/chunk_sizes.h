@@ -49,7 +49,7 @@ std::optional<std::pair<std::string, std::int64_t>> multiple_of_symbol(std::stri
 
 class ChunkSizes {
  public:
-  // From old symbols to new ones.
+  // Maps old symbols to new ones.
   using Renamed = std::map<std::string, std::string, std::less<>>;
 
   ChunkSizes(Graph& graph, PartId part, ChunkHints hints)

@@ -104,8 +104,8 @@ Result<Pipeline> preset_pipeline(std::string_view name) {
     if (preset.name == name) return parse_pipeline(preset.pipeline);
     names.push_back(preset.name);
   }
-  return fail(Error::Kind::usage, "there is no preset {}{} `jointer passes` lists all", name,
-              nearest_name_question(name, names));
+  return fail(Error::Kind::usage, "there is no preset {}{} `jointer passes` lists all presets",
+              name, nearest_name_question(name, names));
 }
 
 }  // namespace jointer

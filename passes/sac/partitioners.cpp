@@ -93,7 +93,7 @@ Pass min_cut_partition_pass() {
 Pass default_partition_pass() {
   return {.info = info_of("default_partition",
                           "Splits a joint graph between its forward and its backward, and "
-                          "recomputes values tagged for recompute.",
+                          "recomputes values tagged for recomputation.",
                           {ignore_tags()}),
           .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
             PartitionOptions options;

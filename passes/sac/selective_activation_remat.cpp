@@ -17,7 +17,7 @@ Result<void> run_selective_activation_remat(Graph& graph, const Arguments&, Pass
   }
   return apply_changes(
       graph, edit, context,
-      {.inserted = "the backward depends on the value, which is tagged for recompute",
+      {.inserted = "the backward depends on the value, which is tagged for recomputation",
        .moved = "it moves next to the call that returns its value, or next to its reader",
        .replaced = "it reads the recomputed value",
        .removed = "only the backward read it, and it now reads the recomputed value"});

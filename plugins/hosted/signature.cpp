@@ -90,8 +90,8 @@ class Comparison {
         return refuse("changed the order of the inputs{}: {} is in the position of {}", half_,
                       result_.name(is), given_.name(was));
       if (!same_value(given_, was, result_, is))
-        return refuse("changed the input {}{} to {} from {}", result_.name(is), half_,
-                      value_text(result_, is), value_text(given_, was));
+        return refuse("changed the input {}{} from {} to {}", result_.name(is), half_,
+                      value_text(given_, was), value_text(result_, is));
     }
     return {};
   }

@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
           b: f32[4] = aten.full([4], 0)
           return [a, b, None]
         )",
-                                    "changed the input y to f32[6]"}),
+                                    "changed the input y from f32[4]"}),
     [](const auto& each) { return each.param.name; });
 
 TEST_F(TakeResultTest, DescriptorsStayAtTheirPositions) {

@@ -107,7 +107,8 @@ void SacModel::explain_columns() {
           .arg(is_step ? tr("removes the tensor's tag")
                        : tr("leaves the tensor to the partitioner"));
   columns_[decider_column].meaning =
-      tr("Who decided: you, a list, a preset, a search for a limit, a tag in the capture, or %1.")
+      tr("Who decided: you, a list, a preset, a search within a limit, a tag in the capture, or "
+         "%1.")
           .arg(is_step ? tr("%1 if no tag determines the policy")
                              .arg(to_qstring(to_string(Decider::untagged)))
                        : tr("the partitioner"));

@@ -14,7 +14,7 @@ namespace jointer::cli {
 
 // The available passes. Notes about passes that cannot be loaded go to standard error.
 Result<PassRegistry> registry(const PluginOptions& plugins);
-// Also returns the notes.
+// Returns the notes instead of printing them.
 Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins);
 
 // [--passes PASSES|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and options

@@ -79,7 +79,7 @@ Json groups_json(const PlanDifference& difference, PlanGrouping grouping) {
   return rows;
 }
 
-// Without zeros.
+// The cells of a table row; empty for amounts of zero.
 std::vector<std::string> amount_cells(const PlanAmounts& change) {
   const auto cell = [](std::int64_t amount, std::string (*format)(std::int64_t)) {
     return amount == 0 ? std::string() : signed_text(amount, format);

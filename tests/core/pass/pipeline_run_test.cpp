@@ -189,8 +189,9 @@ TEST_F(PipelineRunTest, IsCheckedBeforeAnyPassRuns) {
     const auto done = run_pipeline(graph_, *parse_pipeline(text), registry, options_);
     return done ? "" : done.error().message;
   };
-  EXPECT_EQ(refusal("sink_waits,sink_wait"),
-            "there is no pass sink_wait; did you mean sink_waits? `jointer passes` lists all");
+  EXPECT_EQ(
+      refusal("sink_waits,sink_wait"),
+      "there is no pass sink_wait; did you mean sink_waits? `jointer passes` lists all passes");
   EXPECT_EQ(refusal("sink_waits{n=a}"), "sink_waits: n: expected an integer, got a");
   EXPECT_EQ(runs, 0);
 }

@@ -200,7 +200,7 @@ TEST(Remat, RefusesWhatCannotRunTwice) {
   )"))
           .error()
           .message,
-      HasSubstr("a (aten.rand_like.default) is tagged for recompute but draws random numbers"));
+      HasSubstr("a (aten.rand_like.default) is tagged for recomputation but draws random numbers"));
   EXPECT_THAT(selective_activation_remat(parse(R"(
     kind train_step
     b: f32[8] = buffer

@@ -46,7 +46,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
       {"canonicalize_graph", "No call returns its input unchanged"},
       {"deduplicate_fsdp_unshard_chains", "No FSDP parameter is gathered twice"},
       {"apply_cpu_offload", "No result is tagged for offload"},
-      {"selective_activation_remat", "No value is tagged for recompute"},
+      {"selective_activation_remat", "No value is tagged for recomputation"},
       {"populate_chunk_dim_metadata", "No input has a symbolic batch size"},
       {"isolate_ep_process_group", "The graph has no all_to_all_single"},
       {"reassign_collective_pgs", "No group gathers FSDP parameters"},

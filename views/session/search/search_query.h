@@ -73,7 +73,7 @@ struct SearchTerm {
   // For numeric fields: bytes, nanoseconds, FLOPs, a count or an index.
   Relation relation = Relation::matches;
   double number = 0;
-  // For shapes.
+  // For `shape`: the sizes to find.
   std::vector<std::int64_t> sizes;
 };
 
