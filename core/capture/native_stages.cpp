@@ -43,8 +43,8 @@ StageText read_stage(native::json::object object, std::size_t index) {
 
 Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
                                                           std::string_view bytes) {
-  // Most captures have no stages. Their start shows it, or else a search for the member, which takes
-  // far less time than parsing.
+  // Most captures have no stages. Their start shows that or, failing that, a search for the member,
+  // which takes far less time than parsing.
   if (look_at_native_start(bytes.substr(0, kNativeStart)) == NativeStart::one_graph)
     return std::nullopt;
   constexpr std::string_view kMember = "\"stages\"";

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = PlanReason::Kind;
 
-// Describes the decision about a value and the costs that it weighs.
+// Describes the decision about a value and the costs that were weighed.
 std::string weighed(const PlanWhatIf::State& state, const SaveCandidate& value,
                     const std::string& found_by) {
   const Place place = state.orders.place(value.node);

@@ -158,7 +158,7 @@ class Reader {
     return known ? std::string(word.value) : std::string();
   }
 
-  // The name with its short name, if it begins with one, expanded.
+  // The name; if it begins with a short name, that is expanded.
   [[nodiscard]] std::string in_full(std::string_view name) const {
     const std::size_t dot = std::min(name.find('.'), name.size());
     const auto known = short_names_.find(std::string(name.substr(0, dot)));

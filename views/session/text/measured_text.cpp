@@ -75,7 +75,7 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
            << tr("run alone: %1").arg(times_text(block->own_ns, estimated_ns(snapshot, *block)))
            << tr("in the profiled step, ran %1 (%2)")
                   .arg(time_range_text(block->start_ns, block->end_ns), label)
-           << tr("at most %1 allocated").arg(bytes_text(block->peak_bytes))
+           << tr("peak memory %1").arg(bytes_text(block->peak_bytes))
            << tr("compiled: nodes were not timed individually");
   const MeasuredNode* m = measured.find(node);
   if (m == nullptr) return {};
