@@ -18,7 +18,7 @@ QString message_of(const Error& error) {
   return QString::fromStdString(error.message);
 }
 
-// "Each of the 8 ranks needs 47.8 GiB, but its share of the free memory is 2.7 GiB."
+// "Each of the 8 ranks needs 47.8 GiB, but its share of the free memory is 2.70 GiB."
 QString sentence_of(const MemoryShortage& shortage) {
   QString text = QString::fromStdString(to_text(shortage)) + u'.';
   text.front() = text.front().toUpper();

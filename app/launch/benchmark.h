@@ -1,7 +1,8 @@
 #pragma once
 
 // Runs a benchmark of an open graph: writes files that ranks can read, runs the ranks, and predicts
-// memory and time for the device that ran them. Used by both `jointer bench` and the desktop.
+// memory and time, by default for the device that ran them. Used by both `jointer bench` and the
+// desktop.
 
 #include <cstdint>
 

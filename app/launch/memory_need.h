@@ -31,7 +31,7 @@ struct MemoryShortage {
 std::optional<MemoryShortage> memory_shortage(const Graph& graph, const BenchmarkRequest& request,
                                               const Machine& machine);
 
-// "each of the 8 ranks needs 47.8 GiB, but its share of the free memory is 2.7 GiB".
+// "each of the 8 ranks needs 47.8 GiB, but its share of the free memory is 2.70 GiB".
 std::string to_text(const MemoryShortage& shortage);
 
 }  // namespace jointer

@@ -15,7 +15,7 @@ namespace jointer {
 
 // A difference between two nodes that their canonical texts (core/graph/canonical.h) do not show.
 struct DetailDifference {
-  std::string part;  // "offset", or "result 2: offset" if the node returns several values
+  std::string part;  // such as "offset", or "result 2: offset" if the node returns several values
   std::string before, after;
 };
 
@@ -41,7 +41,8 @@ class NodeComparer {
   // it cannot compute.
   [[nodiscard]] bool same_value(NodeId a, NodeId b) const;
 
-  // In the order of the results. Not empty if the nodes differ and their canonical texts do not.
+  // In the order of the results. Never empty for nodes that differ although their canonical texts
+  // are equal.
   [[nodiscard]] std::vector<DetailDifference> detail_differences(NodeId a, NodeId b) const;
 
  private:

@@ -147,7 +147,7 @@ class Modules {
     member.is_found = true;
   }
 
-  // True for views and copies.
+  // True for getitems, views and copies that read only one node.
   [[nodiscard]] bool returns_input(NodeId id) const {
     const Node& n = graph_.node(id);
     if (n.kind != NodeKind::call || graph_.inputs(id).size() != 1) return false;

@@ -141,8 +141,8 @@ struct TypedAlias {
   bool writes = false, wildcard = false;
 };
 
-// Parses a type and its alias annotation: "Tensor(a!)[]" is the type "Tensor[]" in the alias set a,
-// which is written to.
+// Splits a type from its alias annotation. For "Tensor(a!)[]", the alias set is a, which is written
+// to, and the type is "Tensor", because any suffix after the annotation is dropped.
 TypedAlias parse_type(std::string_view text) {
   TypedAlias result{.type = text};
   const auto open = text.find('(');

@@ -97,7 +97,7 @@ std::vector<PlanChangeLayers> folded_layers(const PlanDifference& difference);
 
 // "64 saved -> recomputed (-14.2 GiB, +38.0 ms)". Host memory is marked as such.
 std::string to_text(const PlanTransition& transition, std::string_view arrow = "->");
-// "+14.2 GiB, +1.2 GiB on the host, -3.0 ms"; empty if all are zero.
+// "+14.2 GiB, +1.20 GiB on the host, -3.00 ms"; empty if all are zero.
 std::string to_text(const PlanAmounts& change);
 // "64 saved -> recomputed, 3 saved -> offloaded": without bytes and times. `max` as for `summary`.
 std::string counts_text(const PlanDifference& difference, std::span<const std::size_t> rows,

@@ -14,7 +14,7 @@ void decide_overlaps(const Graph& graph, const OverlapGraph& half, const Overlap
 void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,
                     PassContext& context);
 
-// The names as text, such as "mm_3, mm_4 and 5 more".
+// The names as text, such as "mm_3, mm_4, mm_9 and 5 more".
 std::string names_of(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace jointer

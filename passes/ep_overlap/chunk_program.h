@@ -78,7 +78,7 @@ class ChunkProgram {
 
   // --- Changes ---
 
-  // An unused unbacked symbol.
+  // Returns the name of a new unbacked symbol.
   std::string fresh_symbol();
 
   // Adds a call that is not part of a body, directly before `before`. `chunk` is the call's chunk,

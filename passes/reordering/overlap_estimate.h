@@ -19,8 +19,7 @@ namespace jointer {
 
 struct Overlap {
   std::int64_t communication = 0, compute = 0;  // nanoseconds
-  // True if the sum ended before the collective's wait, so that compute between that point and the
-  // wait does not count.
+  // True if `compute` was summed only up to a point before the collective's wait; see above.
   bool is_cut = false;
 
   // Communication time that compute does not cover; if negative, the surplus of compute.

@@ -45,7 +45,7 @@ class NodeDifferences {
   }
   [[nodiscard]] const Module& module_of(const NodeDifference& node) const;
   // A short description, such as "from all_gather_77" or "was aten.reshape.default". Empty if
-  // `change` says everything.
+  // there is nothing to add to `change`.
   [[nodiscard]] QString detail(const NodeDifference& node) const;
 
  private:

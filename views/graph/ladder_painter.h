@@ -68,9 +68,9 @@ class LadderPainter {
   std::vector<LadderBand> bands_;
 };
 
-// For example, "192 MiB S" or "64 MiB S + 128 MiB R".
+// For example, "192 MiB S" or "64.0 MiB S + 128 MiB R".
 QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
-// Totals in words, the full text first, then shorter ones: "saved 19.6 GiB, recomputed 4.5 GiB",
+// Totals in words, the full text first, then shorter ones: "saved 19.6 GiB, recomputed 4.50 GiB",
 // "saved 19.6 GiB".
 QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes);
 // "layers.0..31"

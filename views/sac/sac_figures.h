@@ -54,7 +54,7 @@ class SacFigures : public QWidget {
   bool is_compact_ = false;
 };
 
-// The differences between two plans, such as "peak +0.1 GiB · step −2.1 ms · saved +0.1 GiB", or
+// The differences between two plans, such as "peak +1.10 GiB · step −2.10 ms · saved +1.10 GiB", or
 // "no change".
 QString plan_difference_text(const PlanFigures& from, const PlanFigures& to);
 

@@ -92,7 +92,7 @@ LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) co
     const auto compiled = static_cast<std::size_t>(ItemColor::compiled);
     for (std::size_t c = 0; c < kItemColors; ++c)
       if (static_cast<ItemColor>(c) != ItemColor::stall && c != compiled) busy += by_color[c];
-    // A block's time covers its compute and its collectives, and counts once.
+    // The time of a compiled block includes its collectives, so count it only in the compute lane.
     if (row.lane == 1) busy += by_color[compiled];
     return {busy == 0 && by_color[compiled] > 0 ? tr("compiled")
                                                 : tr("measured %1").arg(time_text(busy))};

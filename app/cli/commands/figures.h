@@ -22,7 +22,7 @@ std::vector<Flops> flops_of(const Graph& graph);
 
 Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer);
 
-// "+14.2 GiB", "-3.1 GiB"
+// "+14.2 GiB", "-3.10 GiB"
 std::string signed_text(std::int64_t change, std::string (*format)(std::int64_t));
 
 // {"peak_bytes": ..., "step_ms": ..., ...}

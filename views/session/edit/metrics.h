@@ -31,13 +31,13 @@ inline Figures figures_of(const Metrics& metrics) {
 // "peak 31.2 GiB, reserved 33.0 GiB, step 412 ms". `reserved_bytes`: nullopt if not known.
 QString plan_text(std::int64_t peak_bytes, std::optional<std::int64_t> reserved_bytes,
                   std::int64_t step_ns);
-// "-2.3 GiB", "+1.2 ms"; "=" if nothing changed.
+// "−2.30 GiB", "+1.20 ms"; "=" if nothing changed.
 QString bytes_difference_text(std::int64_t from, std::int64_t to);
 QString time_difference_text(std::int64_t from, std::int64_t to);
 QString count_difference_text(std::int64_t from, std::int64_t to);
-// "-5.3%"; empty if nothing changed or `from` is zero.
+// "−5.3%"; empty if nothing changed or `from` is zero.
 QString share_difference_text(std::int64_t from, std::int64_t to);
-// "peak -2.3 GiB · exposed -12.0 ms · step -9.1 ms", or "no change".
+// "peak −2.30 GiB · exposed −12.0 ms · step −9.10 ms", or "no change".
 QString figures_difference_text(const Figures& from, const Figures& to);
 
 }  // namespace jointer::views

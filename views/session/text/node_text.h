@@ -15,7 +15,7 @@ inline QString to_qstring(std::string_view text) {
 
 // "bf16[8192, 7168]"
 QString tensor_text(const Graph& graph, const Tensor& tensor);
-// The outputs of a node: one tensor, "3 tensors, 1.2 GiB", or a symbolic size, "s0 = 8192". Empty if
+// The outputs of a node: one tensor, "3 tensors, 1.20 GiB", or a symbolic size, "s0 = 8192". Empty if
 // there are none.
 QString value_text(const Graph& graph, const Node& node);
 QString phase_text(const Node& node);
