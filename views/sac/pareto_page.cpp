@@ -165,9 +165,10 @@ void ParetoPage::refresh() {
   peak_only_->setVisible(!has_choice);
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
-  plot_->set_hint(can ? tr("The plot will show the shortest step found for each amount of memory, "
-                           "torch's budgets and upstream's presets.")
-                      : tr("Only the plan for a joint graph or a flat training step can change."));
+  plot_->set_hint(
+      can ? tr("The plot will show torch's budgets, upstream's presets and the shortest "
+               "step found for each amount of memory.")
+          : tr("Only the plan for a joint graph or a flat training step can change."));
   request_named_reserved();
   refresh_marks();
 }

@@ -35,7 +35,7 @@ void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target) {
 void TargetSearch::find_best() {
   const auto run = [found = *found_](const Cancellation& job) -> Result<Fit> {
     JOINTER_TRY(const auto trade_off, ParetoSearch::trade_off_of(*found.state, {}, {}, job, {}));
-    // The plan of the list is also within the target's peak.
+    // The list's plan is a candidate, too.
     trade_off->set_now({.budget = -1,
                         .name = ParetoSearch::kNow,
                         .plan = found.list.plan,
