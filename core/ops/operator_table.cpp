@@ -142,7 +142,7 @@ struct TypedAlias {
 };
 
 // Splits a type from its alias annotation. For "Tensor(a!)[]", the alias set is a, which is written
-// to, and the type is "Tensor", because any suffix after the annotation is dropped.
+// to, and the type is "Tensor[]". In torch, only tensors have such an annotation.
 TypedAlias parse_type(std::string_view text) {
   TypedAlias result{.type = text};
   const auto open = text.find('(');
@@ -153,6 +153,11 @@ TypedAlias parse_type(std::string_view text) {
   result.writes = annotation.find('!') != std::string_view::npos;
   result.wildcard = annotation.find("->") != std::string_view::npos;
   result.type = text.substr(0, open);
+  if (result.type == "Tensor") {
+    const std::string_view suffix = text.substr(std::min(close, text.size() - 1) + 1);
+    if (suffix == "[]") result.type = "Tensor[]";
+    if (suffix == "?") result.type = "Tensor?";
+  }
   return result;
 }
 

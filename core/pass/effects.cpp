@@ -70,8 +70,11 @@ class EffectsOfEdit {
     }
     if (retagged_.contains(is)) {
       const MemoryPolicy policy = after_.graph.node(is).policy;
-      add(policy == MemoryPolicy::none ? std::string("no policy")
-                                       : fmt::format("policy {}", to_string(policy)));
+      if (policy == before_.graph.node(was).policy)
+        add("checkpointed region changed");
+      else
+        add(policy == MemoryPolicy::none ? std::string("no policy")
+                                         : fmt::format("policy {}", to_string(policy)));
     }
     const auto from = exposed(before_.simulation, was), to = exposed(after_.simulation, is);
     if (from && to && *from != *to)

@@ -258,6 +258,20 @@ TEST(Replace, AnotherOperatorThatReturnsTheSame) {
   EXPECT_THAT(refusal("r", "aten.relu_.default"), HasSubstr("writes to its arguments"));
 }
 
+TEST(Replace, AListOfViewsWithAListOfCopies) {
+  Graph graph = parse(R"(
+    x: f32[64,64] = input
+    r: f32[64,64] = aten.relu(x)
+    s: (f32[32,64], f32[32,64]) = aten.split.Tensor(r, 32)
+    a: f32[32,64] = _operator.getitem(s, 0)
+    y: f32[32,64] = aten.neg(a)
+    return [y]
+  )");
+  must_apply(graph, replace_call(graph, graph.find("s"), "aten.split_copy.Tensor"));
+  EXPECT_EQ(graph.target(node(graph, "s")), "aten.split_copy.Tensor");
+  EXPECT_FALSE(replace_call(graph, graph.find("a"), "aten.split_copy.Tensor"));
+}
+
 // A copy has its own memory and a view that of its argument, both in the graph and in the written
 // file.
 TEST(Replace, AViewThatBecomesACopyTakesMemory) {

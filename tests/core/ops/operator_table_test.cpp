@@ -110,6 +110,8 @@ TEST(OperatorTable, ParsesSchemas) {
   EXPECT_EQ(split.arguments[2].name, "dim");
   EXPECT_EQ(split.arguments[2].default_value, "0");
   ASSERT_EQ(split.returns.size(), 1U);
+  EXPECT_EQ(split.returns[0].type, "Tensor[]");
+  EXPECT_EQ(split.returns[0].alias_set, 'a');
   EXPECT_EQ(split.argument_index("dim"), 2);
   EXPECT_EQ(split.argument_index("nothing"), -1);
   EXPECT_EQ(split.packet(), "aten.split");

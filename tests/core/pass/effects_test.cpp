@@ -66,6 +66,10 @@ TEST_F(Effects, AMoveReportsItsDistanceAndHiddenTime) {
 TEST_F(Effects, APolicyIsNamed) {
   EXPECT_EQ(of(edit_of(SetPolicy{.select = "a", .policy = MemoryPolicy::must_save}), {"a"})[0],
             "policy MUST_SAVE");
+  EXPECT_EQ(
+      of(edit_of(SetPolicy{.select = "a", .region = {.kind = RegionChange::Kind::set, .id = 3}}),
+         {"a"})[0],
+      "checkpointed region changed");
 }
 
 TEST_F(Effects, AChangedCallReportsItsOperator) {
