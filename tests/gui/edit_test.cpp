@@ -639,7 +639,7 @@ void EditTest::explains_a_nodes_position() {
   document().selection().select(document().graph().order().front());
   QTest::keyClick(window_.get(), Qt::Key_Y);
   QTRY_COMPARE(inspector->content().sections.front().rows.front().value,
-               "No edit names this node.");
+               "No edit changed this node.");
 }
 
 void EditTest::recipes_are_exported_and_applied() {

@@ -313,7 +313,7 @@ class PipelineReportTest : public QObject {
     QVERIFY(inspector.content().sections.front().title != why_title());
     inspector.ask_why();
     QCOMPARE(inspector.content().sections.front().title, why_title());
-    QCOMPARE(inspector.content().sections.front().rows.front().value, "No edit names this node.");
+    QCOMPARE(inspector.content().sections.front().rows.front().value, "No edit changed this node.");
     selection().select(node("a"));
     QVERIFY(inspector.content().sections.front().title != why_title());
   }

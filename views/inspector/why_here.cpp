@@ -19,21 +19,27 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// How an edit affects a node; empty if the edit does not name the node. Nodes that the edit adds
-// are named only in its inverse.
+bool sets_policy_of(const SetPolicy& set, const std::string& name) {
+  return set.select == name || has(set.nodes, name);
+}
+
+// How an edit affects a node; empty if it does not. Only its inverse names the nodes that it adds
+// and those that a selector matches.
 QString effect_on(const DoneEdit& done, const std::string& name) {
   for (const Change& change : done.edit.changes) {
     if (const auto* move = std::get_if<MoveNodes>(&change); move && has(move->nodes, name))
       return tr("moved");
     if (const auto* replace = std::get_if<ReplaceCall>(&change); replace && replace->node == name)
       return tr("changed");
-    if (const auto* set = std::get_if<SetPolicy>(&change);
-        set && (set->select == name || has(set->nodes, name)))
+    if (const auto* set = std::get_if<SetPolicy>(&change); set && sets_policy_of(*set, name))
       return tr("tagged");
   }
-  for (const Change& change : done.inverse.changes)
+  for (const Change& change : done.inverse.changes) {
     if (const auto* remove = std::get_if<RemoveNode>(&change); remove && remove->node == name)
       return tr("added");
+    if (const auto* set = std::get_if<SetPolicy>(&change); set && sets_policy_of(*set, name))
+      return tr("tagged");
+  }
   return {};
 }
 
@@ -89,7 +95,7 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
   if (reasons.empty()) {
     section.rows.push_back(
         {.label = tr("as opened"),
-         .value = tr("No edit names this node."),
+         .value = tr("No edit changed this node."),
          .note = tr("The node is at its original position, although other nodes may have moved.")});
     return section;
   }

@@ -11,7 +11,7 @@
 namespace jointer::views {
 
 // The reason that an edit gives for the state of a node: a decision of a pass, or just that the
-// edit names the node.
+// edit changed the node.
 struct EditReason {
   std::size_t edit = 0;  // index in the history, from 1
   QString by;            // the pass or the search; empty for the user

@@ -49,7 +49,21 @@ TEST_F(WhyHereTest, UneditedNodesAreAsOpened) {
   EXPECT_TRUE(of("x").empty());
   const InspectorSection section = why_section({});
   ASSERT_EQ(section.rows.size(), 1U);
-  EXPECT_EQ(section.rows[0].value, "No edit names this node.");
+  EXPECT_EQ(section.rows[0].value, "No edit changed this node.");
+}
+
+TEST_F(WhyHereTest, SelectorsNameTheNodesThatTheyTag) {
+  const std::string op(graph_.target(graph_.node(graph_.find("v1"))));
+  apply({.title = "Save " + op,
+         .by = {},
+         .changes = {SetPolicy{op, MemoryPolicy::must_save}},
+         .notes = {}});
+  const std::vector<EditReason> reasons = of("v1");
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_EQ(reasons[0].action.toStdString(), "Save " + op);
+  for (const NodeId node : graph_.order())
+    EXPECT_EQ(reasons_for(history_, graph_, node).empty(),
+              graph_.node(node).policy != MemoryPolicy::must_save);
 }
 
 TEST_F(WhyHereTest, NewNodesHaveTheReasonsOfTheirOrigin) {
