@@ -15,6 +15,7 @@
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/session/edit/editing.h"
+#include "views/session/sac/sac_state.h"
 #include "views/session/text/node_text.h"
 #include "views/tables/table_pane.h"
 
@@ -29,6 +30,7 @@ struct PolicyEntry {
   const char* verb;
   MemoryPolicy policy;
 };
+const char* const kUntag = QT_TRANSLATE_NOOP("MainWindow", "Remove Tags from");
 constexpr std::array kPolicies{
     PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Save"), MemoryPolicy::must_save},
     PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Recompute"), MemoryPolicy::must_recompute},
@@ -45,6 +47,11 @@ constexpr std::array kScopes{
     ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Operator in Similar Modules"),
                PolicyScope::pattern},
 };
+
+QString policy_text(const char* verb, const ScopeEntry& scope) {
+  return QStringLiteral("%1 %2").arg(QCoreApplication::translate("MainWindow", verb),
+                                     QCoreApplication::translate("MainWindow", scope.whom));
+}
 
 // The selected nodes that can have a policy, starting with the current node.
 std::vector<NodeId> calls_selected(const Document& document) {
@@ -144,13 +151,12 @@ void EditMenu::add_edit_actions(QMenu* menu) {
 QMenu* EditMenu::make_policy_menu() {
   auto* menu = new QMenu(tr("Memory &Policy"), &context_.window);
   for (const ScopeEntry& scope : kScopes) {
-    for (const PolicyEntry& policy : kPolicies)
-      context_.actions.add(
-          menu,
-          QStringLiteral("%1 %2").arg(QCoreApplication::translate("MainWindow", policy.verb),
-                                      QCoreApplication::translate("MainWindow", scope.whom)),
-          {}, Needs::document, this,
-          [this, &scope, &policy] { set_policy(scope.scope, policy.policy); });
+    for (const PolicyEntry& policy : kPolicies) {
+      QAction* action =
+          context_.actions.add(menu, policy_text(policy.verb, scope), {}, Needs::document, this,
+                               [this, &scope, &policy] { set_policy(scope.scope, policy.policy); });
+      if (policy.policy == MemoryPolicy::none) untag_.push_back(action);
+    }
     menu->addSeparator();
   }
   return menu;
@@ -334,6 +340,10 @@ void EditMenu::refresh() {
   };
   name(undo_, tr("&Undo"), editing == nullptr ? nullptr : editing->undoable());
   name(redo_, tr("&Redo"), editing == nullptr ? nullptr : editing->redoable());
+  // A flat training step has no partitioner.
+  const bool is_step = document != nullptr && sac_kind(document->graph()) == SacKind::step;
+  for (std::size_t i = 0; i < untag_.size(); ++i)
+    untag_[i]->setText(policy_text(is_step ? kUntag : kPolicies.back().verb, kScopes[i]));
 }
 
 }  // namespace jointer::desktop

@@ -3,6 +3,7 @@
 #include <QObject>
 #include <QSettings>
 #include <functional>
+#include <vector>
 
 #include "app/desktop/menu_context.h"
 #include "core/graph/node.h"
@@ -19,7 +20,7 @@ class EditMenu : public QObject {
   // `settings`, which stores past searches, must outlive this object.
   EditMenu(const MenuContext& context, QSettings& settings);
 
-  // The titles of the edits to undo and redo may have changed.
+  // The document or its edits have changed: updates the texts that depend on them.
   void refresh();
 
  private:
@@ -42,6 +43,7 @@ class EditMenu : public QObject {
   MenuContext context_;
   QSettings& settings_;
   QList<QAction*> node_actions_;  // actions on the selected nodes
+  std::vector<QAction*> untag_;   // one per scope: removes the policy
   QAction* why_ = nullptr;        // one of `node_actions_`: explains a position
   QAction* undo_ = nullptr;
   QAction* redo_ = nullptr;

@@ -54,6 +54,7 @@ class SacStepTest : public test::SacWindow {
   void partitioner_controls_are_hidden();
   void click_adds_a_tag_and_previews_it();
   void keys_tag_offload_and_untag();
+  void edit_menu_removes_tags();
   void previews_the_result();
   void a_refused_tick_changes_nothing();
   void a_recomputed_group_frees_its_memory();
@@ -181,6 +182,23 @@ void SacStepTest::keys_tag_offload_and_untag() {
   offload->trigger();
   QVERIFY(settle());
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_cpu_offload);
+}
+
+void SacStepTest::edit_menu_removes_tags() {
+  QVERIFY(open_step());
+  const int row = row_to_recompute();
+  QVERIFY(row >= 0);
+  const NodeId node = model().nodes(row).front();
+  document().selection().select(node);
+  const auto policy = [&] { return document().graph().node(node).policy; };
+  test::run_action(*window_, "Recompute Selected Nodes");
+  QTRY_COMPARE_WITH_TIMEOUT(policy(), MemoryPolicy::must_recompute, kPatienceMs);
+  for (const QAction* action : window_->findChildren<QAction*>())
+    if (action->isVisible())
+      QVERIFY2(!action->text().contains("Partitioner:"), qPrintable(action->text()));
+  test::run_action(*window_, "Remove Tags from Selected Nodes");
+  QTRY_COMPARE_WITH_TIMEOUT(policy(), MemoryPolicy::none, kPatienceMs);
+  QVERIFY(settle());
 }
 
 void SacStepTest::previews_the_result() {
