@@ -320,7 +320,8 @@ def test_overlap(path: Path, estimator: str) -> None:
         {"device": str, "step_ms": float, "compute_ms": float, "communication_ms": float,
          "exposed_ms": float, "hidden_count": int, "collective_count": int, "by_group": dict,
          "collectives": list, "flops": int, "tflops": (float, type(None)),
-         "mfu": (float, type(None)), "tokens_per_second": (float, type(None))},
+         "mfu": (float, type(None)), "tokens_per_second": (float, type(None)), "unknown": dict,
+         "without_time": list},
     )  # fmt: skip
     assert "H200" in overlap["device"]
     info = answer("info", path)
@@ -363,6 +364,23 @@ def test_throughput_follows_from_the_step() -> None:
     assert overlap["tokens_per_second"] == pytest.approx(tokens / (overlap["step_ms"] / 1e3) / document_info["tp"])
     assert overlap["mfu"] == pytest.approx(overlap["tflops"] / 989.4)
     assert overlap["hardware_tflops"] == pytest.approx(overlap["flops"] / overlap["step_ms"] / 1e9)
+
+
+def test_overlap_says_what_it_cannot_estimate(tmp_path: Path) -> None:
+    known = run("overlap", LARGE, "--json").json
+    assert known["unknown"] == {} and known["without_time"] == []
+    document = capture()
+    at(document, "ar").update(target="_c10d_functional.broadcast.default", args=[n("mm"), 0, "0"])
+    path = write(tmp_path / "small.json", document)
+    for estimator, names in (("roofline", []), ("torch-2.15", ["ar"])):
+        arguments = ["overlap", path, "--estimator", estimator]
+        overlap = run(*arguments, "--json").json
+        assert overlap["without_time"] == names
+        assert set(overlap["unknown"]) == {"tokens_per_second", "mfu"}
+        assert "seq_len" in overlap["unknown"]["tokens_per_second"]
+        text = run(*arguments).out
+        assert ("1 collective (the estimator has no formula" in text) == bool(names)
+        assert "unknown: The capture's info lacks seq_len" in text
 
 
 def test_devices() -> None:

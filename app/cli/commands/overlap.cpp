@@ -11,10 +11,12 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/overlap_text.h"
 #include "app/cli/commands/table.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/cost/collective_model.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/throughput.h"
+#include "core/cost/unknown_rates.h"
 #include "core/schedule/simulation.h"
 
 namespace jointer::cli {
@@ -45,6 +47,17 @@ std::vector<GroupTimes> times_by_stream(const Simulation& simulation) {
   return times;
 }
 
+// The collectives that the estimate omits, because the estimator has no formula for them or their
+// ranks are unknown. A collective of a single rank takes no time and is not among them.
+std::vector<NodeId> without_time(const Graph& graph, const Simulation& simulation) {
+  std::vector<NodeId> nodes;
+  for (const CollectiveTiming& c : simulation.collectives())
+    if (!c.is_transfer && c.end_ns == c.start_ns &&
+        !(c.group && graph.group(c.group).ranks.size() == 1))
+      nodes.push_back(c.start);
+  return nodes;
+}
+
 struct OverlapAnswer {
   const Graph& graph;
   const Estimator& estimator;
@@ -53,6 +66,7 @@ struct OverlapAnswer {
   std::int64_t flops = 0;
   ModelFacts facts;
   Throughput throughput;
+  std::vector<NodeId> without_time;
 };
 
 Json to_json(const OverlapAnswer& a) {
@@ -94,6 +108,13 @@ Json to_json(const OverlapAnswer& a) {
   json["hardware_tflops"] = a.throughput.hardware_tflops;
   json["mfu"] = optional(a.throughput.mfu);
   json["tokens_per_second"] = optional(a.throughput.tokens_per_second);
+  Json& unknown = json["unknown"] = Json::object();
+  if (auto why = unknown_tokens(a.graph, a.facts, a.throughput).sentence; !why.empty())
+    unknown["tokens_per_second"] = std::move(why);
+  if (auto why = unknown_mfu(a.graph, a.facts, a.throughput).sentence; !why.empty())
+    unknown["mfu"] = std::move(why);
+  Json& without_time = json["without_time"] = Json::array();
+  for (const NodeId id : a.without_time) without_time.push_back(a.graph.name(id));
   json["derived"] = a.facts.derived;
   return json;
 }
@@ -109,13 +130,23 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
   facts.add({"communication", format_ns(s.communication_ns())});
   facts.add({"exposed", fmt::format("{} ({} of {} collectives hidden)", format_ns(s.exposed_ns()),
                                     s.hidden_count(), s.collective_count())});
+  if (!a.without_time.empty())
+    facts.add({"not estimated",
+               fmt::format("{} (the estimator has no formula, or the ranks are unknown); counted "
+                           "as hidden",
+                           counted(a.without_time.size(), "collective"))});
   facts.add({"launch-bound",
              fmt::format("{} (compute waits for the CPU)", format_ns(s.host_bound_ns()))});
-  if (a.throughput.tokens_per_second)
-    facts.add({"tokens/s", format_significant(*a.throughput.tokens_per_second)});
+  const std::string no_tokens = unknown_tokens(a.graph, a.facts, a.throughput).sentence;
+  const std::string no_mfu = unknown_mfu(a.graph, a.facts, a.throughput).sentence;
+  facts.add({"tokens/s", a.throughput.tokens_per_second
+                             ? format_significant(*a.throughput.tokens_per_second)
+                             : "unknown: " + no_tokens});
   if (a.throughput.tflops)
     facts.add({"model FLOPs", fmt::format("{}, {} MFU", format_rate(*a.throughput.tflops * 1e12),
                                           format_percent(*a.throughput.mfu))});
+  else if (no_mfu != no_tokens)
+    facts.add({"model FLOPs", "unknown: " + no_mfu});
   facts.add({"all FLOPs", format_rate(a.throughput.hardware_tflops * 1e12)});
   fmt::print("{}", facts.text());
 
@@ -167,7 +198,9 @@ Result<int> run(const OverlapCommand& options) {
       .simulation = Simulation(graph, costs, {.one_communication_stream = options.one_stream}),
       .flops = graph_flops(graph).total,
       .facts = find_model_facts(graph),
-      .throughput = {}};
+      .throughput = {},
+      .without_time = {}};
+  answer.without_time = without_time(graph, answer.simulation);
   answer.throughput =
       throughput(answer.facts, answer.flops, answer.simulation.step_ns(), estimator->device());
   if (options.text)
