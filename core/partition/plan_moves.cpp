@@ -123,7 +123,7 @@ std::string_view noun_of(MoveUnit unit, std::size_t count) {
     case MoveUnit::tensor:
       return is_one ? "tensor" : "tensors";
     case MoveUnit::all_layers:
-      return is_one ? "tensor of all layers" : "tensors of all layers";
+      return is_one ? "tensor in all layers" : "tensors in all layers";
     case MoveUnit::op:
       return is_one ? "operator" : "operators";
     case MoveUnit::layer:

@@ -160,7 +160,13 @@ void SacTargetTest::says_why_a_target_cannot_be_met() {
   QVERIFY(open(kSample));
   open_targets();
   type(child<ByteBox>(targets(), "bytes"), "1 GiB");
+  const auto& unit = child<QComboBox>(targets(), "unit");
+  QCOMPARE(unit.currentText(), "tensors");  // any number
+  type(child<QSpinBox>(targets(), "at_most"), "1");
+  QCOMPARE(unit.currentText(), "tensor");
+  QCOMPARE(unit.itemText(1), "tensor in all layers");
   type(child<QSpinBox>(targets(), "at_most"), "2");
+  QCOMPARE(unit.currentText(), "tensors");
   QTest::keyClick(&child<QSpinBox>(targets(), "at_most"), Qt::Key_Return);
   QVERIFY(wait());
   const TargetSearch::Found& found = *targets().search().found();

@@ -119,10 +119,6 @@ class Describer {
              "offloaded tensors."));
   }
 
-  static QString nodes_text(std::size_t count) {
-    return count == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(count));
-  }
-
   static QString signed_bytes(std::int64_t bytes) {
     return (bytes < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
            bytes_text(bytes < 0 ? -bytes : bytes);

@@ -85,7 +85,7 @@ int HitModel::row_of(NodeId node) const {
 }
 
 QString HitModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(things));
+  return nodes_text(things);
 }
 
 HitList::HitList(QWidget* parent) : HitList(new HitModel, parent) {}

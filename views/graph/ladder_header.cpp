@@ -11,7 +11,7 @@ namespace {
 
 QStringList texts_of_side(const LadderSums& sums, const QString& name) {
   const QString time = time_text(sums.ns);
-  const QString nodes = sums.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(sums.nodes));
+  const QString nodes = nodes_text(sums.nodes);
   return {tr("%1   %2, %3").arg(name, nodes, time), tr("%1   %2").arg(name, time), name};
 }
 

@@ -24,8 +24,7 @@ QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
     all.front() += tr(", own nodes");
   if (!r.type.empty() && r.type != "itself") all << QString::fromStdString(r.type);
   all << tr("%1: %2, %3 estimated")
-             .arg(side == LadderSide::forward ? tr("forward") : tr("backward"),
-                  s.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(s.nodes)),
+             .arg(side == LadderSide::forward ? tr("forward") : tr("backward"), nodes_text(s.nodes),
                   time_text(s.ns));
   if (s.recomputed > 0) all << tr("%1 of them recomputed").arg(count_text(s.recomputed));
   if (s.flops > 0) all << flops_text(s.flops);

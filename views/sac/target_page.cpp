@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "views/session/edit/editing.h"
+#include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/widgets/flow_layout.h"
@@ -41,6 +42,7 @@ TargetPage::TargetPage(Document& document, QWidget* parent)
       bytes_->set_bytes(
           std::max<std::int64_t>(0, state->figures.figures.peak_bytes - bytes_->bytes()));
   });
+  connect(at_most_, &QSpinBox::valueChanged, this, &TargetPage::name_units);
   // At least one kind of change must stay allowed.
   connect(recompute_, &QCheckBox::toggled, this, [this](bool on) {
     if (!on) offload_->setChecked(true);
@@ -79,10 +81,10 @@ void TargetPage::make_controls(QWidget* controls) {
   at_most_->setAccessibleName(tr("Maximum number of changes"));
   at_most_->installEventFilter(this);
   unit_ = add(new QComboBox(controls), "unit");
-  unit_->addItem(tr("tensors"), static_cast<int>(MoveUnit::tensor));
-  unit_->addItem(tr("tensors in all layers"), static_cast<int>(MoveUnit::all_layers));
-  unit_->addItem(tr("operators"), static_cast<int>(MoveUnit::op));
-  unit_->addItem(tr("layers"), static_cast<int>(MoveUnit::layer));
+  for (const MoveUnit unit :
+       {MoveUnit::tensor, MoveUnit::all_layers, MoveUnit::op, MoveUnit::layer})
+    unit_->addItem({}, static_cast<int>(unit));
+  name_units();
   unit_->setAccessibleName(tr("Unit of a change"));
   unit_->setToolTip(
       tr("The values that change together and count as one: a tensor, the same tensor in all "
@@ -107,6 +109,13 @@ bool TargetPage::eventFilter(QObject* watched, QEvent* event) {
     }
   }
   return QWidget::eventFilter(watched, event);
+}
+
+void TargetPage::name_units() {
+  const auto count = static_cast<std::size_t>(at_most_->value());
+  for (int i = 0; i < unit_->count(); ++i)
+    unit_->setItemText(
+        i, to_qstring(noun_of(static_cast<MoveUnit>(unit_->itemData(i).toInt()), count)));
 }
 
 TargetPage::Goal TargetPage::goal() const {

@@ -37,6 +37,8 @@ class TargetPage : public QWidget {
   enum class Goal : std::uint8_t { free, fit };
 
   void make_controls(QWidget* controls);
+  // Names the units in the singular or plural, according to the number of changes.
+  void name_units();
   [[nodiscard]] Goal goal() const;
   void refresh();
   void take_found();

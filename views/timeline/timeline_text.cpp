@@ -148,18 +148,16 @@ QStringList range_lines(const TimelineContent& content, TimeRange range) {
         blocks.push_back(block);
     }
   }
-  QStringList lines{
-      tr("%1, %2").arg(
-          totals.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(totals.nodes)),
-          time_text(figures.range().length())),
-      measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, totals.compute_ns))
-                           : tr("compute %1").arg(time_text(totals.compute_ns)),
-      tr("communication %1, exposed %2")
-          .arg(time_text(totals.communication_ns), time_text(totals.exposed_ns)),
-      flops_text(totals.flops),
-      tr("maximum memory %1").arg(bytes_text(totals.peak_bytes)),
-      tr("allocated %1, freed %2")
-          .arg(bytes_text(totals.allocated_bytes), bytes_text(totals.freed_bytes))};
+  QStringList lines{tr("%1, %2").arg(nodes_text(totals.nodes), time_text(figures.range().length())),
+                    measured_compute > 0
+                        ? tr("compute: %1").arg(times_text(measured_compute, totals.compute_ns))
+                        : tr("compute %1").arg(time_text(totals.compute_ns)),
+                    tr("communication %1, exposed %2")
+                        .arg(time_text(totals.communication_ns), time_text(totals.exposed_ns)),
+                    flops_text(totals.flops),
+                    tr("maximum memory %1").arg(bytes_text(totals.peak_bytes)),
+                    tr("allocated %1, freed %2")
+                        .arg(bytes_text(totals.allocated_bytes), bytes_text(totals.freed_bytes))};
   for (const MeasuredBlock* block : blocks)
     lines << tr("in %1: %2")
                  .arg(block_text(*block), times_text(block->own_ns, estimated_ns(s, *block)));

@@ -59,10 +59,8 @@ std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block) 
 }
 
 QString block_text(const MeasuredBlock& block) {
-  const QString name = QString::fromStdString(block.name);
-  return block.nodes.size() == 1
-             ? tr("compiled %1, 1 node").arg(name)
-             : tr("compiled %1, %2 nodes").arg(name, count_text(block.nodes.size()));
+  return tr("compiled %1, %2")
+      .arg(QString::fromStdString(block.name), nodes_text(block.nodes.size()));
 }
 
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,

@@ -29,6 +29,10 @@ QString count_text(std::integral auto count) {
   return QString::fromStdString(format_count(static_cast<std::int64_t>(count)));
 }
 
+inline QString nodes_text(std::size_t count) {
+  return count == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(count));
+}
+
 inline QString exact_bytes_text(std::int64_t bytes) {
   return bytes == 1 ? tr("1 byte") : tr("%1 bytes").arg(count_text(bytes));
 }
