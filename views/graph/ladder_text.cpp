@@ -13,11 +13,15 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 5;
 
+QString full_name(const LadderRow& row) {
+  return row.path.empty() ? row_name(row) : QString::fromStdString(row.path);
+}
+
 QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
   const LadderRow& r = model.ladder().row(row);
   const LadderSums& s = r.side(side);
   QStringList all;
-  all << (r.path.empty() ? row_name(r) : QString::fromStdString(r.path));
+  all << full_name(r);
   if (r.members > 1)
     all.front() = tr("%1, %2 identical").arg(row_name(r)).arg(r.members);
   else if (r.kind == LadderRow::Kind::nodes && r.type == "itself")
@@ -53,8 +57,7 @@ QStringList link_lines(const LadderModel& model, const LadderLink& link) {
   QStringList all;
   all << rung_text(link.saved, link.recomputed_bytes);
   const auto place = [&](LadderPlace p) {
-    const LadderRow& row = model.ladder().row(model.layout().item(p.item).row);
-    return row.path.empty() ? row_name(row) : QString::fromStdString(row.path);
+    return full_name(model.ladder().row(model.layout().item(p.item).row));
   };
   all << (link.to.item < 0
               ? (model.ladder().has(LadderSide::backward)
@@ -92,7 +95,7 @@ QStringList hit_lines(const LadderModel& model, const LadderHit& under) {
   const int row = model.layout().item(under.place.item).row;
   if (under.folded > 1)
     return {tr("%1 rows here").arg(count_text(under.folded)),
-            tr("starting with %1").arg(QString::fromStdString(model.ladder().row(row).path)),
+            tr("starting with %1").arg(full_name(model.ladder().row(row))),
             tr("zoom in to see them separately")};
   if (under.place.node < 0) return row_lines(model, row, *under.side);
   const NodeId node =
