@@ -187,8 +187,8 @@ std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) 
 
 QString collective_letters(CollectiveKind kind) {
   switch (kind) {
-    case CollectiveKind::none:
-      return {};
+    case CollectiveKind::none:  // a copy to or from the host
+      return QStringLiteral("copy");
     case CollectiveKind::all_gather:
       return QStringLiteral("AG");
     case CollectiveKind::reduce_scatter:

@@ -58,6 +58,6 @@ class LadderColors {
   std::vector<std::int64_t> by_node_;  // exposed time of starts and waits, or bytes allocated
 };
 
-QString collective_letters(CollectiveKind kind);  // "AG"
+QString collective_letters(CollectiveKind kind);  // "AG"; "copy" for none
 
 }  // namespace jointer::views

@@ -24,6 +24,8 @@ TEST(LadderChips, NameTheKindAndTheCount) {
   EXPECT_EQ(chip_text(mark), "AG");
   mark.count = 12;
   EXPECT_EQ(chip_text(mark), "AG 12");
+  mark.kind = CollectiveKind::none;  // copies to and from the host
+  EXPECT_EQ(chip_text(mark), "copy 12");
   EXPECT_EQ(chip_count(3), "+3");
 }
 
