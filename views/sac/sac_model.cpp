@@ -16,6 +16,12 @@ namespace {
 constexpr int kMaxWhy = 420, kMaxName = 360;
 constexpr std::size_t kMaxReasons = 3;
 
+// True if choosing `keep` for the tensor's group changes the tensor.
+bool is_meant(const SacTensor& tensor, std::optional<Keep> keep) {
+  return keep == Keep::recompute ? tensor.keep != Keep::recompute
+                                 : keep != Keep::offload || tensor.keep == Keep::save;
+}
+
 }  // namespace
 
 std::optional<Keep> SacModel::Keeps::one() const {
@@ -238,10 +244,6 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
                                          std::optional<Keep> keep) const {
   std::vector<char> is_taken(state_ ? state_->tensors.size() : 0, 0);
   std::vector<NodeId> nodes;
-  const auto is_meant = [&](const SacTensor& tensor) {
-    return keep == Keep::recompute ? tensor.keep != Keep::recompute
-                                   : keep != Keep::offload || tensor.keep == Keep::save;
-  };
   // `of_group`: the row is in a group that the user selected. `activations`: that group has
   // activations.
   const std::function<void(int, bool, bool)> take = [&](int index, bool of_group,
@@ -251,13 +253,36 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
       return;
     }
     const SacTensor& leaf = tensor(row(index).first);
-    if (of_group && (!is_meant(leaf) || (activations && is_gathered_[leaf.node.index()]))) return;
+    if (of_group && (!is_meant(leaf, keep) || (activations && is_gathered_[leaf.node.index()])))
+      return;
     if (std::exchange(is_taken[as_index(row(index).tensor)], 1) != 0) return;
     if (state_->snapshot->graph.node(leaf.node).kind == NodeKind::call) nodes.push_back(leaf.node);
   };
   for (const int index : rows) take(index, false, has_activations(index));
   std::sort(nodes.begin(), nodes.end());
   return nodes;
+}
+
+QString SacModel::why_unchanged(std::span<const int> rows, std::optional<Keep> keep) const {
+  // A group that stands for its activations leaves out its gathered weights.
+  const bool leaves_out_weights = std::ranges::any_of(rows, [&](int index) {
+    if (row(index).tensor >= 0 || !has_activations(index)) return false;
+    for (std::size_t i = row(index).first; i < row(index).last; ++i)
+      if (is_gathered_[tensor(i).node.index()] && is_meant(tensor(i), keep)) return true;
+    return false;
+  });
+  const QString those = leaves_out_weights ? tr("activations") : tr("tensors");
+  QString why =
+      changeable(rows, Keep::save).empty()
+          ? tr("The selection contains no activation that the backward may need from the forward.")
+      : keep == Keep::offload
+          ? tr("The plan saves none of the selected %1 on the device, so there is nothing to "
+               "offload.")
+                .arg(those)
+          : tr("The plan saves none of the selected %1, so there is nothing to recompute.")
+                .arg(those);
+  if (leaves_out_weights) why += tr(" To change gathered parameters, select their own rows.");
+  return why;
 }
 
 // --- Cells ---

@@ -62,6 +62,8 @@ class SacModel : public TableModel {
   // tensor is listed once.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows,
                                                std::optional<Keep> keep) const;
+  // Why choosing `keep` for these rows changes nothing, in one or two sentences.
+  [[nodiscard]] QString why_unchanged(std::span<const int> rows, std::optional<Keep> keep) const;
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;

@@ -178,10 +178,10 @@ std::vector<NodeId> SacTable::targets(std::optional<Keep> keep) const {
   return nodes;
 }
 
-std::vector<NodeId> SacTable::nodes_with(int row, std::optional<Keep> keep) const {
+std::vector<int> SacTable::rows_with(int row) const {
   std::vector<int> rows = const_cast<SacTable*>(this)->view().selected_rows();
   if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows = {row};
-  return model_->changeable(rows, keep);
+  return rows;
 }
 
 Keep SacTable::toggled() const {
@@ -200,30 +200,21 @@ void SacTable::show_node(NodeId node) {
 }
 
 void SacTable::set_keep(std::optional<Keep> keep) {
-  tick(targets(keep), keep);
+  tick(targets(keep), rows_are_chosen() ? view().selected_rows() : std::vector<int>(), keep);
 }
 
 void SacTable::toggle() {
   set_keep(toggled());
 }
 
-QString SacTable::why_nothing(std::optional<Keep> keep) const {
-  if (!targets(Keep::save).empty() && keep == Keep::recompute)
-    return tr("The plan saves none of the selected tensors, so there is nothing to recompute.");
-  if (!targets(Keep::save).empty() && keep == Keep::offload)
-    return tr(
-        "The plan saves none of the selected tensors on the device, so there is nothing to "
-        "offload.");
-  return tr("The selection contains no activation that the backward may need from the forward.");
-}
-
 void SacTable::checkpoint_layers() {
   session_.checkpoint_layers(targets(Keep::save));
 }
 
-void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
+void SacTable::tick(const std::vector<NodeId>& nodes, std::span<const int> rows,
+                    std::optional<Keep> keep) {
   if (!session_.state() || !session_.state()->can_change()) return;
-  if (nodes.empty()) return emit message(why_nothing(keep));
+  if (nodes.empty()) return emit message(model_->why_unchanged(rows, keep));
   preview_soon_.stop();  // the change itself is about to be applied
   session_.set_keep(nodes, keep);
 }
@@ -300,7 +291,8 @@ bool SacTable::press(QPoint at) {
   if (!keep) return false;
   view().setFocus(Qt::MouseFocusReason);
   preview_soon_.stop();
-  tick(nodes_with(TableModel::row_at(index), keep), keep);
+  const std::vector<int> rows = rows_with(TableModel::row_at(index));
+  tick(model_->changeable(rows, keep), rows, keep);
   return true;
 }
 
@@ -313,7 +305,7 @@ void SacTable::hover(QPoint at) {
   if (!keep) return leave();
   delegate_->set_hover(index, *keep);
   view().viewport()->update();
-  std::vector<NodeId> nodes = nodes_with(TableModel::row_at(index), keep);
+  std::vector<NodeId> nodes = model_->changeable(rows_with(TableModel::row_at(index)), keep);
   if (nodes.empty()) {
     preview_soon_.stop();
     preview_nodes_.clear();

@@ -51,14 +51,13 @@ class SacTable : public TablePane {
   SacTable(Document& document, SacModel* model, QWidget* parent);
   // The tensors that keys and palette commands for `keep` act on.
   [[nodiscard]] std::vector<NodeId> targets(std::optional<Keep> keep) const;
-  // The tensors that a row's switch acts on: those of all selected rows if the row is selected,
-  // otherwise its own.
-  [[nodiscard]] std::vector<NodeId> nodes_with(int row, std::optional<Keep> keep) const;
+  // The rows that a row's switch acts on: all selected rows if the row is selected, otherwise only
+  // the row itself.
+  [[nodiscard]] std::vector<int> rows_with(int row) const;
   // The policy that Space chooses for the selection.
   [[nodiscard]] Keep toggled() const;
-  // Why a choice for the selection changes nothing, in one sentence.
-  [[nodiscard]] QString why_nothing(std::optional<Keep> keep) const;
-  void tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
+  // `nodes`: the tensors to change; `rows`: the rows that stand for them.
+  void tick(const std::vector<NodeId>& nodes, std::span<const int> rows, std::optional<Keep> keep);
   bool press(QPoint at);
   void key_press(int key);
   void hover(QPoint at);

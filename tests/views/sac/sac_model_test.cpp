@@ -204,6 +204,39 @@ TEST_F(SacModelTest, OnlyVisibleTensorsAreChanged) {
   EXPECT_EQ(model_.changeable(std::vector{group, row("act0")}, Keep::save).size(), 5U);
 }
 
+constexpr const char* kGatheredWeight = R"(
+  group fsdp: 0 1
+  w: f32[32,64] = parameter
+  x: f32[64,64] = input
+  g: f32[64,64] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')  {layers.0}
+  v: f32[64,64] = _c10d_functional.wait_tensor(g)                        {layers.0}
+  m: f32[64,64] = aten.mm(x, v)                                          {layers.0}
+  s: f32[64,64] = aten.sigmoid(m)                                        {layers.0}
+  o: f32[64,64] = aten.mul.Tensor(s, 2)                                  {layers.0}
+  dy: f32[64,64] = tangent
+  ds: f32[64,64] = aten.mul.Tensor(dy, s)                                {layers.0 backward}
+  vt: f32[64,64] = aten.t(v)                                             {layers.0 backward}
+  dx: f32[64,64] = aten.mm(ds, vt)                                       {layers.0 backward}
+  return [o, dx]
+)";
+
+// A group stands for its activations; its gathered weights change only by themselves.
+TEST_F(SacModelTest, SaysThatAGroupLeavesOutGatheredWeights) {
+  snapshot_ = test::snapshot_of(kGatheredWeight);
+  model_.set_grouping(SacGrouping::module);
+  show({{{node("m"), node("s")}, Keep::recompute}, {{node("v")}, Keep::save}});
+  const int group = model_.parent_row(row("v"));
+  ASSERT_GE(group, 0);
+  ASSERT_EQ(model_.parent_row(row("s")), group);
+  EXPECT_THAT(model_.changeable(std::vector{group}, Keep::recompute), IsEmpty());
+  EXPECT_EQ(model_.why_unchanged(std::vector{group}, Keep::recompute),
+            "The plan saves none of the selected activations, so there is nothing to recompute. "
+            "To change gathered parameters, select their own rows.");
+  EXPECT_THAT(model_.changeable(std::vector{row("v")}, Keep::recompute), ElementsAre(node("v")));
+  EXPECT_EQ(model_.why_unchanged(std::vector{row("s")}, Keep::recompute),
+            "The plan saves none of the selected tensors, so there is nothing to recompute.");
+}
+
 TEST_F(SacModelTest, SortsByBytesPerMicrosecond) {
   model_.set_grouping(SacGrouping::tensor);
   for (const SacTensor& tensor : model_.state()->tensors) {
