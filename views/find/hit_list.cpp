@@ -17,7 +17,7 @@ HitModel::HitModel(QObject* parent) : TableModel(parent) {
       {.title = tr("node")},
       {.title = tr("operator")},
       {.title = tr("module")},
-      {.title = tr("step"),
+      {.title = tr("call"),
        .unit = Unit::step,
        .meaning = tr("Number of the call in program order.")},
       {.title = tr("time"),
@@ -40,10 +40,10 @@ void HitModel::set_nodes(SnapshotPtr snapshot, std::vector<NodeId> nodes) {
 
 std::optional<std::int64_t> HitModel::number(int row, int column) const {
   const NodeId node = nodes_[static_cast<std::size_t>(row)];
-  const auto step = snapshot_->analysis.memory.step_of(node);
+  const auto call = snapshot_->analysis.memory.step_of(node);
   switch (column) {
-    case step_column:
-      return step ? std::optional(static_cast<std::int64_t>(*step)) : std::nullopt;
+    case call_column:
+      return call ? std::optional(static_cast<std::int64_t>(*call)) : std::nullopt;
     case time_column:
       return snapshot_->analysis.costs[node.index()].ns;
     case bytes_column:

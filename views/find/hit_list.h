@@ -13,7 +13,7 @@ class HitModel : public TableModel {
     name_column,
     operator_column,
     module_column,
-    step_column,
+    call_column,
     time_column,
     bytes_column
   };

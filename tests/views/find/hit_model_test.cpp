@@ -21,7 +21,9 @@ TEST(HitModel, ShowsTheNodesInTheirOrder) {
   EXPECT_EQ(model.text(1, HitModel::name_column), "mm");
   EXPECT_EQ(model.text(1, HitModel::operator_column), "aten.mm.default");
   EXPECT_EQ(model.text(0, HitModel::operator_column), "") << "a placeholder calls nothing";
-  EXPECT_FALSE(model.number(0, HitModel::step_column)) << "and has no step";
+  EXPECT_FALSE(model.number(0, HitModel::call_column)) << "and has no number";
+  EXPECT_EQ(model.headerData(HitModel::call_column, Qt::Horizontal, Qt::DisplayRole).toString(),
+            "call");
   EXPECT_EQ(model.number(1, HitModel::time_column), snapshot->analysis.costs[nodes[1].index()].ns);
   EXPECT_EQ(model.row_of(nodes[2]), 2);
   EXPECT_EQ(model.row_of(graph.find("relu")), -1);

@@ -17,19 +17,20 @@ struct FieldName {
   std::string_view name;
   SearchField field;
 };
-constexpr std::array<FieldName, 24> kFields{
-    {{"op", SearchField::op},         {"target", SearchField::op},
-     {"mod", SearchField::module},    {"module", SearchField::module},
-     {"name", SearchField::name},     {"stack", SearchField::stack},
-     {"tag", SearchField::tag},       {"group", SearchField::group},
-     {"role", SearchField::role},     {"phase", SearchField::phase},
-     {"dtype", SearchField::dtype},   {"shape", SearchField::shape},
-     {"bytes", SearchField::bytes},   {"size", SearchField::bytes},
-     {"ms", SearchField::time},       {"time", SearchField::time},
-     {"flops", SearchField::flops},   {"exposed", SearchField::exposed},
-     {"users", SearchField::users},   {"inputs", SearchField::inputs},
-     {"step", SearchField::step},     {"is", SearchField::phase},
-     {"policy", SearchField::policy}, {"by", SearchField::decider}}};
+constexpr std::array<FieldName, 25> kFields{
+    {{"op", SearchField::op},       {"target", SearchField::op},
+     {"mod", SearchField::module},  {"module", SearchField::module},
+     {"name", SearchField::name},   {"stack", SearchField::stack},
+     {"tag", SearchField::tag},     {"group", SearchField::group},
+     {"role", SearchField::role},   {"phase", SearchField::phase},
+     {"dtype", SearchField::dtype}, {"shape", SearchField::shape},
+     {"bytes", SearchField::bytes}, {"size", SearchField::bytes},
+     {"ms", SearchField::time},     {"time", SearchField::time},
+     {"flops", SearchField::flops}, {"exposed", SearchField::exposed},
+     {"users", SearchField::users}, {"inputs", SearchField::inputs},
+     {"call", SearchField::step},   {"step", SearchField::step},
+     {"is", SearchField::phase},    {"policy", SearchField::policy},
+     {"by", SearchField::decider}}};
 
 bool is_number(SearchField field) {
   return field >= SearchField::bytes;

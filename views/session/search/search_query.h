@@ -16,7 +16,7 @@
 //   shape:8192            a dimension of an output; shape:8192,7168 matches adjacent dimensions
 //   policy:save  by:user   from a plan: a tensor's policy, and who decided it
 //   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3
-//   step<100              index in program order
+//   call<100              number of the call in program order; also step<100
 //   -op:view              negation
 //   op:mm,bmm             either of these
 //

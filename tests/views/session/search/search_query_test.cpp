@@ -56,6 +56,7 @@ TEST(SearchQuery, ReadsNumbersWithUnits) {
            {"exposed>0", Relation::more, 0},
            {"flops>1G", Relation::more, 1e9},
            {"users=3", Relation::equal, 3},
+           {"call:12", Relation::equal, 12},
            {"step:12", Relation::equal, 12},
        }) {
     EXPECT_EQ(term(text).relation, relation) << text;
