@@ -46,12 +46,12 @@ class Describer {
     return content_.sections.back();
   }
   static void add(InspectorSection& s, const QString& label, const QString& value,
-                  Provenance provenance = Provenance::captured, const QString& note = {}) {
+                  Provenance provenance = Provenance::requested, const QString& note = {}) {
     s.rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
   }
   // A row with the name of a node, which is a link if the graph has the node.
   [[nodiscard]] InspectorRow named(const QString& label, const std::string& name) const {
-    InspectorRow row{.label = label, .is_code = true};
+    InspectorRow row{.label = label, .provenance = Provenance::measured, .is_code = true};
     if (const NodeId node = graph_.find(name))
       row.links = {node};
     else
@@ -332,6 +332,7 @@ class Describer {
     if (!r.assumptions.empty())
       s.rows.push_back({.label = tr("assumed"),
                         .value = QString::fromStdString(r.assumptions),
+                        .provenance = Provenance::requested,
                         .is_code = true});
   }
 

@@ -14,6 +14,7 @@ enum class Provenance : std::uint8_t {
   derived,    // derived by a rule, since the capture does not record it
   estimated,  // from a model of the device
   measured,   // from a run
+  requested,  // a setting of a run: an option or its default
   assumed,    // depends on an assumed symbol value
 };
 QString provenance_text(Provenance provenance);

@@ -101,6 +101,8 @@ QString provenance_text(Provenance provenance) {
       return tr("estimated");
     case Provenance::measured:
       return tr("measured");
+    case Provenance::requested:
+      return tr("set for this run");
     case Provenance::assumed:
       return tr("assumed: depends on symbols without a known value");
   }

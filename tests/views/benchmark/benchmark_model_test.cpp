@@ -134,6 +134,13 @@ TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
   EXPECT_TRUE(text.contains("note\tattention ran as its CPU form"));
   EXPECT_TRUE(text.contains("rank 1\t"));
   EXPECT_NE(find_row(content, "largest error"), nullptr);
+  // Settings are not from the capture.
+  for (const InspectorSection& section : content.sections)
+    for (const InspectorRow& row : section.rows)
+      EXPECT_EQ(row.provenance == Provenance::requested, section.title == "Settings")
+          << row.label.toStdString();
+  for (const char* label : {"iterations", "run on", "attention", "seed", "profiled"})
+    EXPECT_NE(find_row(content, label), nullptr) << label;
 }
 
 TEST_F(Results, DetailsOfAFailureLinkTheNode) {
@@ -142,6 +149,7 @@ TEST_F(Results, DetailsOfAFailureLinkTheNode) {
   const InspectorRow* at = find_row(content, "at");
   ASSERT_NE(at, nullptr);
   EXPECT_EQ(at->links, std::vector{snapshot->graph.find("mm_1")});
+  EXPECT_EQ(at->provenance, Provenance::measured);
   EXPECT_TRUE(text_of(content).contains("rank\t1\n"));
 }
 
