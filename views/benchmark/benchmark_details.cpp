@@ -4,6 +4,7 @@
 
 #include "core/bench/explanation.h"
 #include "views/session/benchmark/benchmark_text.h"
+#include "views/session/edit/metrics.h"
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -102,7 +103,7 @@ class Describer {
         difference == 0
             ? tr("none (equal to the byte)")
             : QStringLiteral("%1 (%2)").arg(
-                  signed_bytes(difference),
+                  bytes_difference_text(predicted, m->peak_bytes),
                   number_text({.unit = Unit::change}, change_of(m->peak_bytes, predicted))),
         Provenance::measured, tr("%1 bytes.").arg(count_text(difference)));
     if (m->resident_peak_bytes > 0) explain(s, *m);
@@ -119,11 +120,6 @@ class Describer {
              "offloaded tensors."));
   }
 
-  static QString signed_bytes(std::int64_t bytes) {
-    return (bytes < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
-           bytes_text(bytes < 0 ? -bytes : bytes);
-  }
-
   // The prediction, with sizes rounded as on the type of device that ran the benchmark.
   [[nodiscard]] MemoryTimeline memory_of_run() const {
     MemoryOptions options = snapshot_.analysis.memory.options();
@@ -137,18 +133,18 @@ class Describer {
   void explain(InspectorSection& s, const RankMeasured& m) {
     const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
     if (peak.scratch != 0)
-      add(s, tr("in calls"), signed_bytes(peak.scratch), Provenance::measured,
+      add(s, tr("in calls"), bytes_difference_text(0, peak.scratch), Provenance::measured,
           tr("Temporary memory of kernels, such as workspaces and copies. The prediction counts "
              "only the graph's tensors."));
     if (peak.held != 0)
-      add(s, tr("held"), signed_bytes(peak.held), Provenance::measured,
+      add(s, tr("held"), bytes_difference_text(0, peak.held), Provenance::measured,
           peak.blocks.empty()
               ? tr("Difference in memory held between calls: storages with a different size or "
                    "lifetime.")
               : tr("Difference in memory held between calls and allocated in compiled code, whose "
                    "intermediate values differ from the graph's."));
     if (peak.rounding != 0)
-      add(s, tr("allocator"), signed_bytes(peak.rounding), Provenance::measured,
+      add(s, tr("allocator"), bytes_difference_text(0, peak.rounding), Provenance::measured,
           tr("Bytes by which the allocator's blocks exceed the requested sizes, beyond the "
              "rounding in the prediction."));
     for (std::size_t i = 0; i < std::min(peak.blocks.size(), kMaxNamed); ++i) {
@@ -187,7 +183,7 @@ class Describer {
     if (peak.first_different)
       s.rows.push_back(
           {.label = tr("first difference"),
-           .value = tr("%1 after").arg(signed_bytes(peak.first_difference)),
+           .value = tr("%1 after").arg(bytes_difference_text(0, peak.first_difference)),
            .provenance = Provenance::measured,
            .note = tr("First call after which the memory held differs from the prediction."),
            .links = {peak.first_different}});
