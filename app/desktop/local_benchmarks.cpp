@@ -18,6 +18,13 @@ QString message_of(const Error& error) {
   return QString::fromStdString(error.message);
 }
 
+// How the form of the Benchmark pane changes a setting.
+RunHints hints_of_form() {
+  return {.alone = "choose Single rank to run one rank alone, with local copies for collectives",
+          .on_cpu = "choose cpu as the device to run without GPUs",
+          .device = {}};
+}
+
 // "Each of the 8 ranks needs 47.8 GiB, but its share of the free memory is 2.70 GiB."
 QString sentence_of(const MemoryShortage& shortage) {
   QString text = QString::fromStdString(to_text(shortage)) + u'.';
@@ -41,7 +48,8 @@ Result<LocalBenchmarks::Outcome> LocalBenchmarks::run_job(
   EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
   estimator.device.clear();
   const Machine machine = this_machine();
-  JOINTER_TRY(const FittedRequest fitted, fit_to_machine(graph, job.request, machine));
+  JOINTER_TRY(const FittedRequest fitted,
+              fit_to_machine(graph, job.request, machine, hints_of_form()));
   if (!job.any_size)
     if (const auto shortage = memory_shortage(graph, fitted.request, machine)) return *shortage;
   JOINTER_TRY(BenchmarkOutcome outcome,

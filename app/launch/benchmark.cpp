@@ -110,15 +110,13 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
 // A note if times are estimated for a GPU other than the one that ran the benchmark; otherwise
 // empty.
 std::string other_device(const BenchmarkResult& result, const EstimatorRequest& estimator,
-                         const Analysis& analysis) {
+                         const Analysis& analysis, const RunHints& hints) {
   const std::string ran = result.device();
   if (ran.empty() || !estimator.device.empty() || !device_id_in(ran).empty() ||
       device_that_ran(result) == DeviceType::cpu || estimator.name.starts_with("measured"))
     return {};
-  return fmt::format(
-      "{} has no built-in description: times are estimated for {}; --device FILE "
-      "describes another device",
-      ran, analysis.device.name);
+  return fmt::format("{} has no built-in description: times are estimated for {}{}{}", ran,
+                     analysis.device.name, hints.device.empty() ? "" : "; ", hints.device);
 }
 
 }  // namespace
@@ -140,7 +138,7 @@ Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& 
   for (RankResult& rank : result.ranks)
     rank.notes.insert(rank.notes.begin(), fitted.notes.begin(), fitted.notes.end());
   JOINTER_TRY(Analysis analysis, estimate(graph, result, estimator));
-  if (std::string note = other_device(result, estimator, analysis); !note.empty())
+  if (std::string note = other_device(result, estimator, analysis, fitted.hints); !note.empty())
     result.ranks.front().notes.push_back(std::move(note));
   result.predicted = prediction_of(analysis);
   result.predicted.step_ns = step_of_run(graph, analysis, result.request);

@@ -8,8 +8,6 @@
 namespace jointer {
 namespace {
 
-constexpr const char* kAlone = "--solo RANK runs one rank alone, with local copies for collectives";
-
 bool has_collectives(const Graph& graph) {
   return std::ranges::any_of(graph.order(),
                              [&](NodeId id) { return graph.is_collective_start(graph.node(id)); });
@@ -23,22 +21,21 @@ bool knows_its_groups(const Graph& graph) {
   return false;
 }
 
-Result<void> check_rank_count(const Graph& graph, const BenchmarkRequest& request, int world) {
+Result<void> check_rank_count(const Graph& graph, const BenchmarkRequest& request, int world,
+                              const RunHints& hints) {
   if (request.ranks == world || !has_collectives(graph) || !knows_its_groups(graph)) return {};
-  return fail(Error::Kind::usage, "the collectives of {} need {}, not {}; use --ranks {}; {}",
-              graph.title(), counted(static_cast<std::size_t>(world), "rank"), request.ranks, world,
-              kAlone);
+  return fail(Error::Kind::usage, "the collectives of {} need {}, not {}; {}", graph.title(),
+              counted(static_cast<std::size_t>(world), "rank"), request.ranks, hints.alone);
 }
 
-Result<void> check_room(const BenchmarkRequest& request, const Machine& machine) {
+Result<void> check_room(const BenchmarkRequest& request, const Machine& machine,
+                        const RunHints& hints) {
   if (request.ranks > kMaxRanks)
     return fail(Error::Kind::usage, "{} ranks are too many for one machine (at most {}); {}",
-                request.ranks, kMaxRanks, kAlone);
+                request.ranks, kMaxRanks, hints.alone);
   if (request.on == RunOn::cuda && machine.gpus > 0 && request.ranks > machine.gpus)
-    return fail(
-        Error::Kind::usage,
-        "{} ranks need {} GPUs, but this machine has {}; use --on cpu to run without GPUs; {}",
-        request.ranks, request.ranks, machine.gpus, kAlone);
+    return fail(Error::Kind::usage, "{} ranks need {} GPUs, but this machine has {}; {}; {}",
+                request.ranks, request.ranks, machine.gpus, hints.on_cpu, hints.alone);
   return {};
 }
 
@@ -69,28 +66,29 @@ int threads_per_rank(const BenchmarkRequest& request, const Machine& machine) {
 }
 
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
-                                     const Machine& machine) {
+                                     const Machine& machine, RunHints hints) {
   const int world = world_size(graph);
   if (request.solo) {
     if (request.ranks > 1)
       return fail(Error::Kind::usage, "--solo runs one rank alone; leave out --ranks {}",
                   request.ranks);
     if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
-      return fail(Error::Kind::usage, "--solo {}: {} has {}, numbered 0 to {}", *request.solo,
-                  graph.title(), counted(static_cast<std::size_t>(world), "rank"), world - 1);
+      return fail(Error::Kind::usage, "there is no rank {}: {} has {}, numbered 0 to {}",
+                  *request.solo, graph.title(), counted(static_cast<std::size_t>(world), "rank"),
+                  world - 1);
     request.ranks = 0;
-    return FittedRequest{std::move(request), {}};
+    return FittedRequest{std::move(request), {}, std::move(hints)};
   }
   if (request.ranks == 0) request.ranks = world;
-  JOINTER_CHECK(check_rank_count(graph, request, world));
-  JOINTER_CHECK(check_room(request, machine));
-  FittedRequest fitted{std::move(request), {}};
+  JOINTER_CHECK(check_rank_count(graph, request, world, hints));
+  JOINTER_CHECK(check_room(request, machine, hints));
+  FittedRequest fitted{std::move(request), {}, std::move(hints)};
   if (fitted.request.on == RunOn::automatic && machine.gpus > 0 &&
       fitted.request.ranks > machine.gpus) {
     fitted.request.on = RunOn::cpu;
     fitted.notes.push_back(fmt::format(
         "{} ranks need a GPU each, but this machine has {} GPU{}, so they run on the CPU; {}",
-        fitted.request.ranks, machine.gpus, machine.gpus == 1 ? "" : "s", kAlone));
+        fitted.request.ranks, machine.gpus, machine.gpus == 1 ? "" : "s", fitted.hints.alone));
   }
   return fitted;
 }

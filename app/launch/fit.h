@@ -23,14 +23,22 @@ std::vector<int> rank_numbers(const BenchmarkRequest& request);
 // cores.
 int threads_per_rank(const BenchmarkRequest& request, const Machine& machine);
 
+// Say in messages how to change a setting. The defaults name the options of `jointer bench`.
+struct RunHints {
+  std::string alone = "--solo RANK runs one rank alone, with local copies for collectives";
+  std::string on_cpu = "use --on cpu to run without GPUs";
+  std::string device = "--device FILE describes another device";  // empty if impossible
+};
+
 struct FittedRequest {
   BenchmarkRequest request;        // with the number of ranks, unless a rank runs alone
   std::vector<std::string> notes;  // decisions that the user should know about
+  RunHints hints = {};
 };
 
 // Error (usage): the number of ranks does not match the graph's collectives, or this machine cannot
 // run that many ranks; the message says how to run the benchmark.
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
-                                     const Machine& machine);
+                                     const Machine& machine, RunHints hints = {});
 
 }  // namespace jointer

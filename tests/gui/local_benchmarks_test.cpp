@@ -52,6 +52,7 @@ class LocalBenchmarksTest : public QObject {
   void cancels_a_run_that_hangs();
   void closing_the_window_ends_all_ranks();
   void reports_a_missing_runner();
+  void names_its_own_controls();
 
  private:
   void script(const char* json) { qputenv("FAKE_RANKS", json); }
@@ -229,6 +230,18 @@ void LocalBenchmarksTest::reports_a_missing_runner() {
   QVERIFY(!benchmarks().is_running());
   QVERIFY2(benchmarks().message().contains("/nowhere/jointer-runner"),
            qPrintable(benchmarks().message()));
+}
+
+void LocalBenchmarksTest::names_its_own_controls() {
+  BenchmarkSettings settings = benchmarks().settings();
+  settings.request.ranks = 3;
+  benchmarks().set_settings(settings);
+  QSignalSpy failed(service_.get(), &LocalBenchmarks::failed);
+  press_run();
+  QVERIFY(!failed.isEmpty() || failed.wait(kPatienceMs));
+  const QString why = failed.first().at(1).toString();
+  QVERIFY2(why.contains("need 4 ranks, not 3; choose Single rank") && !why.contains("--"),
+           qPrintable(why));
 }
 
 }  // namespace jointer

@@ -8,8 +8,10 @@
 namespace jointer::test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 Graph of_world(int world) {
@@ -81,6 +83,22 @@ TEST(Fit, ThereMustBeEnoughGpus) {
   const auto on_gpu = fit_to_machine(of_one(), {}, one_gpu);
   EXPECT_EQ(on_gpu->request.on, RunOn::automatic);
   EXPECT_THAT(on_gpu->notes, IsEmpty());
+}
+
+TEST(Fit, MessagesHaveTheHintsOfTheCaller) {
+  const RunHints hints{.alone = "press Alone", .on_cpu = "press CPU", .device = {}};
+  const Machine one_gpu{.cores = 8, .gpus = 1};
+  for (const BenchmarkRequest& request :
+       {BenchmarkRequest{.ranks = 3}, BenchmarkRequest{.on = RunOn::cuda},
+        BenchmarkRequest{.solo = 2}}) {
+    const auto fitted = fit_to_machine(of_world(2), request, one_gpu, hints);
+    ASSERT_FALSE(fitted);
+    EXPECT_THAT(fitted.error().message, Not(HasSubstr("--")));
+    EXPECT_EQ(fitted.error().message.ends_with("press Alone"), !request.solo);
+  }
+  const auto on_cpu = fit_to_machine(of_world(2), {}, one_gpu, hints);
+  ASSERT_TRUE(on_cpu);
+  EXPECT_THAT(on_cpu->notes, ElementsAre(HasSubstr("press Alone")));
 }
 
 }  // namespace
