@@ -10,7 +10,7 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : OpenGraph(std::move(source), std::move(snapshot), parent),
       editing_(std::make_unique<Editing>(*this)),
       sac_(std::make_unique<SacSession>(*this, *editing_)),
-      marks_(std::make_unique<Marks>()) {}
+      marks_(std::make_shared<Marks>()) {}
 
 Document::~Document() = default;
 

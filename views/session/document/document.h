@@ -23,11 +23,13 @@ class Document : public OpenGraph {
   [[nodiscard]] Editing& editing() const { return *editing_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }
+  // Uses the marks of another document. Call this before anything listens to this document's marks.
+  void share_marks_of(const Document& other) { marks_ = other.marks_; }
 
  private:
   std::unique_ptr<Editing> editing_;
   std::unique_ptr<SacSession> sac_;
-  std::unique_ptr<Marks> marks_;
+  std::shared_ptr<Marks> marks_;
 };
 
 }  // namespace jointer::views

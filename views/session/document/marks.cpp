@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/edit/half_name.h"
+
 namespace jointer::views {
 namespace {
 
@@ -16,7 +18,9 @@ MarkedMoment mark_at(const Snapshot& shown, std::size_t moment) {
 
 std::optional<std::size_t> moment_of(const Snapshot& shown, const MarkedMoment& mark) {
   if (mark.node.empty()) return 0;
-  const NodeId node = shown.graph.find(mark.node);
+  NodeId node = shown.graph.find(mark.node);
+  // The mark may have been made in the pair of this joint graph.
+  if (!node && !shown.graph.is_pair()) node = shown.graph.find(split_half(mark.node).name);
   return node ? shown.analysis.memory.point_of(node, mark.is_after_release) : std::nullopt;
 }
 

@@ -11,8 +11,8 @@
 namespace jointer::views {
 
 // The moments that the user has marked, in the order in which they were marked. A mark refers to a
-// node by name, so it moves with the node. In states of the graph that lack the node, the mark is
-// kept but not shown.
+// node by name, so it moves with the node, and a joint graph shows the marks of its pair. In states
+// of the graph that lack the node, the mark is kept but not shown.
 class Marks : public QObject {
   Q_OBJECT
  public:

@@ -60,6 +60,7 @@ void Partitioned::take(const SacStatePtr& state, const SnapshotPtr& pair) {
   if (pair_)
     return pair_->add_job([pair](const DocumentState&) { return DocumentState{pair, pair}; });
   pair_ = std::make_unique<Document>(joint_.source(), pair);
+  pair_->share_marks_of(joint_);
   connect(&joint_.selection(), &Selection::nodes_changed, this, [this] { select(joint_, *pair_); });
   connect(&pair_->selection(), &Selection::nodes_changed, this, [this] { select(*pair_, joint_); });
   // A new pair has different nodes.

@@ -13,7 +13,7 @@ namespace jointer::views {
 // A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.
 // Its estimates are those of the plan. The pair is built on a worker thread, only on request, and
 // follows the plan. Nodes selected in one of the two documents are also selected in the other, by
-// name.
+// name, and both have the same marks.
 class Partitioned : public QObject {
   Q_OBJECT
  public:

@@ -52,6 +52,13 @@ TEST_F(MarksTest, DistinguishAllocationsAndReleases) {
   EXPECT_EQ(marks.moments(*snapshot), (std::vector<std::size_t>{0, released}));
 }
 
+TEST_F(MarksTest, OfAPairAreThoseOfItsJointGraph) {
+  marks.set({{.node = "backward:b"}});
+  EXPECT_EQ(marks.moments(*snapshot), std::vector{moment(snapshot, "b")});
+  marks.toggle(*snapshot, moment(snapshot, "b"));
+  EXPECT_TRUE(marks.all().empty());
+}
+
 TEST_F(MarksTest, WaitForTheirNodes) {
   marks.set({{.node = "later"}, {.node = "b"}});
   EXPECT_EQ(marks.moments(*snapshot), std::vector{moment(snapshot, "b")});

@@ -7,6 +7,7 @@
 #include "tests/support/held_pool.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
+#include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
 
@@ -71,6 +72,22 @@ TEST_F(APartitionedGraph, SharesTheSelectionByName) {
   EXPECT_EQ(joint.graph().name(joint.selection().current()), "gw1");
   joint.selection().clear();
   EXPECT_TRUE(pair.selection().nodes().empty());
+}
+
+// Marks are saved with the joint graph.
+TEST_F(APartitionedGraph, SharesTheMarks) {
+  partitioned.set_wanted(true);
+  run_all();
+  Document& pair = *partitioned.document();
+  const auto moment = [&](const Document& of, const char* name) {
+    return *of.analysis().memory.point_of(node(of, name), false);
+  };
+  joint.marks().toggle(joint.snapshot(), moment(joint, "mm2"));
+  EXPECT_EQ(pair.marks().moments(pair.snapshot()), std::vector{moment(pair, "mm2")});
+  pair.marks().toggle(pair.snapshot(), moment(pair, "gw1"));
+  EXPECT_EQ(joint.marks().moments(joint.snapshot()),
+            (std::vector{moment(joint, "mm2"), moment(joint, "gw1")}));
+  EXPECT_EQ(joint.marks().all().back().node, "backward:gw1");
 }
 
 TEST_F(APartitionedGraph, SaysWhyThereIsNone) {
