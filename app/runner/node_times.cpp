@@ -5,7 +5,8 @@
 // If the device traces kernels, their true times are known: a call's own time is the sum over its
 // kernels, and the call runs from the start of its first kernel to the end of its last. Otherwise
 // marks are set before and after each call. On a GPU, marks would measure the launches of small
-// kernels, so they are used there only if tracing is not possible.
+// kernels, so they are used there only if tracing is not possible. If a rank's trace is empty, all
+// ranks start over with marks.
 
 #include "app/runner/node_times.h"
 
@@ -191,8 +192,8 @@ StepOr<StepsTimed> time_steps(const MeasuredProgram& run) {
     if (const StepResult done = run.interpreter.step(follower.get()); !done)
       return tl::unexpected(done.error());
     steps.last = stopwatch->read();
-    if (trace != nullptr && trace->kernels().empty()) {
-      // Start over with marks.
+    // All ranks start over, since all must run the same number of steps.
+    if (run.groups.any(trace != nullptr && trace->kernels().empty())) {
       can_trace = false;
       i = -1;
       continue;

@@ -1,10 +1,17 @@
 #include "app/runner/groups/process_groups.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <future>
 #include <set>
+#include <stdexcept>
+
+#include "core/graph/literal.h"
 
 namespace jointer::runner {
 namespace {
@@ -57,6 +64,47 @@ RC_GTEST_PROP(GroupOfRank, MeshDimensionsPartitionTheWorld, ()) {
   std::size_t members = 0;
   for (const Ranks& group : groups) members += group.size();
   RC_ASSERT(members == static_cast<std::size_t>(world));
+}
+
+// --- Groups of two ranks in this process ---
+
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  const bool is_bound = ::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                        ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  ::close(socket);
+  return is_bound ? ntohs(address.sin_port) : 0;
+}
+
+TEST(ProcessGroups, EveryRankLearnsWhatAnyRankSays) {
+  const int port = free_port();
+  ASSERT_GT(port, 0);
+  const auto ask = [port](int rank) {
+    const auto groups = ProcessGroups::make(
+        *parse_literal("return []"),
+        {.world = {.rank = rank, .size = 2, .master_port = port}, .backend = &gloo_collectives()});
+    if (!groups) throw std::runtime_error(groups.error().message);
+    std::vector<bool> answers;
+    for (const bool here : {false, rank == 0, rank == 1, true})
+      answers.push_back((*groups)->any(here));
+    (*groups)->barrier();  // neither rank leaves while the other one waits
+    return answers;
+  };
+  auto other = std::async(std::launch::async, ask, 1);
+  EXPECT_THAT(ask(0), ElementsAre(false, true, true, true));
+  EXPECT_THAT(other.get(), ElementsAre(false, true, true, true));
+}
+
+TEST(ProcessGroups, ARankAloneDecides) {
+  const auto groups =
+      ProcessGroups::make(*parse_literal("return []"), {.backend = &local_copies(), .alone = true});
+  ASSERT_TRUE(groups) << groups.error().message;
+  EXPECT_FALSE((*groups)->any(false));
+  EXPECT_TRUE((*groups)->any(true));
 }
 
 }  // namespace

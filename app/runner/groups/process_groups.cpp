@@ -1,5 +1,6 @@
 #include "app/runner/groups/process_groups.h"
 
+#include <ATen/ops/full.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -50,6 +51,16 @@ class RegisteredGroups final : public ProcessGroups {
   void barrier(const std::string& name) override {
     const auto found = groups_.find(name);
     if (found != groups_.end()) barrier_of(*found->second);
+  }
+
+  // On the host, whose collectives every group has.
+  bool any(bool here) override {
+    if (!world_) return here;
+    std::vector<at::Tensor> flags{at::full({1}, here ? 1 : 0, at::kInt)};
+    c10d::AllreduceOptions options;
+    options.reduceOp = c10d::ReduceOp::MAX;
+    world_->allreduce(flags, options)->wait();
+    return flags.front().item<int>() != 0;
   }
 
   void connect(const Options& options) {

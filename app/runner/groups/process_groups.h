@@ -55,6 +55,9 @@ class ProcessGroups {
   virtual void barrier() = 0;
   // Returns when all ranks of the group `name` have called it.
   virtual void barrier(const std::string& name) = 0;
+  // Returns true on all ranks if `here` is true on any of them; all ranks must call it. Throws
+  // c10::Error if a rank fails.
+  virtual bool any(bool here) = 0;
 };
 
 }  // namespace jointer::runner
