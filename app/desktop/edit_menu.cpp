@@ -48,7 +48,7 @@ constexpr std::array kScopes{
                PolicyScope::pattern},
 };
 
-QString policy_text(const char* verb, const ScopeEntry& scope) {
+QString policy_title(const char* verb, const ScopeEntry& scope) {
   return QStringLiteral("%1 %2").arg(QCoreApplication::translate("MainWindow", verb),
                                      QCoreApplication::translate("MainWindow", scope.whom));
 }
@@ -153,7 +153,7 @@ QMenu* EditMenu::make_policy_menu() {
   for (const ScopeEntry& scope : kScopes) {
     for (const PolicyEntry& policy : kPolicies) {
       QAction* action =
-          context_.actions.add(menu, policy_text(policy.verb, scope), {}, Needs::document, this,
+          context_.actions.add(menu, policy_title(policy.verb, scope), {}, Needs::document, this,
                                [this, &scope, &policy] { set_policy(scope.scope, policy.policy); });
       if (policy.policy == MemoryPolicy::none) untag_.push_back(action);
     }
@@ -343,7 +343,7 @@ void EditMenu::refresh() {
   // A flat training step has no partitioner.
   const bool is_step = document != nullptr && sac_kind(document->graph()) == SacKind::step;
   for (std::size_t i = 0; i < untag_.size(); ++i)
-    untag_[i]->setText(policy_text(is_step ? kUntag : kPolicies.back().verb, kScopes[i]));
+    untag_[i]->setText(policy_title(is_step ? kUntag : kPolicies.back().verb, kScopes[i]));
 }
 
 }  // namespace jointer::desktop
