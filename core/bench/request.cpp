@@ -7,43 +7,27 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/name_table.h"
 #include "core/base/number_text.h"
 
 namespace jointer {
 namespace {
 
-template <class Enum, std::size_t N>
-using Names = std::array<std::pair<Enum, std::string_view>, N>;
-
-constexpr Names<Backend, 5> kBackends{{{Backend::interpret, "interpret"},
-                                       {Backend::cudagraph, "cudagraph"},
-                                       {Backend::inductor, "inductor"},
-                                       {Backend::regional, "regional"},
-                                       {Backend::python, "python"}}};
-constexpr Names<RunOn, 3> kRunOn{
-    {{RunOn::automatic, "auto"}, {RunOn::cpu, "cpu"}, {RunOn::cuda, "cuda"}}};
-constexpr Names<AttentionKernel, 5> kAttention{{{AttentionKernel::automatic, "auto"},
-                                                {AttentionKernel::flash, "flash"},
-                                                {AttentionKernel::efficient, "efficient"},
-                                                {AttentionKernel::cudnn, "cudnn"},
-                                                {AttentionKernel::math, "math"}}};
-
-constexpr Names<Tf32, 3> kTf32{
-    {{Tf32::automatic, "auto"}, {Tf32::allow, "allow"}, {Tf32::forbid, "forbid"}}};
-
-template <class Enum, std::size_t N>
-std::string_view name_in(const Names<Enum, N>& names, Enum value) {
-  for (const auto& [each, name] : names)
-    if (each == value) return name;
-  return {};
-}
-
-template <class Enum, std::size_t N>
-std::optional<Enum> value_in(const Names<Enum, N>& names, std::string_view name) {
-  for (const auto& [value, each] : names)
-    if (each == name) return value;
-  return std::nullopt;
-}
+// The first entry of each table is the default.
+constexpr NameTable<Backend, 5> kBackends{{{"interpret", Backend::interpret},
+                                           {"cudagraph", Backend::cudagraph},
+                                           {"inductor", Backend::inductor},
+                                           {"regional", Backend::regional},
+                                           {"python", Backend::python}}};
+constexpr NameTable<RunOn, 3> kRunOn{
+    {{"auto", RunOn::automatic}, {"cpu", RunOn::cpu}, {"cuda", RunOn::cuda}}};
+constexpr NameTable<AttentionKernel, 5> kAttention{{{"auto", AttentionKernel::automatic},
+                                                    {"flash", AttentionKernel::flash},
+                                                    {"efficient", AttentionKernel::efficient},
+                                                    {"cudnn", AttentionKernel::cudnn},
+                                                    {"math", AttentionKernel::math}}};
+constexpr NameTable<Tf32, 3> kTf32{
+    {{"auto", Tf32::automatic}, {"allow", Tf32::allow}, {"forbid", Tf32::forbid}}};
 
 template <class Number>
 bool parse_number(std::string_view text, Number& number, Number min) {
@@ -59,12 +43,6 @@ bool parse_seconds(std::string_view text, std::int64_t& milliseconds) {
   if (!parse_number(text, seconds, 0.0) || !(seconds > 0) || seconds > 3.2e7) return false;
   milliseconds = std::max<std::int64_t>(1, std::llround(seconds * 1000));
   return true;
-}
-
-template <class Enum>
-bool parse_name(std::optional<Enum> value, Enum& into) {
-  if (value) into = *value;
-  return value.has_value();
 }
 
 // "0.5" or "300", as parse_seconds reads it.
@@ -89,11 +67,6 @@ std::optional<std::string> unless_empty(const std::string& text) {
 template <class Number>
 std::optional<std::string> unless(Number value, Number usual) {
   return value == usual ? std::nullopt : std::optional(fmt::format("{}", value));
-}
-
-template <class Enum>
-std::optional<std::string> name_unless(Enum value, Enum usual) {
-  return value == usual ? std::nullopt : std::optional(std::string(to_string(value)));
 }
 
 template <std::string BenchmarkRequest::*field>
@@ -126,50 +99,49 @@ constexpr Option number_option(std::string_view name, std::string_view wants) {
           [](const BenchmarkRequest& r) { return unless<Number>(r.*field, Number{usual}); }};
 }
 
+template <auto field, auto min>
+constexpr Option optional_number_option(std::string_view name, std::string_view wants) {
+  using Number = std::remove_cvref_t<decltype(*(std::declval<BenchmarkRequest>().*field))>;
+  return {name, wants,
+          [](BenchmarkRequest& r, std::string_view value) {
+            return parse_number<Number>(value, (r.*field).emplace(), Number{min});
+          },
+          [](const BenchmarkRequest& r) {
+            return r.*field ? std::optional(fmt::format("{}", *(r.*field))) : std::nullopt;
+          }};
+}
+
+template <auto field, const auto& names>
+constexpr Option choice_option(std::string_view name, std::string_view wants) {
+  return {name, wants,
+          [](BenchmarkRequest& r, std::string_view value) {
+            const auto known = value_in(names, value);
+            if (known) r.*field = *known;
+            return known.has_value();
+          },
+          [](const BenchmarkRequest& r) {
+            return r.*field == names.front().second
+                       ? std::nullopt
+                       : std::optional(std::string(name_in(names, r.*field)));
+          }};
+}
+
 const std::array kOptions{
     file_option<&BenchmarkRequest::program, &ProgramFiles::backward>("backward"),
     file_option<&BenchmarkRequest::baseline, &ProgramFiles::graph>("baseline"),
     file_option<&BenchmarkRequest::baseline, &ProgramFiles::backward>("baseline-backward"),
     text_option<&BenchmarkRequest::inputs>("inputs", "a file"),
     text_option<&BenchmarkRequest::expected>("expected", "a file"),
-    Option{"graph", "an integer of at least 0",
-           [](BenchmarkRequest& r, std::string_view value) {
-             return parse_number<std::size_t>(value, r.graph_index.emplace(), 0);
-           },
-           [](const BenchmarkRequest& r) {
-             return r.graph_index ? std::optional(fmt::format("{}", *r.graph_index)) : std::nullopt;
-           }},
+    optional_number_option<&BenchmarkRequest::graph_index, 0>("graph", "an integer of at least 0"),
     text_option<&BenchmarkRequest::assumptions>("assume", "NAME=NUMBER,..."),
     number_option<&BenchmarkRequest::ranks, 0, 0>("ranks", "a number of ranks"),
-    Option{"solo", "a rank",
-           [](BenchmarkRequest& r, std::string_view value) {
-             return parse_number<int>(value, r.solo.emplace(), 0);
-           },
-           [](const BenchmarkRequest& r) {
-             return r.solo ? std::optional(fmt::format("{}", *r.solo)) : std::nullopt;
-           }},
-    Option{"backend", "one of interpret, cudagraph, inductor, regional, python",
-           [](BenchmarkRequest& r, std::string_view value) {
-             return parse_name(parse_backend(value), r.backend);
-           },
-           [](const BenchmarkRequest& r) { return name_unless(r.backend, Backend::interpret); }},
-    Option{"on", "one of auto, cpu, cuda",
-           [](BenchmarkRequest& r, std::string_view value) {
-             return parse_name(parse_run_on(value), r.on);
-           },
-           [](const BenchmarkRequest& r) { return name_unless(r.on, RunOn::automatic); }},
-    Option{"attention", "one of auto, flash, efficient, cudnn, math",
-           [](BenchmarkRequest& r, std::string_view value) {
-             return parse_name(parse_attention_kernel(value), r.attention);
-           },
-           [](const BenchmarkRequest& r) {
-             return name_unless(r.attention, AttentionKernel::automatic);
-           }},
-    Option{"tf32", "one of auto, allow, forbid",
-           [](BenchmarkRequest& r, std::string_view value) {
-             return parse_name(parse_tf32(value), r.tf32);
-           },
-           [](const BenchmarkRequest& r) { return name_unless(r.tf32, Tf32::automatic); }},
+    optional_number_option<&BenchmarkRequest::solo, 0>("solo", "a rank"),
+    choice_option<&BenchmarkRequest::backend, kBackends>(
+        "backend", "one of interpret, cudagraph, inductor, regional, python"),
+    choice_option<&BenchmarkRequest::on, kRunOn>("on", "one of auto, cpu, cuda"),
+    choice_option<&BenchmarkRequest::attention, kAttention>(
+        "attention", "one of auto, flash, efficient, cudnn, math"),
+    choice_option<&BenchmarkRequest::tf32, kTf32>("tf32", "one of auto, allow, forbid"),
     text_option<&BenchmarkRequest::marked>("mark", "nodes or FQN_PATTERN::operator"),
     text_option<&BenchmarkRequest::artifacts>("artifacts", "a folder"),
     number_option<&BenchmarkRequest::iterations, 10, 1>("iterations", "an integer of at least 1"),
@@ -210,26 +182,14 @@ Result<void> read_file(BenchmarkRequest& request, const std::string& path) {
 std::string_view to_string(Backend backend) {
   return name_in(kBackends, backend);
 }
-std::optional<Backend> parse_backend(std::string_view name) {
-  return value_in(kBackends, name);
-}
 std::string_view to_string(RunOn on) {
   return name_in(kRunOn, on);
-}
-std::optional<RunOn> parse_run_on(std::string_view name) {
-  return value_in(kRunOn, name);
 }
 std::string_view to_string(AttentionKernel kernel) {
   return name_in(kAttention, kernel);
 }
 std::string_view to_string(Tf32 choice) {
   return name_in(kTf32, choice);
-}
-std::optional<Tf32> parse_tf32(std::string_view name) {
-  return value_in(kTf32, name);
-}
-std::optional<AttentionKernel> parse_attention_kernel(std::string_view name) {
-  return value_in(kAttention, name);
 }
 
 std::string path_of_rank(std::string_view path, int rank) {

@@ -22,24 +22,20 @@ enum class Backend : std::uint8_t {
   python,     // torch.fx in a Python process, for operators without a native form
 };
 std::string_view to_string(Backend backend);
-std::optional<Backend> parse_backend(std::string_view name);
 
 // The device on which a benchmark runs; independent of the device that the estimate assumes.
 enum class RunOn : std::uint8_t { automatic, cpu, cuda };
 std::string_view to_string(RunOn on);
-std::optional<RunOn> parse_run_on(std::string_view name);
 
 // The kernel for scaled dot-product attention. `automatic`: the kernel that the graph names, or its
 // replacement on this device.
 enum class AttentionKernel : std::uint8_t { automatic, flash, efficient, cudnn, math };
 std::string_view to_string(AttentionKernel kernel);
-std::optional<AttentionKernel> parse_attention_kernel(std::string_view name);
 
 // TF32 for float32 matrix products and convolutions on a GPU. `automatic`: as torch does by
 // default.
 enum class Tf32 : std::uint8_t { automatic, allow, forbid };
 std::string_view to_string(Tf32 choice);
-std::optional<Tf32> parse_tf32(std::string_view name);
 
 // The files of a graph, or of the two halves of a pair. `{rank}` in a path stands for the rank's
 // number.

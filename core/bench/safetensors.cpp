@@ -1,17 +1,17 @@
 #include "core/bench/safetensors.h"
 
-#include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/base/checked.h"
 #include "core/base/json_text.h"
+#include "core/base/name_table.h"
 
 namespace jointer {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, DType>, 17> kDtypes{{
+constexpr NameTable<DType, 17> kDtypes{{
     {"BF16", DType::bfloat16},
     {"F16", DType::float16},
     {"F32", DType::float32},
@@ -51,13 +51,9 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
   SafetensorsEntry entry;
   entry.name = name;
   const auto& dtype = json["dtype"].get_ref<const std::string&>();
-  bool known = false;
-  for (const auto& [text, type] : kDtypes)
-    if (text == dtype) {
-      entry.dtype = type;
-      known = true;
-    }
+  const auto known = value_in(kDtypes, dtype);
   if (!known) return bad("unknown dtype " + dtype);
+  entry.dtype = *known;
   std::optional<std::int64_t> wanted = item_size(entry.dtype);
   for (const OrderedJson& dim : json["shape"]) {
     const auto number = size_of(dim);

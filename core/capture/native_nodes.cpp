@@ -1,11 +1,11 @@
 #include "core/capture/native_nodes.h"
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "core/base/counted.h"
+#include "core/base/name_table.h"
 #include "core/base/number_text.h"
 #include "core/graph/limits.h"
 
@@ -171,7 +171,7 @@ Argument NodeReader::read_number(std::string_view token) {
 // Reads an object with one member, whose key is the kind. An `opaque` object also has a `repr`.
 Argument NodeReader::read_object_argument(json::value value, int depth) {
   using Kind = Argument::Kind;
-  static constexpr std::array<std::pair<std::string_view, Kind>, 5> kTexts{{
+  static constexpr NameTable<Kind, 5> kTexts{{
       {"dtype", Kind::dtype},
       {"device", Kind::device},
       {"layout", Kind::layout},
@@ -214,14 +214,10 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
       opaque_type = intern(member);
     } else if (key == "repr") {
       opaque_repr = intern(member);
+    } else if (const auto kind = value_in(kTexts, key)) {
+      result = Argument::of_text(*kind, intern(member));
     } else {
-      bool found = false;
-      for (const auto& [name, kind] : kTexts) {
-        if (name != key) continue;
-        result = Argument::of_text(kind, intern(member));
-        found = true;
-      }
-      if (!found) append_member(unknown, key, raw(member));
+      append_member(unknown, key, raw(member));
     }
   }
   if (!unknown.empty()) return Argument::of_text(Kind::raw, graph_.intern("{" + unknown + "}"));

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/checked.h"
+#include "core/base/name_table.h"
 
 namespace jointer {
 namespace {
@@ -42,7 +43,7 @@ std::uint64_t node_shapes(const Graph& graph, const Node& node) {
 
 // Returns the collective that a process-group method such as c10d::allreduce_ starts.
 CollectiveKind c10d_kind(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, CollectiveKind>, 12> kNames{{
+  static constexpr NameTable<CollectiveKind, 12> kNames{{
       {"c10d::allreduce_", CollectiveKind::all_reduce},
       {"c10d::allreduce_coalesced_", CollectiveKind::all_reduce},
       {"c10d::allgather_", CollectiveKind::all_gather},
@@ -56,9 +57,7 @@ CollectiveKind c10d_kind(std::string_view name) {
       {"c10d::alltoall_base_", CollectiveKind::all_to_all},
       {"c10d::broadcast_", CollectiveKind::broadcast},
   }};
-  for (const auto& [known, kind] : kNames)
-    if (known == name) return kind;
-  return CollectiveKind::none;
+  return value_in(kNames, name).value_or(CollectiveKind::none);
 }
 
 bool makes_a_call(const Graph& graph, const Node& node) {

@@ -13,6 +13,7 @@
 #include "core/base/counted.h"
 #include "core/base/environment.h"
 #include "core/base/json_fields.h"
+#include "core/base/name_table.h"
 #include "core/base/number_text.h"
 #include "embedded/jointer_devices.h"
 
@@ -145,21 +146,19 @@ void read_peaks(JsonMembers& members, DeviceDescription& device) {
 }
 
 void read_nccl(JsonMembers& members, DeviceDescription& device) {
-  constexpr std::array<std::pair<std::string_view, NcclGpu>, 4> kKnown{
-      {{"volta", NcclGpu::volta},
-       {"ampere", NcclGpu::ampere},
-       {"hopper", NcclGpu::hopper},
-       {"blackwell", NcclGpu::blackwell}}};
+  constexpr NameTable<NcclGpu, 4> kKnown{{{"volta", NcclGpu::volta},
+                                          {"ampere", NcclGpu::ampere},
+                                          {"hopper", NcclGpu::hopper},
+                                          {"blackwell", NcclGpu::blackwell}}};
   const OrderedJson* json = required(members, "torch_nccl");
   std::string name;
   if (json == nullptr) return;
   if (read_json(*json, name) != nullptr) return members.refuse("`torch_nccl` must be a string");
-  for (const auto& [known, gpu] : kKnown)
-    if (name == known) {
-      device.torch_nccl = gpu;
-      return;
-    }
-  members.refuse(fmt::format("`torch_nccl` is `{}`, not volta, ampere, hopper or blackwell", name));
+  if (const auto gpu = value_in(kKnown, name))
+    device.torch_nccl = *gpu;
+  else
+    members.refuse(
+        fmt::format("`torch_nccl` is `{}`, not volta, ampere, hopper or blackwell", name));
 }
 
 Result<DeviceDescription> parse_text(std::string_view name, std::string_view text) {

@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "core/base/checked.h"
+#include "core/base/name_table.h"
 
 namespace jointer {
 namespace {
@@ -25,14 +26,9 @@ namespace json = simdjson::ondemand;
 constexpr double kExtrapolation = 2.0;  // times the largest measured size
 constexpr std::size_t kLargest = 5;     // messages that determine a group's bandwidth
 
-struct TypeName {
-  std::string_view text;
-  DType type;
-};
-
 // Returns the element type with this name in an operator record.
 std::optional<DType> operator_type(std::string_view name) {
-  static constexpr std::array<TypeName, 19> kNames{{
+  static constexpr NameTable<DType, 19> kNames{{
       {"float", DType::float32},
       {"float32", DType::float32},
       {"double", DType::float64},
@@ -53,12 +49,10 @@ std::optional<DType> operator_type(std::string_view name) {
       {"c10::complex<float>", DType::complex64},
       {"c10::complex<double>", DType::complex128},
   }};
-  for (const TypeName& each : kNames)
-    if (each.text == name) return each.type;
-  return std::nullopt;
+  return value_in(kNames, name);
 }
 
-constexpr std::array<TypeName, 12> kNcclNames{{
+constexpr NameTable<DType, 12> kNcclNames{{
     {"Float", DType::float32},
     {"BFloat16", DType::bfloat16},
     {"Half", DType::float16},
@@ -78,8 +72,7 @@ std::int64_t element_bytes(std::string_view nccl_type) {
   std::string lower(nccl_type);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const TypeName& each : kNcclNames)
-    if (each.text == nccl_type) return item_size(each.type);
+  if (const auto type = value_in(kNcclNames, nccl_type)) return item_size(*type);
   const auto type = parse_dtype(lower);
   return type ? item_size(*type) : 1;
 }
@@ -309,9 +302,8 @@ class ProfileReader {
 };
 
 std::string_view nccl_type_name(DType type) {
-  for (const TypeName& each : kNcclNames)
-    if (each.type == type) return each.text;
-  return to_string(type);
+  const std::string_view name = name_in(kNcclNames, type);
+  return name.empty() ? to_string(type) : name;
 }
 
 Result<ProfileData> ProfileData::read(std::string_view name, const PaddedBytes& bytes) {

@@ -1,9 +1,9 @@
 #include "core/edit/record_json.h"
 
-#include <array>
 #include <cmath>
 
 #include "core/base/counted.h"
+#include "core/base/name_table.h"
 #include "core/graph/limits.h"
 
 namespace jointer {
@@ -51,29 +51,15 @@ Result<T> read_as(const Json& json, std::string_view key) {
 
 using Kind = Argument::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 7> kTexts{
-    {{"n", Kind::node},
-     {"symint", Kind::symbol},
-     {"dtype", Kind::dtype},
-     {"device", Kind::device},
-     {"layout", Kind::layout},
-     {"memory_format", Kind::memory_format},
-     {"op", Kind::op}}};
-constexpr std::array<std::pair<std::string_view, Kind>, 3> kLists{
+constexpr NameTable<Kind, 7> kTexts{{{"n", Kind::node},
+                                     {"symint", Kind::symbol},
+                                     {"dtype", Kind::dtype},
+                                     {"device", Kind::device},
+                                     {"layout", Kind::layout},
+                                     {"memory_format", Kind::memory_format},
+                                     {"op", Kind::op}}};
+constexpr NameTable<Kind, 3> kLists{
     {{"tuple", Kind::tuple}, {"slice", Kind::slice}, {"complex", Kind::complex}}};
-
-template <class Table>
-const auto* entry_of(const Table& table, std::string_view key) {
-  for (const auto& entry : table)
-    if (entry.first == key) return &entry;
-  return static_cast<const typename Table::value_type*>(nullptr);
-}
-template <class Table>
-std::string_view key_of(const Table& table, Kind kind) {
-  for (const auto& [key, each] : table)
-    if (each == kind) return key;
-  return {};
-}
 
 Json argument_json(const ArgumentRecord& argument) {
   switch (argument.kind) {
@@ -95,7 +81,7 @@ Json argument_json(const ArgumentRecord& argument) {
     case Kind::tuple:
     case Kind::slice:
     case Kind::complex:
-      return object(key_of(kLists, argument.kind), args_json(argument.children));
+      return object(name_in(kLists, argument.kind), args_json(argument.children));
     case Kind::dict:
       return object("dict", kwargs_json(argument.children));
     case Kind::node:
@@ -105,7 +91,7 @@ Json argument_json(const ArgumentRecord& argument) {
     case Kind::layout:
     case Kind::memory_format:
     case Kind::op:
-      return object(key_of(kTexts, argument.kind), json_of(argument.text));
+      return object(name_in(kTexts, argument.kind), json_of(argument.text));
     case Kind::opaque: {
       Json json = object("opaque", json_of(argument.text));
       if (!argument.detail.empty()) add_member(json, "repr", json_of(argument.detail));
@@ -157,15 +143,15 @@ Result<ArgumentRecord> read_object(const Json& json, int depth) {
   std::optional<ArgumentRecord> result;
   std::optional<std::string> opaque, repr;
   for (const auto& [key, member] : *json.get_ptr<const Members*>()) {
-    if (const auto* text = entry_of(kTexts, key)) {
+    if (const auto text = value_in(kTexts, key)) {
       JOINTER_TRY(const std::string given, read_as<std::string>(member, key));
-      result = ArgumentRecord::of_text(text->second, given);
-    } else if (const auto* list = entry_of(kLists, key)) {
+      result = ArgumentRecord::of_text(*text, given);
+    } else if (const auto list = value_in(kLists, key)) {
       JOINTER_TRY(ArgumentRecords children, read_list(member, key, depth));
       if (const std::size_t wanted = key == "slice" ? 3 : 2;
           key != "tuple" && children.size() != wanted)
         return input_error("a {} cannot have {}", key, counted(children.size(), "element"));
-      result = ArgumentRecord::of_children(list->second, std::move(children));
+      result = ArgumentRecord::of_children(*list, std::move(children));
     } else if (key == "dict") {
       JOINTER_TRY(ArgumentRecords children, read_dict(member, depth));
       result = ArgumentRecord::of_children(Kind::dict, std::move(children));
@@ -380,22 +366,21 @@ Result<ValueRecord> read_value_at(const Json& json, int depth) {
 
 // --- Nodes ---
 
-constexpr std::array<std::pair<std::string_view, NodeKind>, 4> kOps{
-    {{"call_function", NodeKind::call},
-     {"placeholder", NodeKind::placeholder},
-     {"get_attr", NodeKind::get_attr},
-     {"output", NodeKind::output}}};
+constexpr NameTable<NodeKind, 4> kOps{{{"call_function", NodeKind::call},
+                                       {"placeholder", NodeKind::placeholder},
+                                       {"get_attr", NodeKind::get_attr},
+                                       {"output", NodeKind::output}}};
 
 Result<std::optional<NodeKind>> read_op(const Json& json) {
   std::string name;
   if (const char* expected = jointer::read_json(json, name))
     return input_error("expected {}", expected);
-  if (const auto* op = entry_of(kOps, name)) return op->second;
+  if (const auto op = value_in(kOps, name)) return op;
   return input_error("unknown op `{}`; expected placeholder, call_function, get_attr or output",
                      name);
 }
 Json op_json(const NodeKind& op) {
-  return std::ranges::find(kOps, op, [](const auto& known) { return known.second; })->first;
+  return name_in(kOps, op);
 }
 
 Result<std::optional<std::string>> read_copy(const Json& json) {

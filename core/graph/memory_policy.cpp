@@ -1,12 +1,11 @@
 #include "core/graph/memory_policy.h"
 
-#include <array>
-#include <utility>
+#include "core/base/name_table.h"
 
 namespace jointer {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, MemoryPolicy>, 5> kPolicyNames{{
+constexpr NameTable<MemoryPolicy, 5> kPolicyNames{{
     {"MUST_SAVE", MemoryPolicy::must_save},
     {"PREFER_SAVE", MemoryPolicy::prefer_save},
     {"PREFER_RECOMPUTE", MemoryPolicy::prefer_recompute},
@@ -17,15 +16,11 @@ constexpr std::array<std::pair<std::string_view, MemoryPolicy>, 5> kPolicyNames{
 }  // namespace
 
 std::string_view to_string(MemoryPolicy policy) {
-  for (const auto& [name, named] : kPolicyNames)
-    if (named == policy) return name;
-  return {};
+  return name_in(kPolicyNames, policy);
 }
 
 std::optional<MemoryPolicy> parse_memory_policy(std::string_view name) {
-  for (const auto& [known, policy] : kPolicyNames)
-    if (known == name) return policy;
-  return std::nullopt;
+  return value_in(kPolicyNames, name);
 }
 
 }  // namespace jointer

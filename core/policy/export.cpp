@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/base/name_table.h"
 #include "core/base/units.h"
 #include "core/edit/recipe.h"
 #include "core/partition/pair_order.h"
@@ -36,7 +37,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, PolicyFormat>, 3> kFormats{{
+constexpr NameTable<PolicyFormat, 3> kFormats{{
     {"torchtitan", PolicyFormat::torchtitan},
     {"selectors", PolicyFormat::selectors},
     {"recipe", PolicyFormat::recipe},
@@ -289,15 +290,11 @@ Result<PolicyExport> export_as(const Graph& joint, const SavePlan& plan, PolicyF
 }  // namespace
 
 std::string_view to_string(PolicyFormat format) {
-  for (const auto& [name, known] : kFormats)
-    if (known == format) return name;
-  return {};
+  return name_in(kFormats, format);
 }
 
 std::optional<PolicyFormat> parse_policy_format(std::string_view name) {
-  for (const auto& [known, format] : kFormats)
-    if (known == name) return format;
-  return std::nullopt;
+  return value_in(kFormats, name);
 }
 
 Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format,

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/name_table.h"
 
 namespace jointer::runner {
 namespace {
@@ -225,7 +226,7 @@ void sum(Stack& s) {
   s.push_back(std::move(total));
 }
 
-constexpr std::array<std::pair<std::string_view, Builtin>, 55> kBuiltins{{
+constexpr NameTable<Builtin, 55> kBuiltins{{
     {"_operator.abs", absolute},
     {"_operator.add", add},
     {"_operator.and_", bit_and},
@@ -286,9 +287,7 @@ constexpr std::array<std::pair<std::string_view, Builtin>, 55> kBuiltins{{
 }  // namespace
 
 Builtin find_scalar_builtin(std::string_view target) {
-  for (const auto& [name, builtin] : kBuiltins)
-    if (name == target) return builtin;
-  return nullptr;
+  return value_in(kBuiltins, target).value_or(nullptr);
 }
 
 }  // namespace jointer::runner
