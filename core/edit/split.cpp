@@ -14,6 +14,7 @@
 #include "core/edit/collective_call.h"
 #include "core/edit/merge.h"
 #include "core/edit/refuse.h"
+#include "core/graph/is_call_of.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
 
@@ -63,9 +64,6 @@ class BucketSplitter {
     NodeId getitem, copy, view;
   };
 
-  [[nodiscard]] bool calls(NodeId id, std::string_view target) const {
-    return id && graph_.node(id).kind == NodeKind::call && graph_.target(graph_.node(id)) == target;
-  }
   [[nodiscard]] NodeId only_user(NodeId id) const {
     const auto users = users_.of(id);
     return users.size() == 1 ? users.front() : NodeId{};
@@ -73,7 +71,7 @@ class BucketSplitter {
   // Returns the only reader of the node if it calls `target`.
   [[nodiscard]] NodeId next(NodeId id, std::string_view target) const {
     const NodeId user = only_user(id);
-    return user && calls(user, target) ? user : NodeId{};
+    return user && is_call_of(graph_, user, target) ? user : NodeId{};
   }
 
   bool find_bucket() {
@@ -81,11 +79,14 @@ class BucketSplitter {
     const bool gathers = call_.kind == CollectiveKind::all_gather;
     join_ = call_.input;
     if (scatters) {
-      if (!calls(join_, "aten.view.default") || only_user(join_) != call_.start) return false;
+      if (!join_ || !is_call_of(graph_, join_, "aten.view.default") ||
+          only_user(join_) != call_.start)
+        return false;
       flat_ = join_;
       join_ = graph_.inputs(join_).front();
     }
-    if (!calls(join_, "aten.cat.default") || users_.of(join_).size() != 1) return false;
+    if (!join_ || !is_call_of(graph_, join_, "aten.cat.default") || users_.of(join_).size() != 1)
+      return false;
     const auto arguments = graph_.args(graph_.node(join_));
     const bool side_by_side = arguments.size() > 1 &&
                               arguments[1].kind == Argument::Kind::integer &&
@@ -147,7 +148,9 @@ class BucketSplitter {
 
   // True if the member's input is a view that merging added and splitting removes.
   [[nodiscard]] bool flattened(const Member& m) const {
-    if (!calls(m.joined, "aten.view.default") || users_.of(m.joined).size() != 1) return false;
+    if (!m.joined || !is_call_of(graph_, m.joined, "aten.view.default") ||
+        users_.of(m.joined).size() != 1)
+      return false;
     const NodeId input = graph_.inputs(m.joined).front();
     return has_fixed_sizes(graph_, input) &&
            is_dense(graph_, *graph_.single_tensor(graph_.node(input))) &&

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/graph/effects.h"
+#include "core/graph/is_call_of.h"
 #include "core/graph/layers.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/torch_version.h"
@@ -32,8 +33,7 @@ bool has_long_copy_forms(const Graph& graph) {
 std::vector<NodeId> values_copied_back(const Graph& graph) {
   std::vector<NodeId> back(graph.node_count());
   const auto is_offload = [&](NodeId id) {
-    return graph.node(id).kind == NodeKind::call &&
-           graph.target(graph.node(id)) == "ao.offload.default" && !graph.inputs(id).empty();
+    return is_call_of(graph, id, "ao.offload.default") && !graph.inputs(id).empty();
   };
   if (std::ranges::none_of(graph.order(), is_offload)) return back;
   const Users users(graph);

@@ -11,6 +11,7 @@
 // casts are not tagged before Inductor's decompositions, because they are then `_to_copy` calls.
 
 #include "core/base/counted.h"
+#include "core/graph/is_call_of.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
 #include "core/policy/fsdp_gathers.h"
@@ -20,11 +21,6 @@
 
 namespace jointer {
 namespace {
-
-bool calls(const Graph& graph, NodeId id, std::string_view target) {
-  const Node& n = graph.node(id);
-  return n.kind == NodeKind::call && graph.target(n) == target;
-}
 
 // Returns true if a chain of single-input operators leads from a placeholder to the node.
 bool comes_from_input(const Graph& graph, NodeId id) {
@@ -41,16 +37,16 @@ std::vector<FsdpGather> fsdp_gathers(const Graph& graph) {
   const Users users(graph);
   std::vector<FsdpGather> found;
   for (const NodeId id : graph.order()) {
-    if (!calls(graph, id, kWaitTarget)) continue;
+    if (!is_call_of(graph, id, kWaitTarget)) continue;
     const auto inputs = graph.inputs(id);
-    if (inputs.empty() || !calls(graph, inputs.front(), kAllGatherTarget) ||
+    if (inputs.empty() || !is_call_of(graph, inputs.front(), kAllGatherTarget) ||
         !comes_from_input(graph, inputs.front()))
       continue;
     FsdpGather gather{.convert = {}, .gather = inputs.front(), .wait = id, .slices = {}};
     for (const NodeId user : users.of(id))
-      if (calls(graph, user, "aten.slice.Tensor")) gather.slices.push_back(user);
+      if (is_call_of(graph, user, "aten.slice.Tensor")) gather.slices.push_back(user);
     if (const NodeId shard = graph.inputs(gather.gather).front();
-        calls(graph, shard, "prims.convert_element_type.default"))
+        is_call_of(graph, shard, "prims.convert_element_type.default"))
       gather.convert = shard;
     found.push_back(std::move(gather));
   }

@@ -28,6 +28,7 @@
 #include <map>
 
 #include "core/graph/effects.h"
+#include "core/graph/is_call_of.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
 #include "passes/clean_up/substitution.h"
@@ -83,10 +84,6 @@ class Deduplicator {
     return false;
   }
 
-  [[nodiscard]] bool is_gather(const Node& n) const {
-    return n.kind == NodeKind::call && graph_.target(n) == kAllGatherTarget;
-  }
-
   [[nodiscard]] bool is_view_or_cast(const Node& n) const {
     const OperatorInfo& op = graph_.op(n);
     return op.is_view || op.has(OperatorTag::silent_alias) ||
@@ -99,7 +96,7 @@ class Deduplicator {
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
       if (n.kind != NodeKind::call) continue;
-      if (is_gather(n)) {
+      if (is_call_of(graph_, n, kAllGatherTarget)) {
         std::vector<NodeId> chain{id};
         NodeId at = id;
         while (graph_.inputs(at).size() == 1) {
@@ -132,7 +129,7 @@ class Deduplicator {
   }
 
   [[nodiscard]] bool follows_wait(NodeId id) const {
-    while (chain_[id.index()] && !is_gather(graph_.node(id))) {
+    while (chain_[id.index()] && !is_call_of(graph_, id, kAllGatherTarget)) {
       if (graph_.is_wait(graph_.node(id))) return true;
       id = graph_.inputs(id).front();
     }

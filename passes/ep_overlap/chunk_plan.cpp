@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/is_call_of.h"
 #include "core/ops/collective_targets.h"
 #include "passes/ep_overlap/chunk_regions.h"
 #include "passes/support/unknown_name.h"
@@ -271,8 +272,7 @@ std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_vi
   for (NodeId id = program.fx.first(); id; id = program.fx.next(id)) {
     const std::string& module = program.module(id);
     if (module.empty()) continue;
-    const Node& node = program.graph.node(id);
-    const bool exchanges = program.is_call(id) && program.graph.target(node) == kAllToAllTarget;
+    const bool exchanges = is_call_of(program.graph, id, kAllToAllTarget);
     if (!exchanges && !program.is_of_expert_parallelism(id)) continue;
     std::string root = root_of(pattern, module);
     if (root.empty()) continue;

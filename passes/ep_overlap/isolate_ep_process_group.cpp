@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/graph/is_call_of.h"
 #include "core/ops/collective_targets.h"
 #include "passes/support/group_twin.h"
 #include "passes/support/parameters.h"
@@ -32,10 +33,6 @@ namespace {
 struct Uses {
   std::size_t expert = 0, other = 0;
 };
-
-bool is_all_to_all(const Graph& graph, const Node& n) {
-  return n.kind == NodeKind::call && graph.target(n) == kAllToAllTarget;
-}
 
 bool counts(const Graph& graph, const Node& n) {
   if (n.kind != NodeKind::call) return false;
@@ -49,7 +46,7 @@ Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& argumen
   std::map<std::pair<PartId, std::string>, Uses> groups;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    const bool is_expert = is_all_to_all(graph, n);
+    const bool is_expert = is_call_of(graph, n, kAllToAllTarget);
     if (!is_expert && !counts(graph, n)) continue;
     const Argument* name = group_argument(graph, n);
     if (name == nullptr) continue;
@@ -59,7 +56,7 @@ Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& argumen
   const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   for (const NodeId id : order) {
     const Node& n = graph.node(id);
-    if (!is_all_to_all(graph, n)) continue;
+    if (!is_call_of(graph, n, kAllToAllTarget)) continue;
     const Argument* name = group_argument(graph, n);
     if (name == nullptr) continue;
     const std::string group(graph.text(name->text()));

@@ -26,6 +26,7 @@
 #include <string_view>
 
 #include "core/base/counted.h"
+#include "core/graph/is_call_of.h"
 #include "core/ops/collective_targets.h"
 
 namespace jointer {
@@ -73,10 +74,6 @@ class Planner {
  private:
   // --- Exchanges ---
 
-  [[nodiscard]] bool is_call_of(NodeId id, std::string_view target) const {
-    const Node& n = graph_.node(id);
-    return n.kind == NodeKind::call && graph_.target(n) == target;
-  }
   [[nodiscard]] bool is_in(NodeId id, std::size_t chunk) const {
     const auto& owner = regions_.owner(id);
     return owner.region == number_ && owner.chunk == static_cast<std::int32_t>(chunk);
@@ -84,7 +81,7 @@ class Planner {
 
   // "dispatch" or "combine", or an empty string if the node is not a token exchange.
   std::string label(NodeId id) {
-    if (!is_call_of(id, kAllToAllTarget)) return {};
+    if (!is_call_of(graph_, id, kAllToAllTarget)) return {};
     std::string phase = marks_.text(id, "EP_token_exchange");
     return phase == "dispatch" || phase == "combine" ? phase : std::string();
   }
@@ -94,7 +91,7 @@ class Planner {
       if (std::string phase = label(id); !phase.empty()) {
         const auto users = users_.of(id);
         const auto waits = std::count_if(users.begin(), users.end(), [&](NodeId user) {
-          const bool is_wait = is_in(user, chunk) && is_call_of(user, kWaitTarget);
+          const bool is_wait = is_in(user, chunk) && is_call_of(graph_, user, kWaitTarget);
           if (is_wait) out_.waits.push_back(user);
           return is_wait;
         });
@@ -109,7 +106,7 @@ class Planner {
       }
       if (marks_.find(id, "EP_token_exchange") == nullptr) continue;
       const auto inputs = graph_.inputs(id);
-      const bool is_wait = is_call_of(id, kWaitTarget) && !inputs.empty() &&
+      const bool is_wait = is_call_of(graph_, id, kWaitTarget) && !inputs.empty() &&
                            is_in(inputs[0], chunk) && !label(inputs[0]).empty();
       if (!is_wait)
         return fail(Error::Kind::usage,
@@ -199,7 +196,7 @@ class Planner {
   // --- Copies of token counts ---
 
   bool is_sync_copy(NodeId id) {
-    return is_call_of(id, "aten._to_copy.default") &&
+    return is_call_of(graph_, id, "aten._to_copy.default") &&
            marks_.text(id, "EP_token_count_sync") == "dispatch";
   }
 

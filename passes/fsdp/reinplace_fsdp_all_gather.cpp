@@ -22,6 +22,7 @@
 
 #include <algorithm>
 
+#include "core/graph/is_call_of.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
@@ -53,24 +54,19 @@ class Reinplacer {
   }
 
  private:
-  [[nodiscard]] bool calls(NodeId id, std::string_view target) const {
-    const Node& n = graph_.node(id);
-    return n.kind == NodeKind::call && graph_.target(n) == target;
-  }
-
   // For a getitem of a copy-in, the index that it extracts; -1 for any other node.
   [[nodiscard]] std::int64_t part_of_copy(NodeId id) const {
     const Node& n = graph_.node(id);
     if (n.kind != NodeKind::call || !graph_.op(n).is_getitem) return -1;
     const auto args = graph_.args(n);
     if (args.size() != 2 || args[0].kind != Argument::Kind::node ||
-        args[1].kind != Argument::Kind::integer || !calls(args[0].node(), kCopyIn))
+        args[1].kind != Argument::Kind::integer || !is_call_of(graph_, args[0].node(), kCopyIn))
       return -1;
     return args[1].integer;
   }
 
   [[nodiscard]] bool is_match(NodeId id) const {
-    if (!calls(id, kAllGatherTarget) || graph_.inputs(id).empty()) return false;
+    if (!is_call_of(graph_, id, kAllGatherTarget) || graph_.inputs(id).empty()) return false;
     return part_of_copy(graph_.inputs(id).front()) == 0;
   }
 

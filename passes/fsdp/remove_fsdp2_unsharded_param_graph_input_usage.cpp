@@ -28,6 +28,7 @@
 #include <set>
 
 #include "core/graph/effects.h"
+#include "core/graph/is_call_of.h"
 #include "core/graph/replace_inputs.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
@@ -68,10 +69,6 @@ class Remover {
   }
 
  private:
-  [[nodiscard]] bool calls(const Node& n, std::string_view target) const {
-    return n.kind == NodeKind::call && graph_.target(n) == target;
-  }
-
   // The placeholder that a copy or a resize writes to.
   Result<NodeId> parameter_of(NodeId id) const {
     const auto args = graph_.args(graph_.node(id));
@@ -85,10 +82,10 @@ class Remover {
   Result<void> find_parameters() {
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      if (calls(n, kCopy)) {
+      if (is_call_of(graph_, n, kCopy)) {
         JOINTER_TRY(const NodeId parameter, parameter_of(id));
         parameters_[parameter].copies.push_back(id);
-      } else if (calls(n, kResize)) {
+      } else if (is_call_of(graph_, n, kResize)) {
         JOINTER_TRY(const NodeId parameter, parameter_of(id));
         const Argument* size = graph_.argument(n, "new_size");
         const bool is_empty =
@@ -120,7 +117,9 @@ class Remover {
     std::vector<NodeId> written;
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      if (n.kind != NodeKind::call || calls(n, kCopy) || calls(n, kResize)) continue;
+      if (n.kind != NodeKind::call || is_call_of(graph_, n, kCopy) ||
+          is_call_of(graph_, n, kResize))
+        continue;
       written.clear();
       written_arguments(graph_, n, written);
       for (const NodeId each : written)
@@ -185,7 +184,7 @@ class Remover {
         gathered = graph_.argument(n, "data")->node();
         continue;
       }
-      if (!gathered || n.kind != NodeKind::call || calls(n, kResize)) continue;
+      if (!gathered || n.kind != NodeKind::call || is_call_of(graph_, n, kResize)) continue;
       const auto inputs = graph_.inputs(each);
       if (std::find(inputs.begin(), inputs.end(), id) != inputs.end()) {
         const Argument args = with(n.args, id, gathered), kwargs = with(n.kwargs, id, gathered);

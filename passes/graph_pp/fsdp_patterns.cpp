@@ -18,18 +18,14 @@
 #include <string_view>
 
 #include "core/base/counted.h"
+#include "core/graph/is_call_of.h"
 #include "core/ops/collective_targets.h"
 
 namespace jointer {
 namespace {
 
-bool calls(const Graph& graph, NodeId id, std::string_view target) {
-  const Node& n = graph.node(id);
-  return n.kind == NodeKind::call && graph.target(n) == target;
-}
-
 bool is_gather(const Graph& graph, NodeId id) {
-  return calls(graph, id, kAllGatherTarget);
+  return is_call_of(graph, id, kAllGatherTarget);
 }
 
 // The node's only reader, if it reads nothing else; otherwise none.
@@ -48,7 +44,7 @@ NodeId last_gather(const Graph& graph, const Users& users, NodeId id) {
 // The cat that is the only reader of all parts of a split; none if there is no such cat.
 NodeId cat_of_split(const Graph& graph, const Users& users, NodeId split) {
   const auto parts = users.of(split);
-  if (!calls(graph, split, "aten.split.Tensor") || parts.empty()) return {};
+  if (!is_call_of(graph, split, "aten.split.Tensor") || parts.empty()) return {};
   NodeId cat;
   for (const NodeId part : parts) {
     const auto readers = users.of(part);
@@ -56,7 +52,7 @@ NodeId cat_of_split(const Graph& graph, const Users& users, NodeId split) {
     if (cat && cat != readers[0]) return {};
     cat = readers[0];
   }
-  return calls(graph, cat, "aten.cat.default") ? cat : NodeId{};
+  return is_call_of(graph, cat, "aten.cat.default") ? cat : NodeId{};
 }
 
 NodeId end_of_chain(const Graph& graph, const Users& users, NodeId id) {
@@ -81,7 +77,7 @@ std::string names_of(const Graph& graph, std::span<const NodeId> nodes) {
 
 Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gather) {
   const auto readers = users.of(gather);
-  if (readers.size() != 1 || !calls(graph, readers[0], kWaitTarget))
+  if (readers.size() != 1 || !is_call_of(graph, readers[0], kWaitTarget))
     return fail(Error::Kind::usage,
                 "FSDP all-gather {} must have its wait as the only user, but it has {}{}",
                 graph.name(gather), counted(readers.size(), "user"), names_of(graph, readers));
@@ -93,7 +89,7 @@ Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gat
 }
 
 bool reduces(const Graph& graph, NodeId id) {
-  return calls(graph, id, kReduceScatterTarget) || calls(graph, id, kAllReduceTarget);
+  return is_call_of(graph, id, kReduceScatterTarget) || is_call_of(graph, id, kAllReduceTarget);
 }
 
 }  // namespace

@@ -59,6 +59,7 @@
 #include <set>
 
 #include "core/graph/dependencies.h"
+#include "core/graph/is_call_of.h"
 #include "core/graph/storage_moves.h"
 #include "core/ops/collective_targets.h"
 #include "passes/bucketing/bucket_calls.h"
@@ -103,8 +104,7 @@ std::vector<bool> find_hidden(const Graph& graph, const FxProgram& program,
         for (const NodeId input : graph.inputs(nodes[i])) is_needed[input.index()] = true;
     const auto one = std::ranges::find_if(nodes, [&](NodeId id) {
       return !needs[id.index()] && !is_needed[id.index()] && !is_taken[id.index()] &&
-             graph.node(id).kind == NodeKind::call &&
-             graph.target(graph.node(id)) == "aten.mm.default";
+             is_call_of(graph, id, "aten.mm.default");
     });
     if (one == nodes.end()) continue;
     is_taken[one->index()] = true;
@@ -725,14 +725,12 @@ class Fusion {
 // True if a matmul reads a view, or a view reads a matmul. The pass matches only reshapes there.
 bool has_viewed_product(const Graph& graph) {
   const auto is_product = [&](NodeId id) {
-    const Node& n = graph.node(id);
-    return n.kind == NodeKind::call &&
-           (graph.target(n) == "aten.mm.default" || graph.target(n) == "aten._scaled_mm.default");
+    return is_call_of(graph, id, "aten.mm.default") ||
+           is_call_of(graph, id, "aten._scaled_mm.default");
   };
   const auto is_view = [&](NodeId id) {
-    const Node& n = graph.node(id);
-    return n.kind == NodeKind::call && (graph.target(n) == "aten.view.default" ||
-                                        graph.target(n) == "aten._unsafe_view.default");
+    return is_call_of(graph, id, "aten.view.default") ||
+           is_call_of(graph, id, "aten._unsafe_view.default");
   };
   return std::ranges::any_of(graph.order(), [&](NodeId id) {
     if (!is_view(id) && !is_product(id)) return false;

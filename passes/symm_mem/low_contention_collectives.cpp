@@ -23,6 +23,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "core/graph/is_call_of.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/collective_targets.h"
 #include "core/ops/torch_registry.h"
@@ -68,23 +69,20 @@ class Replacement {
   }
 
  private:
-  [[nodiscard]] bool is_call(NodeId id, std::string_view target) const {
-    const Node& n = graph_.node(id);
-    return n.kind == NodeKind::call && graph_.target(n) == target;
-  }
   [[nodiscard]] bool is_gather(NodeId id) const {
-    return is_call(id, kAllGatherTarget) || is_call(id, kAllGatherOutTarget);
+    return is_call_of(graph_, id, kAllGatherTarget) || is_call_of(graph_, id, kAllGatherOutTarget);
   }
   [[nodiscard]] bool is_collective(NodeId id) const {
-    return is_gather(id) || is_call(id, kReduceScatterTarget);
+    return is_gather(id) || is_call_of(graph_, id, kReduceScatterTarget);
   }
   [[nodiscard]] std::string_view group_of(NodeId id) const {
     const Argument* name = group_argument(graph_, graph_.node(id));
     return name == nullptr ? std::string_view() : graph_.text(name->text());
   }
   [[nodiscard]] NodeId buffer(NodeId id) const {
-    const Argument* out =
-        is_call(id, kAllGatherOutTarget) ? graph_.argument(graph_.node(id), "out") : nullptr;
+    const Argument* out = is_call_of(graph_, id, kAllGatherOutTarget)
+                              ? graph_.argument(graph_.node(id), "out")
+                              : nullptr;
     return out != nullptr && out->kind == Kind::node ? out->node() : NodeId();
   }
 
@@ -128,7 +126,7 @@ class Replacement {
     if (is_returned(id)) return "the backward looks up its result by name";
     if (!skips_check_)
       if (std::string why = why_alone(id, group); !why.empty()) return why;
-    if (is_call(id, kAllGatherOutTarget) && !multicast_)
+    if (is_call_of(graph_, id, kAllGatherOutTarget) && !multicast_)
       return "only the multicast variant gathers into a given buffer (ce_multicast=true)";
     return {};
   }

@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/graph/is_call_of.h"
+
 namespace jointer {
 namespace {
 
 constexpr std::string_view kProduct = "aten.mm.default", kScaled = "aten._scaled_mm.default";
 constexpr std::string_view kReshape = "aten.reshape.default";
 
-bool is(const Graph& graph, NodeId id, std::string_view target) {
-  const Node& n = graph.node(id);
-  return n.kind == NodeKind::call && graph.target(n) == target;
-}
-
 bool is_product(const Graph& graph, NodeId id) {
-  return is(graph, id, kProduct) || is(graph, id, kScaled);
+  return is_call_of(graph, id, kProduct) || is_call_of(graph, id, kScaled);
 }
 
 NodeId node_argument(const Graph& graph, NodeId id, std::size_t at) {
@@ -38,7 +35,7 @@ bool gives_its_shape(const Graph& graph, NodeId left, NodeId right, NodeId resul
 std::optional<TpMatmul> matmul(const Graph& graph, std::vector<NodeId> calls) {
   TpMatmul found;
   found.product = calls.size() == 3 ? calls[1] : calls[0];
-  found.is_scaled = is(graph, found.product, kScaled);
+  found.is_scaled = is_call_of(graph, found.product, kScaled);
   // A scaled matmul accepts only two-dimensional tensors.
   found.a = node_argument(graph, found.is_scaled ? found.product : calls.front(), 0);
   found.b = node_argument(graph, found.product, 1);
@@ -75,14 +72,14 @@ std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& reader
       add({reader});
       continue;
     }
-    if (!is(graph, reader, kReshape)) continue;
+    if (!is_call_of(graph, reader, kReshape)) continue;
     for (const NodeId product : readers.of(reader)) {
       if (!is_product(graph, product)) continue;
       const NodeId right = node_argument(graph, product, 1);
       if (!right) continue;
       // If several reshapes read the matmul, use the first.
       for (const NodeId result : readers.of(product))
-        if (is(graph, result, kReshape) && gives_its_shape(graph, node, right, result)) {
+        if (is_call_of(graph, result, kReshape) && gives_its_shape(graph, node, right, result)) {
           add({reader, product, result});
           break;
         }
@@ -93,15 +90,15 @@ std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& reader
 
 std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node) {
   if (is_product(graph, node)) return matmul(graph, {node});
-  if (!is(graph, node, kReshape)) return {};
+  if (!is_call_of(graph, node, kReshape)) return {};
   const NodeId product = node_argument(graph, node, 0);
   if (!product || !is_product(graph, product)) return {};
   const NodeId first = node_argument(graph, product, 0), right = node_argument(graph, product, 1);
-  if (!first || !right || !is(graph, first, kReshape)) return {};
+  if (!first || !right || !is_call_of(graph, first, kReshape)) return {};
   const NodeId left = node_argument(graph, first, 0);
   if (!left) return {};
   // A scaled fused call has the shape of the result as an argument.
-  const bool is_sound = is(graph, product, kScaled)
+  const bool is_sound = is_call_of(graph, product, kScaled)
                             ? shape_of(graph, left).size() > shape_of(graph, first).size()
                             : gives_its_shape(graph, left, right, node);
   if (!is_sound) return {};

@@ -29,6 +29,7 @@
 #include <array>
 #include <optional>
 
+#include "core/graph/is_call_of.h"
 #include "core/ops/collective_targets.h"
 
 namespace jointer {
@@ -62,13 +63,14 @@ class Matcher {
   Matcher(const Graph& graph, const FxProgram& program) : graph_(graph), program_(program) {}
 
   [[nodiscard]] std::optional<GatheredInput> gather_that_ends_at(NodeId id) const {
-    if (is(id, kSlice) || is(id, kCat))
+    if (is_call_of(graph_, id, kSlice) || is_call_of(graph_, id, kCat))
       if (auto match = gather_in_slices(id)) return match;
-    if (is(id, kCat)) return gather_in_parts(id, false);
-    if (is(id, kCast) && has_form(id, 2)) {
+    if (is_call_of(graph_, id, kCat)) return gather_in_parts(id, false);
+    if (is_call_of(graph_, id, kCast) && has_form(id, 2)) {
       const NodeId inner = node_argument(id, 0);
       if (!inner || !is_read_once(inner)) return {};
-      auto match = is(inner, kCat) ? gather_in_parts(inner, true) : whole_gather(inner);
+      auto match =
+          is_call_of(graph_, inner, kCat) ? gather_in_parts(inner, true) : whole_gather(inner);
       if (match) end_at(*match, id);
       return match;
     }
@@ -76,11 +78,12 @@ class Matcher {
   }
 
   [[nodiscard]] std::optional<ScatteredOutput> scatter_that_ends_at(NodeId wait) const {
-    if (!is(wait, kWaitTarget)) return {};
+    if (!is_call_of(graph_, wait, kWaitTarget)) return {};
     if (auto match = scatter_in_slices(wait)) return match;
     if (!has_form(wait, 1)) return {};
     const NodeId start = node_argument(wait, 0);
-    if (!start || !is(start, kReduceScatterTarget) || !has_form(start, 4)) return {};
+    if (!start || !is_call_of(graph_, start, kReduceScatterTarget) || !has_form(start, 4))
+      return {};
     const std::size_t readers = program_.users(start).size();
     if (readers != 1 && readers != 2) return {};
     const auto args = graph_.args(graph_.node(start));
@@ -92,7 +95,8 @@ class Matcher {
                           .reduction = args[1],
                           .group = args[3],
                           .calls = {start, wait}};
-    if (const NodeId cat = match.input; is(cat, kCat) && has_form(cat, 1) && is_read_once(cat))
+    if (const NodeId cat = match.input;
+        is_call_of(graph_, cat, kCat) && has_form(cat, 1) && is_read_once(cat))
       if (const auto parts = split_parts(cat, 3, false); parts && parts->dim) {
         match.input = parts->whole;
         match.dim = *parts->dim;
@@ -103,10 +107,6 @@ class Matcher {
   }
 
  private:
-  [[nodiscard]] bool is(NodeId id, std::string_view target) const {
-    const Node& n = graph_.node(id);
-    return n.kind == NodeKind::call && graph_.target(n) == target;
-  }
   // True if the call has exactly this many arguments, all positional.
   [[nodiscard]] bool has_form(NodeId id, std::size_t arguments) const {
     const Node& n = graph_.node(id);
@@ -130,10 +130,10 @@ class Matcher {
 
   // Matches a gather along dimension 0. The wait may have any number of readers.
   [[nodiscard]] std::optional<GatheredInput> whole_gather(NodeId wait) const {
-    if (!is(wait, kWaitTarget) || !has_form(wait, 1)) return {};
+    if (!is_call_of(graph_, wait, kWaitTarget) || !has_form(wait, 1)) return {};
     const NodeId start = node_argument(wait, 0);
-    if (!start || !is(start, kAllGatherTarget) || !has_form(start, 3) || !is_read_once(start) ||
-        !node_argument(start, 0))
+    if (!start || !is_call_of(graph_, start, kAllGatherTarget) || !has_form(start, 3) ||
+        !is_read_once(start) || !node_argument(start, 0))
       return {};
     return GatheredInput{.gather = start,
                          .result = wait,
@@ -159,7 +159,8 @@ class Matcher {
       NodeId cast, part = each.node();
       if (casts) {
         cast = part;
-        if (!is(cast, kCast) || !has_form(cast, 2) || !is_read_once(cast)) return {};
+        if (!is_call_of(graph_, cast, kCast) || !has_form(cast, 2) || !is_read_once(cast))
+          return {};
         part = node_argument(cast, 0);
       }
       if (!part || graph_.node(part).kind != NodeKind::call ||
@@ -201,7 +202,7 @@ class Matcher {
   [[nodiscard]] std::optional<Parts> slice_parts(NodeId cat) const {
     Parts parts;
     for (const Argument& each : list_of(cat)) {
-      if (each.kind != Kind::node || !is(each.node(), kSlice)) return {};
+      if (each.kind != Kind::node || !is_call_of(graph_, each.node(), kSlice)) return {};
       const NodeId from = node_argument(each.node(), 0);
       const auto dim = number(each.node(), 1);
       if (!from || !dim || (parts.whole && (parts.whole != from || parts.dim != dim))) return {};
@@ -223,18 +224,19 @@ class Matcher {
 
   [[nodiscard]] std::optional<GatheredInput> gather_in_slices(NodeId id) const {
     NodeId cat = id, trim;
-    if (is(id, kSlice)) {
+    if (is_call_of(graph_, id, kSlice)) {
       trim = id;
       cat = node_argument(id, 0);
       if (!cat || graph_.args(graph_.node(id)).size() < 4) return {};
     }
-    if (!is(cat, kCat)) return {};
+    if (!is_call_of(graph_, cat, kCat)) return {};
     const auto dim = dim_of_cat(cat);
     if (!dim || (trim && (number(trim, 1) != dim || number(trim, 2) != 0))) return {};
     const auto parts = slice_parts(cat);
-    if (!parts || parts->dim != 0 || !is(parts->whole, kWaitTarget)) return {};
+    if (!parts || parts->dim != 0 || !is_call_of(graph_, parts->whole, kWaitTarget)) return {};
     const NodeId start = node_argument(parts->whole, 0);
-    if (!start || !is(start, kAllGatherTarget) || !node_argument(start, 0)) return {};
+    if (!start || !is_call_of(graph_, start, kAllGatherTarget) || !node_argument(start, 0))
+      return {};
     const Argument* group = graph_.argument(graph_.node(start), "group_name");
     if (group == nullptr) return {};
     GatheredInput match{.gather = start,
@@ -250,9 +252,9 @@ class Matcher {
 
   [[nodiscard]] std::optional<ScatteredOutput> scatter_in_slices(NodeId wait) const {
     const NodeId start = node_argument(wait, 0);
-    if (!start || !is(start, kReduceScatterTarget)) return {};
+    if (!start || !is_call_of(graph_, start, kReduceScatterTarget)) return {};
     const NodeId cat = node_argument(start, 0);
-    if (!cat || !is(cat, kCat) || dim_of_cat(cat) != 0) return {};
+    if (!cat || !is_call_of(graph_, cat, kCat) || dim_of_cat(cat) != 0) return {};
     const auto parts = slice_parts(cat);
     const Argument* group = graph_.argument(graph_.node(start), "group_name");
     const Argument* reduction = graph_.argument(graph_.node(start), "reduce_op");
