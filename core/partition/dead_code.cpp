@@ -26,20 +26,7 @@ bool is_impure(const Graph& graph, const Node& node) {
 }
 
 void eliminate_dead_code(Graph& graph) {
-  std::vector<bool> is_read(graph.node_count(), false);
-  std::vector<NodeId> dead;
-  const auto order = graph.order();
-  for (std::size_t i = order.size(); i-- > 0;) {
-    const Node& node = graph.node(order[i]);
-    const bool stays = node.kind == NodeKind::placeholder || node.kind == NodeKind::output ||
-                       is_read[order[i].index()] || is_impure(graph, node);
-    if (!stays) {
-      dead.push_back(order[i]);
-      continue;
-    }
-    for (const NodeId input : graph.inputs(node)) is_read[input.index()] = true;
-  }
-  graph.erase(dead);
+  graph.erase(find_dead(graph, [&](const Node& node) { return is_impure(graph, node); }));
 }
 
 }  // namespace jointer

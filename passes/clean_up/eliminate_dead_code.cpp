@@ -33,25 +33,15 @@ Result<void> run_eliminate_dead_code(Graph& graph, const Arguments& arguments,
                                      PassContext& context) {
   const bool drops_asserts = arguments.boolean("drop_asserts");
   const bool drops_random = arguments.boolean("drop_random");
-  std::vector<bool> is_read(graph.node_count(), false);
-  std::vector<NodeId> dead;
-  const auto order = graph.order();
-  for (std::size_t i = order.size(); i-- > 0;) {
-    const NodeId id = order[i];
-    const Node& n = graph.node(id);
-    const bool is_dropped = drops_asserts && is_assert(graph, n);
-    const bool stays = n.kind == NodeKind::placeholder || n.kind == NodeKind::output ||
-                       is_read[id.index()] || (is_impure(graph, n) && !is_dropped) ||
-                       (draws(graph, n) && !drops_random);
-    if (stays) {
-      for (const NodeId input : graph.inputs(n)) is_read[input.index()] = true;
-      continue;
-    }
-    dead.push_back(id);
+  const auto is_dropped = [&](const Node& n) { return drops_asserts && is_assert(graph, n); };
+  const std::vector<NodeId> dead = find_dead(graph, [&](const Node& n) {
+    return (is_impure(graph, n) && !is_dropped(n)) || (draws(graph, n) && !drops_random);
+  });
+  for (const NodeId id : dead)
     context.decide(graph, id, "removed",
-                   is_dropped ? "a run-time check; no value depends on it"
-                              : "nothing reads its result, and it has no other effect");
-  }
+                   is_dropped(graph.node(id))
+                       ? "a run-time check; no value depends on it"
+                       : "nothing reads its result, and it has no other effect");
   graph.erase(dead);
   return {};
 }

@@ -74,20 +74,7 @@ Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> 
 }
 
 void drop_dead_calls(Graph& graph) {
-  std::vector<bool> is_needed(graph.node_count(), false);
-  std::vector<NodeId> dead;
-  const auto order = graph.order();
-  for (std::size_t i = order.size(); i-- > 0;) {
-    const Node& node = graph.node(order[i]);
-    const bool stays = node.kind == NodeKind::placeholder || node.kind == NodeKind::output ||
-                       is_needed[order[i].index()] || !may_drop(graph, node, Waits::stay);
-    if (!stays) {
-      dead.push_back(order[i]);
-      continue;
-    }
-    for (const NodeId input : graph.inputs(node)) is_needed[input.index()] = true;
-  }
-  graph.erase(dead);
+  graph.erase(find_dead(graph, [&](const Node& n) { return !may_drop(graph, n, Waits::stay); }));
 }
 
 std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes) {
