@@ -39,7 +39,7 @@
 namespace jointer {
 
 // The `Uses` of MemoryWalk for a plan's pair.
-class PlanMemory::Uses {
+class PlanMemory::Uses : public CallUses<Uses> {
  public:
   struct Call {
     Place place = 0;
@@ -47,20 +47,12 @@ class PlanMemory::Uses {
   };
 
   Uses(const PlanMemory& memory, const PairOrder& order, Lives& lives)
-      : memory_(memory),
-        orders_(memory.orders_),
-        order_(order),
-        lives_(lives),
+      : CallUses(memory, order, lives, 2 * memory.orders_.size()),
         first_slot_(memory.first_slot_),
         storage_of_{memory.storages_.data(), lives.backward_storage.data()},
         own_(static_cast<std::uint32_t>(memory.storage_bytes_.size())),
-        has_states_(memory.host_counts_ && !order.states.empty()) {
-    if (memory.collectives_ != CollectiveLibrary::none) copy_of_.assign(2 * orders_.size(), kNone);
-  }
+        has_states_(memory.host_counts_ && !order.states.empty()) {}
 
-  [[nodiscard]] bool is_start(Call call) const {
-    return orders_.has(call.place, PairOrders::is_start);
-  }
   [[nodiscard]] std::optional<Call> awaited(Call call) const {
     if (!orders_.has(call.place, PairOrders::is_wait)) return std::nullopt;
     const auto c = orders_.collective_of_wait(call.place, call.backward, order_.given);
@@ -88,18 +80,6 @@ class PlanMemory::Uses {
   void use_inputs(Call call, std::int32_t step) {
     for (const Place input : orders_.inputs(call.place)) use(input, call.backward, step);
   }
-  void start(Call call, std::int32_t step) {
-    if (copy_of_.empty() || memory_.copy_bytes_[call.place] <= 0) return;
-    copy_of_[index(call)] = static_cast<std::uint32_t>(lives_.copies.size());
-    lives_.copies.push_back(
-        {.bytes = memory_.copy_bytes_[call.place], .first = step, .last = step});
-  }
-  void keep_inputs(Call start, std::int32_t step) {
-    use_inputs(start, step);
-    if (copy_of_.empty()) return;
-    if (const std::uint32_t copy = copy_of_[index(start)]; copy != kNone)
-      lives_.copies[copy].last = step;
-  }
   // Visits a call that reads a part of the result of `call`.
   void read_part(Call call, std::int32_t step) {
     if (has_states_) use_state(call, step);
@@ -108,18 +88,8 @@ class PlanMemory::Uses {
   // Visits a copy to the host or back. MemoryWalk is not needed: a copy always has exactly one
   // wait, and both use the same storages.
   void copy(const TransferCall& call, std::int32_t step) {
-    using Kind = TransferCall::Kind;
-    const Place p = order_.offloaded[call.value];
-    const std::uint32_t host = memory_.host_storage(call.value);
-    const std::uint32_t back = memory_.reloaded_storage(call.value);
-    const bool counts = !memory_.storages(p).empty();
-    if (call.kind == Kind::offload && memory_.host_counts_ && counts) lives_.allocate(host, step);
-    if (call.kind == Kind::reload && counts) lives_.allocate(back, step);
-    if (call.kind == Kind::offload || call.kind == Kind::offload_wait)
-      use(p, false, step);
-    else
-      lives_.use(back, step);
-    lives_.use(host, step);
+    const auto use_original = [&] { use(order_.offloaded[call.value], false, step); };
+    visit_copy(call.kind, call.value, use_original, step);
   }
   // Marks the storages of a value in one half as used.
   void use(Place value, bool backward, std::int32_t step) {
@@ -129,8 +99,6 @@ class PlanMemory::Uses {
   }
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
   // A generator's state is on the host.
   void use_state(Call call, std::int32_t step) {
     const auto state = order_.state_of(call.place);
@@ -139,15 +107,10 @@ class PlanMemory::Uses {
     lives_.use(memory_.state_storage(order_, *state), step);
   }
 
-  const PlanMemory& memory_;
-  const PairOrders& orders_;
-  const PairOrder& order_;
-  Lives& lives_;
   std::span<const std::uint32_t> first_slot_;
   const std::uint32_t* storage_of_[2];  // by slot, in the forward and in the backward
   std::uint32_t own_;                   // the first storage of the backward
   bool has_states_;
-  std::vector<std::uint32_t> copy_of_;  // by start; empty if the library copies nothing
 };
 
 PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)

@@ -64,6 +64,8 @@ class PlanMemory {
 
  private:
   struct Lives;
+  template <class Derived>
+  class CallUses;
   class Uses;
   class StepUses;
 

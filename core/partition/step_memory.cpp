@@ -17,23 +17,15 @@
 namespace jointer {
 
 // The `Uses` of MemoryWalk for a flat training step under a plan.
-class PlanMemory::StepUses {
+class PlanMemory::StepUses : public CallUses<StepUses> {
  public:
   using Call = StepCall;
 
   StepUses(const PlanMemory& memory, const PairOrder& order, Lives& lives)
-      : memory_(memory),
-        orders_(memory.orders_),
-        flat_(*memory.orders_.flat()),
-        order_(order),
-        lives_(lives) {
+      : CallUses(memory, order, lives, 3 * memory.orders_.size()), flat_(*memory.orders_.flat()) {
     storage_of_.fill(memory.storages_);
-    if (memory.collectives_ != CollectiveLibrary::none) copy_of_.assign(3 * orders_.size(), kNone);
   }
 
-  [[nodiscard]] bool is_start(const Call& call) const {
-    return orders_.has(call.place, PairOrders::is_start);
-  }
   [[nodiscard]] std::optional<Call> awaited(const Call& call) const {
     if (!orders_.has(call.place, PairOrders::is_wait)) return std::nullopt;
     const auto started = flat_.collective_of_wait(order_, call);
@@ -56,35 +48,15 @@ class PlanMemory::StepUses {
     for (const Place input : orders_.inputs(call.place))
       use(flat_.input_of(order_, call, input), step);
   }
-  void start(const Call& call, std::int32_t step) {
-    if (copy_of_.empty() || memory_.copy_bytes_[call.place] <= 0) return;
-    copy_of_[index(call)] = static_cast<std::uint32_t>(lives_.copies.size());
-    lives_.copies.push_back(
-        {.bytes = memory_.copy_bytes_[call.place], .first = step, .last = step});
-  }
-  void keep_inputs(const Call& start, std::int32_t step) {
-    use_inputs(start, step);
-    if (copy_of_.empty()) return;
-    if (const std::uint32_t copy = copy_of_[index(start)]; copy != kNone)
-      lives_.copies[copy].last = step;
-  }
   // Visits a copy to or from the host, or its wait.
   void transfer(const Call& call, std::int32_t step) {
     using Kind = StepCall::Kind;
     const std::uint32_t value = order_.value_of[call.place];
-    const std::uint32_t host = memory_.host_storage(value);
-    const std::uint32_t back = memory_.reloaded_storage(value);
-    const bool counts = !memory_.storages(call.place).empty();
-    if (call.kind == Kind::offload && memory_.host_counts_ && counts) lives_.allocate(host, step);
-    if (call.kind == Kind::reload && counts) lives_.allocate(back, step);
-    if (call.kind == Kind::offload || call.kind == Kind::offload_wait)
-      use({call.place, StepInput::Kind::original}, step);
-    else
-      lives_.use(back, step);
+    const auto use_original = [&] { use({call.place, StepInput::Kind::original}, step); };
+    visit_copy(call.kind, value, use_original, step);
     if (const Place last = order_.read_last[value];
         call.kind == Kind::offload_wait && last != PairOrder::kNever)
       use({last, StepInput::Kind::original}, step);
-    lives_.use(host, step);
   }
   void use(const StepInput& input, std::int32_t step) {
     const std::uint32_t end = memory_.first_slot_[input.place + 1];
@@ -93,7 +65,6 @@ class PlanMemory::StepUses {
   }
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   static_assert(static_cast<int>(StepInput::Kind::copy) == static_cast<int>(StepCall::Kind::copy) &&
                 static_cast<int>(StepInput::Kind::repeat) ==
                     static_cast<int>(StepCall::Kind::repeat));
@@ -117,14 +88,9 @@ class PlanMemory::StepUses {
     return memory_.host_storage(static_cast<std::uint32_t>(order_.offloaded.size())) + slot;
   }
 
-  const PlanMemory& memory_;
-  const PairOrders& orders_;
   const FlatOrders& flat_;
-  const PairOrder& order_;
-  Lives& lives_;
   // The storage of each slot, for the node itself, for its copy, and for the repeated view.
   std::array<std::vector<std::uint32_t>, 3> storage_of_;
-  std::vector<std::uint32_t> copy_of_;  // by start; empty if the collective library makes no copies
 };
 
 PlanMemory::Lives PlanMemory::live_in_step(const PairOrder& order) const {
