@@ -12,35 +12,10 @@ namespace jointer::fx {
 namespace {
 
 // Scans a statement for its parts without interpreting them.
-class Cursor {
+class Cursor : public PythonCursor {
  public:
-  explicit Cursor(std::string_view text) : text_(text) {}
+  using PythonCursor::PythonCursor;
 
-  char peek() {
-    while (at_ < text_.size()) {
-      if (text_[at_] == '#') {
-        const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-        comment_ = trimmed(text_.substr(at_ + 1, end - at_ - 1));
-        at_ = end;
-      } else if (static_cast<unsigned char>(text_[at_]) <= ' ') {
-        ++at_;
-      } else {
-        return text_[at_];
-      }
-    }
-    return '\0';
-  }
-  bool take(char c) {
-    if (peek() != c) return false;
-    ++at_;
-    return true;
-  }
-  bool take(std::string_view token) {
-    peek();
-    if (!text_.substr(at_).starts_with(token)) return false;
-    at_ += token.size();
-    return true;
-  }
   // Consumes a name without dots; empty if there is none.
   std::string_view name() {
     peek();
@@ -82,12 +57,7 @@ class Cursor {
     return text_.substr(begin, end - begin);
   }
   std::string_view rest() { return trimmed(text_.substr(std::min(at_, text_.size()))); }
-  std::string_view take_comment() { return std::exchange(comment_, {}); }
-  void rewind() { at_ = 0; }
-
- private:
-  std::string_view text_, comment_;
-  std::size_t at_ = 0;
+  std::string_view take_comment() { return trimmed(PythonCursor::take_comment()); }
 };
 
 class Taker {

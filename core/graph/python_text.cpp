@@ -74,34 +74,6 @@ bool is_device_name(std::string_view name) {
                                       [](char c) { return is_name_character(c) || c == ':'; });
 }
 
-char PythonText::peek() {
-  while (at_ < text_.size()) {
-    if (text_[at_] == '#') {
-      const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-      comment_ = text_.substr(at_ + 1, end - at_ - 1);
-      at_ = end;
-    } else if (static_cast<unsigned char>(text_[at_]) <= ' ') {
-      ++at_;
-    } else {
-      return text_[at_];
-    }
-  }
-  return '\0';
-}
-
-bool PythonText::take(char c) {
-  if (peek() != c) return false;
-  ++at_;
-  return true;
-}
-
-bool PythonText::take(std::string_view token) {
-  peek();
-  if (text_.substr(at_, token.size()) != token) return false;
-  at_ += token.size();
-  return true;
-}
-
 void PythonText::expect(char c) {
   if (!take(c)) text_mistake("expected `{}` at column {}", c, column());
 }

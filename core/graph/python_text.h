@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/graph/python_cursor.h"
 
 namespace jointer {
 
@@ -34,9 +35,8 @@ struct TensorText {
 // True for device names such as "cpu" and "cuda:0", including those of unknown backends.
 bool is_device_name(std::string_view name);
 
-// Reads one statement, which may span several lines, from left to right. Names refer to nodes of
-// one part; `#` starts a comment that ends with the line.
-class PythonText {
+// Reads one statement. Names refer to nodes of one part.
+class PythonText : public PythonCursor {
  public:
   // The syntax of arguments. Literals contain only plain values. FX text also contains symbolic
   // sizes (`2*s0`) and the `repr` of unknown objects (`<function f>`, `Policy.SAVE`), which become
@@ -44,21 +44,13 @@ class PythonText {
   enum class Style : std::uint8_t { literal, fx };
 
   PythonText(Graph& graph, PartId part, std::string_view text, Style style = Style::literal)
-      : graph_(graph), part_(part), text_(text), style_(style) {}
+      : PythonCursor(text), graph_(graph), part_(part), style_(style) {}
 
-  // Skips whitespace and comments, and returns the next character, or 0 at the end.
-  char peek();
-  // The last comment skipped since the previous call, without its `#`.
-  std::string_view take_comment() { return std::exchange(comment_, {}); }
-  bool take(char c);
-  bool take(std::string_view token);
   void expect(char c);
   [[nodiscard]] bool at_end() { return peek() == '\0'; }
   // Reads one or more letters, digits, `_` and `.`.
   std::string_view word();
   std::string_view rest();
-  // Goes back to the start.
-  void rewind() { at_ = 0; }
   [[nodiscard]] std::size_t column() const { return at_ + 1; }
 
   // Reads a number, string, name, list, tuple, dict, slice(...), device(...), torch.float32, bf16
@@ -92,10 +84,7 @@ class PythonText {
 
   Graph& graph_;
   PartId part_;
-  std::string_view text_;
   Style style_;
-  std::size_t at_ = 0;
-  std::string_view comment_;
 };
 
 }  // namespace jointer
