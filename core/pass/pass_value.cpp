@@ -43,4 +43,23 @@ std::string to_text(const PassValue& value) {
   return std::visit(Writer(), value.held);
 }
 
+OrderedJson pass_value_json(const PassValue& value, OrderedJson (*number_json)(double)) {
+  struct Writer {
+    OrderedJson (*number_json)(double);
+    OrderedJson operator()(std::monostate) const { return nullptr; }
+    OrderedJson operator()(bool held) const { return held; }
+    OrderedJson operator()(std::int64_t held) const { return held; }
+    OrderedJson operator()(double held) const {
+      return number_json == nullptr ? OrderedJson(held) : number_json(held);
+    }
+    OrderedJson operator()(const std::string& held) const { return held; }
+    OrderedJson operator()(const PassValue::List& held) const {
+      OrderedJson list = OrderedJson::array();
+      for (const PassValue& each : held) list.push_back(pass_value_json(each, number_json));
+      return list;
+    }
+  };
+  return std::visit(Writer{number_json}, value.held);
+}
+
 }  // namespace jointer

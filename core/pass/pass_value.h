@@ -1,11 +1,13 @@
 #pragma once
 
-// The value of a parameter of a pass, and its form in a textual pipeline.
+// The value of a parameter of a pass, and its forms in a textual pipeline and in JSON.
 
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "core/base/json_text.h"
 
 namespace jointer {
 
@@ -34,5 +36,9 @@ struct PassValue {
 // The value as text that parse_pipeline reads as the same value. A string is quoted as in JSON if
 // it is not a word or would be read as another value.
 std::string to_text(const PassValue& value);
+
+// The value as JSON. `number_json`, if given, writes floating-point numbers: JSON has only finite
+// ones.
+OrderedJson pass_value_json(const PassValue& value, OrderedJson (*number_json)(double) = nullptr);
 
 }  // namespace jointer

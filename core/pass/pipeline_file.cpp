@@ -104,22 +104,6 @@ Result<PassValue> value_of(const OrderedJson& json) {
   return PassValue(std::move(list));
 }
 
-OrderedJson to_json(const PassValue& value) {
-  struct Writer {
-    OrderedJson operator()(std::monostate) const { return nullptr; }
-    OrderedJson operator()(bool held) const { return held; }
-    OrderedJson operator()(std::int64_t held) const { return held; }
-    OrderedJson operator()(double held) const { return held; }
-    OrderedJson operator()(const std::string& held) const { return held; }
-    OrderedJson operator()(const PassValue::List& held) const {
-      OrderedJson list = OrderedJson::array();
-      for (const PassValue& each : held) list.push_back(to_json(each));
-      return list;
-    }
-  };
-  return std::visit(Writer(), value.held);
-}
-
 constexpr auto kStep = std::tuple(json_field("pass", &PipelineStep::pass),
                                   json_field("enabled", &PipelineStep::is_enabled));
 constexpr auto kNames = std::tuple(json_field("name", &PipelineFile::name).if_set(),
@@ -237,7 +221,7 @@ std::string write_pipeline_json(const PipelineFile& file) {
     OrderedJson one{{"pass", step.pass}};
     if (!step.given.empty()) {
       OrderedJson& parameters = one["parameters"] = OrderedJson::object();
-      for (const auto& given : step.given) parameters[given.first] = to_json(given.second);
+      for (const auto& given : step.given) parameters[given.first] = pass_value_json(given.second);
     }
     if (!step.is_enabled) one["enabled"] = false;
     steps.push_back(std::move(one));

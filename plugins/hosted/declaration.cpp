@@ -75,22 +75,10 @@ Result<PassValue> read_value(const OrderedJson& json, int depth) {
 }  // namespace
 
 OrderedJson to_json(const PassValue& value) {
-  struct Writer {
-    OrderedJson operator()(std::monostate) const { return nullptr; }
-    OrderedJson operator()(double number) const {
-      if (std::isfinite(number)) return number;
-      return {{"f", std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf"}};
-    }
-    OrderedJson operator()(const PassValue::List& list) const {
-      OrderedJson json = OrderedJson::array();
-      for (const PassValue& each : list) json.push_back(to_json(each));
-      return json;
-    }
-    OrderedJson operator()(bool flag) const { return flag; }
-    OrderedJson operator()(std::int64_t number) const { return number; }
-    OrderedJson operator()(const std::string& text) const { return text; }
-  };
-  return std::visit(Writer(), value.held);
+  return pass_value_json(value, [](double number) -> OrderedJson {
+    if (std::isfinite(number)) return number;
+    return {{"f", std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf"}};
+  });
 }
 
 Result<PassValue> read_pass_value(const OrderedJson& json) {

@@ -24,26 +24,10 @@ struct PassesCommand {
   bool json = false;
 };
 
-Json to_json(const PassValue& value) {
-  struct Writer {
-    Json operator()(std::monostate) const { return {}; }
-    Json operator()(bool held) const { return held; }
-    Json operator()(std::int64_t held) const { return held; }
-    Json operator()(double held) const { return held; }
-    Json operator()(const std::string& held) const { return held; }
-    Json operator()(const PassValue::List& held) const {
-      Json list = Json::array();
-      for (const PassValue& each : held) list.push_back(to_json(each));
-      return list;
-    }
-  };
-  return std::visit(Writer(), value.held);
-}
-
 Json to_json(const Parameter& parameter) {
   Json json{{"name", parameter.name},
             {"type", to_string(parameter.type)},
-            {"default", to_json(parameter.default_value)},
+            {"default", pass_value_json(parameter.default_value)},
             {"range", range_text(parameter)},
             {"doc", parameter.doc}};
   if (parameter.min) json["least"] = *parameter.min;
