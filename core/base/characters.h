@@ -3,6 +3,7 @@
 // Classes of ASCII characters, the same in every locale. Bytes of other characters belong to none.
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace jointer {
@@ -24,6 +25,14 @@ constexpr bool is_name_start(char c) {
 // The characters of names such as `aten.mm.default`.
 constexpr bool is_dotted_name_character(char c) {
   return is_name_character(c) || c == '.';
+}
+
+// The text with lowercase letters.
+inline std::string lowercase(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
 }
 
 // True for one or more digits.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
 #include "core/base/bytes.h"
@@ -217,13 +216,6 @@ Result<DeviceDescription> load_cores(std::string_view text) {
   return cpu_with(cores);
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 }  // namespace
 
 std::vector<std::string_view> device_ids() {
@@ -233,7 +225,7 @@ std::vector<std::string_view> device_ids() {
 }
 
 std::string_view device_id_in(std::string_view name) {
-  const std::string text = lower(name);
+  const std::string text = lowercase(name);
   const auto is_letter_or_digit = [](char c) { return is_letter(c) || is_digit(c); };
   for (const BuiltIn& device : built_in()) {
     const std::size_t at = text.find(device.id);
@@ -247,7 +239,7 @@ std::string_view device_id_in(std::string_view name) {
 }
 
 Result<DeviceDescription> load_device(std::string_view id_or_path) {
-  const std::string id = lower(id_or_path);
+  const std::string id = lowercase(id_or_path);
   if (id == "cpu") return this_cpu();
   for (const BuiltIn& device : built_in())
     if (device.id == id) return parse_text(device.id, device.json);

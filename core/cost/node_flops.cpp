@@ -89,6 +89,12 @@ Flops node_flops(const Graph& graph, const Node& node) {
   return operator_flops(make_call(graph, node, op, positional), torch_version_of(graph));
 }
 
+std::vector<Flops> flops_of(const Graph& graph) {
+  std::vector<Flops> flops(graph.node_count());
+  for (const NodeId id : graph.order()) flops[id.index()] = node_flops(graph, graph.node(id));
+  return flops;
+}
+
 GraphFlops graph_flops(const Graph& graph) {
   GraphFlops sums;
   for (const NodeId id : graph.order()) {

@@ -9,6 +9,8 @@ namespace jointer {
 // that runs another operator (such as attention with a saved random state) counts as that operator
 // in `total`.
 Flops node_flops(const Graph& graph, const Node& node);
+// The FLOPs of each node, indexed by node id.
+std::vector<Flops> flops_of(const Graph& graph);
 
 struct GraphFlops {
   std::int64_t forward = 0, backward = 0, total = 0, torch_registry = 0;

@@ -15,6 +15,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/base/characters.h"
 #include "core/base/checked.h"
 #include "core/base/name_table.h"
 
@@ -69,11 +70,8 @@ constexpr NameTable<DType, 12> kNcclNames{{
 
 // Bytes per element; 1 for an unknown name.
 std::int64_t element_bytes(std::string_view nccl_type) {
-  std::string lower(nccl_type);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (const auto type = value_in(kNcclNames, nccl_type)) return item_size(*type);
-  const auto type = parse_dtype(lower);
+  const auto type = parse_dtype(lowercase(nccl_type));
   return type ? item_size(*type) : 1;
 }
 
@@ -334,9 +332,7 @@ std::optional<ProfileData::Mesh> ProfileData::mesh_of(const Ranks& ranks, std::i
 }
 
 std::string ProfileData::normalized(std::string_view call) {
-  std::string lower(call);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lowercase(call);
   struct Word {
     std::string_view text, name;
   };

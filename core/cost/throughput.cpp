@@ -1,7 +1,6 @@
 #include "core/cost/throughput.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -58,10 +57,9 @@ std::string_view last_word(std::string_view text) {
 }
 
 // Parses text such as "TP=2 x CP=2 x FSDP=4" and returns the product of TP, CP and PP.
-double degree_from_text(std::string parallel_text) {
-  std::transform(parallel_text.begin(), parallel_text.end(), parallel_text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const std::string_view parallel = parallel_text;
+double degree_from_text(std::string_view text) {
+  const std::string lower = lowercase(text);
+  const std::string_view parallel = lower;
   constexpr int kMaxDegree = 1'000'000;
   double degree = 1;
   for (std::size_t equals = parallel.find('='); equals != std::string_view::npos;

@@ -11,10 +11,10 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <cctype>
 #include <mutex>
 #include <optional>
 
+#include "core/base/characters.h"
 #include "core/query/graph_tables.h"
 
 namespace jointer {
@@ -72,10 +72,7 @@ Result<void> fill_table(sqlite3* handle, const TableWriter& table, const TableSo
 // --- Permissions of a query ---
 
 bool is_one_of(const char* name, std::initializer_list<std::string_view> names) {
-  std::string lower(name == nullptr ? "" : name);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::find(names, lower) != names.end();
+  return std::ranges::find(names, lowercase(name == nullptr ? "" : name)) != names.end();
 }
 
 int authorize(void* /*context*/, int action, const char* first, const char* second,

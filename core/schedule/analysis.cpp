@@ -12,8 +12,6 @@ Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
   std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   std::string description = estimator->description_of(costs);
   Simulation simulation(graph, costs, used.simulation);
-  std::vector<Flops> flops(graph.node_count());
-  for (const NodeId id : graph.order()) flops[id.index()] = node_flops(graph, graph.node(id));
   Analysis analysis{.options = used,
                     .estimator = std::move(description),
                     .device = estimator->device(),
@@ -22,7 +20,7 @@ Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
                     .reserved = std::move(reserved),
                     .costs = std::move(costs),
                     .transfers = estimator->transfer_costs(),
-                    .flops = std::move(flops),
+                    .flops = flops_of(graph),
                     .simulation = std::move(simulation),
                     .total_flops = graph_flops(graph),
                     .model = find_model_facts(graph),

@@ -46,9 +46,7 @@ Result<void> run_fastest_plan(Graph& graph, const Arguments& arguments, PassCont
   JOINTER_TRY(const auto estimator,
               make_estimator(context.analysis().estimator, graph.main_device()));
   const std::vector<NodeCost> costs = estimate_all(whole.joint, *estimator);
-  std::vector<Flops> flops(whole.joint.node_count());
-  for (const NodeId id : whole.joint.order())
-    flops[id.index()] = node_flops(whole.joint, whole.joint.node(id));
+  const std::vector<Flops> flops = flops_of(whole.joint);
   const TradeOff::Estimates estimates{.costs = costs,
                                       .flops = flops,
                                       .memory = context.analysis().memory,

@@ -13,12 +13,6 @@ MemoryOptions memory_options(const std::string& optimizer) {
   return memory;
 }
 
-std::vector<Flops> flops_of(const Graph& graph) {
-  std::vector<Flops> flops(graph.node_count());
-  for (const NodeId id : graph.order()) flops[id.index()] = node_flops(graph, graph.node(id));
-  return flops;
-}
-
 Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer) {
   const MemoryTimeline timeline(graph, memory_options(optimizer));
   const Simulation simulation(graph, estimate_all(graph, estimator));

@@ -17,9 +17,6 @@ struct Figures {
 };
 
 MemoryOptions memory_options(const std::string& optimizer);
-// The FLOPs of each node, indexed by node id.
-std::vector<Flops> flops_of(const Graph& graph);
-
 Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer);
 
 // "+14.2 GiB", "-3.10 GiB"
