@@ -41,5 +41,10 @@ bool may_write(const OperatorInfo& op);
 // an operator with an in-place name (`add_`), or, without a schema, the arguments that the
 // capture's schema_alias marks as written.
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written);
+inline std::vector<NodeId> written_arguments(const Graph& graph, const Node& node) {
+  std::vector<NodeId> written;
+  written_arguments(graph, node, written);
+  return written;
+}
 
 }  // namespace jointer

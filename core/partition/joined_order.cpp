@@ -156,10 +156,8 @@ class Sorter {
   // The number of calls at the end whose writes all go to inputs.
   [[nodiscard]] std::size_t last_copies(std::span<const NodeId> calls) const {
     std::size_t count = 0;
-    std::vector<NodeId> written;
     const auto is_copy = [&](NodeId id) {
-      written.clear();
-      written_arguments(pair_, pair_.node(id), written);
+      const std::vector<NodeId> written = written_arguments(pair_, pair_.node(id));
       return !written.empty() && std::ranges::all_of(written, [&](NodeId to) {
         return pair_.node(matches_.now(to)).kind == NodeKind::placeholder;
       });

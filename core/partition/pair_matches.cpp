@@ -330,9 +330,7 @@ std::vector<Argument> PairMatches::keywords(const Node& call) const {
 bool PairMatches::is_bound(NodeId id) const {
   const Node& n = pair_.node(id);
   if (n.kind != NodeKind::call) return false;
-  std::vector<NodeId> written;
-  written_arguments(pair_, n, written);
-  if (!written.empty()) return true;
+  if (!written_arguments(pair_, n).empty()) return true;
   if (pair_.op(n).has(OperatorTag::higher_order) && n.has(Node::recomputed)) return false;
   const Effects effects = effects_of(pair_, n);
   return (effects.has(Effects::draws) && !draws_nothing(pair_, n)) || effects.has(Effects::acts) ||

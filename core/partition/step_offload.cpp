@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 
-#include "core/graph/effects.h"
 #include "core/graph/is_call_of.h"
 #include "core/graph/layers.h"
 #include "core/graph/module_tree.h"
@@ -56,18 +55,8 @@ std::vector<NodeId> values_copied_back(const Graph& graph) {
 
 // --- Offloaded values and their readers ---
 
-StepOffloads::StepOffloads(const Graph& graph, const Users& users) : graph_(graph), users_(users) {
-  last_write_.assign(graph_.storage_count(), 0);
-  std::vector<NodeId> written;
-  for (const NodeId id : graph_.order()) {
-    written.clear();
-    written_arguments(graph_, graph_.node(id), written);
-    for (const NodeId to : written)
-      for (const Tensor& tensor : graph_.tensors(to))
-        if (tensor.storage)
-          last_write_[graph_.real_storage(tensor.storage).index()] = graph_.position(id);
-  }
-}
+StepOffloads::StepOffloads(const Graph& graph, const Users& users)
+    : graph_(graph), users_(users), writes_(graph) {}
 
 bool StepOffloads::shares_memory(NodeId a, NodeId b) const {
   for (const Tensor& s : graph_.tensors(a))
@@ -140,7 +129,7 @@ StepOffload StepOffloads::readers_of(NodeId id) const {
 
 std::optional<StepOffloads::Stays> StepOffloads::why_it_stays(const StepOffload& offload) const {
   const StorageId storage = graph_.single_tensor(graph_.node(offload.node))->storage;
-  if (storage && last_write_[graph_.real_storage(storage).index()] > graph_.position(offload.node))
+  if (storage && writes_.any() && writes_.follow(offload.node, graph_.real_storage(storage)))
     return Stays::written;
   if (offload.is_returned) return Stays::returned;
   if (graph_.position(offload.last) > graph_.position(offload.first)) return Stays::read_late;

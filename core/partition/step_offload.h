@@ -12,6 +12,7 @@
 
 #include "core/graph/graph.h"
 #include "core/graph/users.h"
+#include "core/partition/last_writes.h"
 
 namespace jointer {
 
@@ -67,7 +68,7 @@ class StepOffloads {
 
   const Graph& graph_;
   const Users& users_;
-  std::vector<std::size_t> last_write_;  // indexed by storage: position of its last writer
+  LastWrites writes_;
 };
 
 // The order of a flat training step with copies to the host and back. Items are numbers: the

@@ -39,10 +39,8 @@ std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places
 }
 
 NodeId find_write_in_between(const Graph& graph) {
-  std::vector<NodeId> written;
   for (const NodeId id : graph.order()) {
-    written.clear();
-    written_arguments(graph, graph.node(id), written);
+    const std::vector<NodeId> written = written_arguments(graph, graph.node(id));
     if (std::ranges::any_of(
             written, [&](NodeId to) { return graph.node(to).kind != NodeKind::placeholder; }))
       return id;

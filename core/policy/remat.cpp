@@ -208,11 +208,9 @@ class Rematerializer {
   // written.
   void bring_writers_along() {
     std::map<NodeId, std::vector<NodeId>> groups;  // by the node that allocated the memory
-    std::vector<NodeId> written;
     for (const NodeId id : gathered()) {
-      written.clear();
-      written_arguments(graph_, graph_.node(id), written);
-      for (const NodeId to : written) groups[makers_[to.index()]];
+      for (const NodeId to : written_arguments(graph_, graph_.node(id)))
+        groups[makers_[to.index()]];
     }
     if (groups.empty()) return;
     for (const NodeId id : gathered()) {
@@ -237,11 +235,8 @@ class Rematerializer {
     const auto maker_runs_again = [&](NodeId id) {
       return order_.is_gathered(makers_[id.index()]);
     };
-    std::vector<NodeId> written;
     for (const NodeId id : gathered()) {
-      written.clear();
-      written_arguments(graph_, graph_.node(id), written);
-      for (const NodeId to : written)
+      for (const NodeId to : written_arguments(graph_, graph_.node(id)))
         if (!maker_runs_again(to))
           return refuse(
               "{0} ({1}) cannot run twice because it writes to {2}, which is not recomputed; save "
@@ -252,9 +247,8 @@ class Rematerializer {
     std::map<NodeId, std::vector<NodeId>> writers;
     for (const NodeId id : graph_.order()) {
       if (order_.is_gathered(id)) continue;
-      written.clear();
-      written_arguments(graph_, graph_.node(id), written);
-      for (const NodeId to : written) writers[makers_[to.index()]].push_back(id);
+      for (const NodeId to : written_arguments(graph_, graph_.node(id)))
+        writers[makers_[to.index()]].push_back(id);
     }
     for (const NodeId id : gathered()) {
       JOINTER_CHECK(check_memory(id, makers_[id.index()], writers));
@@ -449,12 +443,9 @@ class Rematerializer {
   // reads their results. Returns true if any call was kept.
   bool keep_writers(std::vector<std::uint8_t>& stays) const {
     bool has_kept = false;
-    std::vector<NodeId> written;
     for (const NodeId id : gathered()) {
       if (!order_.is_erased(id)) continue;
-      written.clear();
-      written_arguments(graph_, graph_.node(id), written);
-      for (const NodeId to : written) {
+      for (const NodeId to : written_arguments(graph_, graph_.node(id))) {
         if (order_.is_erased(makers_[to.index()]) || stays[id.index()] != 0) continue;
         stays[id.index()] = 1;
         has_kept = true;

@@ -110,9 +110,7 @@ bool is_written(const Graph& graph, const Dependencies& dependencies,
     return std::any_of(list.begin(), list.end(), [&](const Dependency& d) {
       if (d.kind != DependencyKind::write || is_own(d.node)) return false;
       if (!has_own) return true;
-      std::vector<NodeId> written;
-      written_arguments(graph, graph.node(d.node), written);
-      return !written.empty();
+      return !written_arguments(graph, graph.node(d.node)).empty();
     });
   };
   for (const NodeId id : {collective.start, collective.wait})

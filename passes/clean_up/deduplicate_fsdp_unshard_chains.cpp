@@ -54,15 +54,11 @@ class Deduplicator {
  private:
   void find_written() {
     writes_.assign(graph_.storage_count(), {});
-    std::vector<NodeId> written;
-    for (const NodeId id : graph_.order()) {
-      written.clear();
-      written_arguments(graph_, graph_.node(id), written);
-      for (const NodeId each : written)
+    for (const NodeId id : graph_.order())
+      for (const NodeId each : written_arguments(graph_, graph_.node(id)))
         for (const Tensor& tensor : graph_.tensors(each))
           if (tensor.storage)
             writes_[graph_.real_storage(tensor.storage).index()].push_back(graph_.position(id));
-    }
   }
 
   [[nodiscard]] bool is_written(NodeId id) const {

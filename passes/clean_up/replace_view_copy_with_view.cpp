@@ -211,11 +211,8 @@ class Replacer {
   void find_kept() {
     written_.assign(graph_.storage_count(), false);
     returned_.assign(graph_.storage_count(), false);
-    std::vector<NodeId> written;
     for (const NodeId id : graph_.order()) {
-      written.clear();
-      written_arguments(graph_, graph_.node(id), written);
-      for (const NodeId each : written) mark(each, written_);
+      for (const NodeId each : written_arguments(graph_, graph_.node(id))) mark(each, written_);
       if (graph_.node(id).kind == NodeKind::output)
         for (const NodeId input : graph_.inputs(id)) mark(input, returned_);
     }

@@ -114,15 +114,12 @@ class Remover {
     std::set<StorageId> storages;
     for (const auto& [id, parameter] : parameters_)
       if (!parameter.copies.empty() && has_pattern(parameter)) storages.merge(storages_of(id));
-    std::vector<NodeId> written;
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
       if (n.kind != NodeKind::call || is_call_of(graph_, n, kCopy) ||
           is_call_of(graph_, n, kResize))
         continue;
-      written.clear();
-      written_arguments(graph_, n, written);
-      for (const NodeId each : written)
+      for (const NodeId each : written_arguments(graph_, n))
         for (const StorageId storage : storages_of(each))
           if (storages.contains(storage))
             return fail(
