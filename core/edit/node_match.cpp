@@ -64,7 +64,8 @@ class Side {
     for (const NodeId id : graph.order()) {
       std::vector<NodeId>& reads = reads_[id.index()];
       append_nodes(graph, graph.node(id).args, reads);
-      collect_keywords(id, reads);
+      for (const auto& [name, argument] : sorted_keywords(graph, graph.node(id)))
+        append_nodes(graph, argument, reads);
       for (std::size_t i = 0; i < reads.size(); ++i) readers_[reads[i].index()].push_back({id, i});
       modules_[id.index()] = module_hash(id);
     }
@@ -92,16 +93,6 @@ class Side {
   }
 
  private:
-  void collect_keywords(NodeId id, std::vector<NodeId>& reads) const {
-    const auto pairs = graph_.children(graph_.node(id).kwargs);
-    std::vector<std::size_t> keys;
-    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) keys.push_back(i);
-    std::sort(keys.begin(), keys.end(), [&](std::size_t a, std::size_t b) {
-      return graph_.text(pairs[a].text()) < graph_.text(pairs[b].text());
-    });
-    for (const std::size_t key : keys) append_nodes(graph_, pairs[key + 1], reads);
-  }
-
   [[nodiscard]] Color module_hash(NodeId id) const {
     const ModuleStackId stack = graph_.node(id).module;
     if (!stack) return 0;

@@ -69,18 +69,11 @@ class CanonicalWriter {
       separate(first);
       argument(positional[i], i < schema.size() ? schema[i].name : std::string_view());
     }
-    const auto pairs = graph_.children(n.kwargs);
-    std::vector<std::size_t> keys;
-    for (std::size_t i = 0; i < pairs.size(); i += 2) keys.push_back(i);
-    std::sort(keys.begin(), keys.end(), [&](std::size_t a, std::size_t b) {
-      return graph_.text(pairs[a].text()) < graph_.text(pairs[b].text());
-    });
-    for (const std::size_t key : keys) {
+    for (const auto& [name, given] : sorted_keywords(graph_, n)) {
       separate(first);
-      const std::string_view name = graph_.text(pairs[key].text());
       out_ += name;
       out_ += '=';
-      argument(pairs[key + 1], name);
+      argument(given, name);
     }
   }
 
@@ -339,6 +332,16 @@ std::string sha256(std::string_view text) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string_view, Argument>> sorted_keywords(const Graph& graph,
+                                                                   const Node& call) {
+  const auto pairs = graph.children(call.kwargs);
+  std::vector<std::pair<std::string_view, Argument>> sorted;
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+    sorted.emplace_back(graph.text(pairs[i].text()), pairs[i + 1]);
+  std::ranges::sort(sorted, {}, &std::pair<std::string_view, Argument>::first);
+  return sorted;
+}
 
 std::string canonical_text(const Graph& graph, PartId part) {
   return text_of(CanonicalWriter(graph), graph, part);

@@ -6,6 +6,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/graph/graph.h"
 
@@ -19,6 +22,10 @@ std::string canonical_call(const Graph& graph, NodeId id);
 
 // Like canonical_call, but writes each node that the call reads as `%` instead of `%NAME`.
 std::string unnamed_call(const Graph& graph, NodeId id);
+
+// The keyword arguments of a call in the order of the canonical text, that is, sorted by name.
+std::vector<std::pair<std::string_view, Argument>> sorted_keywords(const Graph& graph,
+                                                                   const Node& call);
 
 // Maps the names of this rank's process groups and devices to their names on another rank of the
 // same program.

@@ -39,11 +39,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "core/graph/equal_arguments.h"
 #include "core/graph/memory_access.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/storages.h"
@@ -74,27 +74,6 @@ bool always_shares(const OperatorInfo& op) {
   return op.is_getitem || op.has(OperatorTag::silent_alias) ||
          (std::ranges::any_of(op.returns, is_shared) &&
           std::ranges::find(kMayCopy, op.packet()) == kMayCopy.end());
-}
-
-// Both must be arguments in the same graph.
-bool is_same(const Graph& graph, const Argument& a, const Argument& b) {
-  using Kind = Argument::Kind;
-  if (a.kind != b.kind) return false;
-  if (a.has_children())
-    return std::ranges::equal(
-        graph.children(a), graph.children(b),
-        [&](const Argument& x, const Argument& y) { return is_same(graph, x, y); });
-  switch (a.kind) {
-    case Kind::none:
-      return true;
-    case Kind::boolean:
-    case Kind::integer:
-      return a.integer == b.integer;
-    case Kind::real:
-      return std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real);
-    default:
-      return a.index == b.index && a.count == b.count;
-  }
 }
 
 // The calls that an edit replaced; see correct_replaced.
@@ -204,14 +183,12 @@ class Corrector {
     if (found == edit_->was.end() || !op.is_view || selects_from_storage(op)) return std::nullopt;
     const Node &is = graph_.node(id), &was = found->second;
     const auto args = graph_.args(is), old_args = graph_.args(was);
-    const auto is_same_argument = [&](const Argument& a, const Argument& b) {
-      return is_same(graph_, a, b);
-    };
+    const auto is_same = [](const Argument& a, const Argument& b) { return a.index == b.index; };
     if (is.target != was.target || args.empty() || old_args.empty() ||
         args.front().kind != Argument::Kind::node ||
         old_args.front().kind != Argument::Kind::node ||
-        !std::ranges::equal(args.subspan(1), old_args.subspan(1), is_same_argument) ||
-        !is_same(graph_, is.kwargs, was.kwargs))
+        !equal_arguments(graph_, args.subspan(1), old_args.subspan(1), is_same) ||
+        !equal_arguments(graph_, is.kwargs, was.kwargs, is_same))
       return std::nullopt;
     const Tensor* argument = single_tensor(graph_.node(args.front().node()).value);
     const Tensor* old = single_tensor(value_before(old_args.front().node()));

@@ -24,10 +24,10 @@
 #include "core/partition/pair_matches.h"
 
 #include <algorithm>
-#include <bit>
 #include <nlohmann/json.hpp>
 
 #include "core/graph/effects.h"
+#include "core/graph/equal_arguments.h"
 #include "core/graph/tuple_call.h"
 #include "core/partition/joint_parts.h"
 #include "core/partition/kept_values.h"
@@ -287,32 +287,13 @@ void PairMatches::undo_offloading() {
   }
 }
 
-bool PairMatches::equal(const Argument& a, const Argument& b) const {
-  using Kind = Argument::Kind;
-  if (a.kind != b.kind || a.count != b.count) return false;
-  switch (a.kind) {
-    case Kind::none:
-      return true;
-    case Kind::boolean:
-    case Kind::integer:
-      return a.integer == b.integer;
-    case Kind::real:
-      return std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real);
-    case Kind::node:
-      return now(a.node()) == now(b.node());
-    case Kind::symbol:
-      return pair_.expression_text(a.expression()) == pair_.expression_text(b.expression());
-    case Kind::opaque:
-      return a.text() == b.text() && a.detail() == b.detail();
-    default:
-      break;
-  }
-  return a.has_children() ? equal(pair_.children(a), pair_.children(b)) : a.text() == b.text();
-}
-
 bool PairMatches::equal(std::span<const Argument> a, std::span<const Argument> b) const {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](const Argument& x, const Argument& y) { return equal(x, y); });
+  return equal_arguments(pair_, a, b, [&](const Argument& x, const Argument& y) {
+    if (x.kind == Argument::Kind::node) return now(x.node()) == now(y.node());
+    if (x.kind == Argument::Kind::symbol)
+      return pair_.expression_text(x.expression()) == pair_.expression_text(y.expression());
+    return x.text() == y.text();
+  });
 }
 
 // Keyword arguments except the state.

@@ -84,7 +84,6 @@ class PairMatches {
   [[nodiscard]] std::vector<NodeId> copies_to_host(NodeId saved) const;
   [[nodiscard]] std::optional<Reloads> reloads_of(NodeId given, DeviceId device) const;
   void undo_offloading();
-  [[nodiscard]] bool equal(const Argument& a, const Argument& b) const;
   [[nodiscard]] bool equal(std::span<const Argument> a, std::span<const Argument> b) const;
   [[nodiscard]] std::vector<Argument> keywords(const Node& call) const;
   [[nodiscard]] bool is_bound(NodeId id) const;

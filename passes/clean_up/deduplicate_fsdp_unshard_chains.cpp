@@ -28,6 +28,7 @@
 #include <map>
 
 #include "core/graph/effects.h"
+#include "core/graph/equal_arguments.h"
 #include "core/graph/is_call_of.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
@@ -161,17 +162,10 @@ class Deduplicator {
   }
 
   [[nodiscard]] bool equal(const Argument& a, const Argument& b) const {
-    if (a.kind != b.kind || a.count != b.count) return false;
-    if (a.has_children()) {
-      const auto left = graph_.children(a), right = graph_.children(b);
-      return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                        [&](const Argument& x, const Argument& y) { return equal(x, y); });
-    }
     using enum Argument::Kind;
-    if (a.kind == none) return true;
-    if (a.kind == boolean || a.kind == integer) return a.integer == b.integer;
-    if (a.kind == real) return a.real == b.real;
-    return a.kind != opaque && a.kind != raw && a.index == b.index;
+    return equal_arguments(graph_, a, b, [](const Argument& x, const Argument& y) {
+      return x.kind != opaque && x.kind != raw && x.index == y.index;
+    });
   }
 
   Graph& graph_;
