@@ -167,6 +167,14 @@ PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs
   return figures;
 }
 
+Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions& estimator,
+                                     const MemoryOptions& memory) {
+  JOINTER_TRY(const std::unique_ptr<Estimator> made, estimator.make(graph));
+  const std::vector<NodeCost> costs = estimate_all(graph, *made);
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
+  return captured_figures(graph, costs, kept, memory);
+}
+
 Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions& estimator,
                            const MemoryOptions& memory) {
   const CaptureKind kind = graph.part(PartId(0)).kind;

@@ -42,6 +42,9 @@ Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
                              std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 
+Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions& estimator,
+                                     const MemoryOptions& memory);
+
 Json to_json(const PlanComparison& comparison);
 // `top`: maximum number of rows in each table.
 void print_plan_comparison(const PlanComparison& comparison, std::size_t top);

@@ -41,7 +41,9 @@ Result<KnownPlan> other_plan(const SacCommand& options, Graph opened) {
 
 }  // namespace
 
-Result<double> parse_budget(const std::string& text) {
+Result<double> budget_of(const SacCommand& options) {
+  const std::string& text = options.budget;
+  if (text.empty()) return 1;
   constexpr double kMinBytes = kMiB;
   double number = 0;
   const char* const end = text.data() + text.size();
@@ -96,10 +98,7 @@ Result<PolicyFormat> format_of(const SacCommand& options) {
 }
 
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
-  double budget = 1;
-  if (!options.budget.empty()) {
-    JOINTER_TRY(budget, parse_budget(options.budget));
-  }
+  JOINTER_TRY(const double budget, budget_of(options));
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
   if (!options.checkpointed.empty() && (options.slower || budget > 1))
@@ -133,10 +132,7 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
 }
 
 Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI::App& command) {
-  double budget = 1;
-  if (!options.budget.empty()) {
-    JOINTER_TRY(budget, parse_budget(options.budget));
-  }
+  JOINTER_TRY(const double budget, budget_of(options));
   if (options.target.free.empty() && (budget <= 1 || !options.target.has_conditions(command)))
     return std::nullopt;
   JOINTER_TRY(PlanTarget target, options.target.target(command, options.no_offload));

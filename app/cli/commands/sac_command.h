@@ -45,9 +45,10 @@ struct SacCommand {
   [[nodiscard]] bool needs_opened() const { return !format.empty() || compares(); }
 };
 
-// Parses either torch's activation memory budget, 0 to 1, or a number of bytes: a number with a
-// unit, or an integer too large to be anything else. Error (usage): the text is neither.
-Result<double> parse_budget(const std::string& text);
+// The budget in the options, 1 if there is none: either torch's activation memory budget, 0 to 1, or
+// a number of bytes: a number with a unit, or an integer too large to be anything else. Error
+// (usage): the text is neither.
+Result<double> budget_of(const SacCommand& options);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
 AnalysisOptions analysis_options(const SacCommand& options);

@@ -77,10 +77,7 @@ Result<void> checkpoint_modules(const SacCommand& options, Solved& solved,
 
 Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command,
                       const PairPlan* own) {
-  double budget = 1;
-  if (!options.budget.empty()) {
-    JOINTER_TRY(budget, parse_budget(options.budget));
-  }
+  JOINTER_TRY(const double budget, budget_of(options));
   JOINTER_CHECK(check_search_options(options, command));
   JOINTER_TRY(std::optional<PlanTarget> target, target_of(options, command));
   const Graph opened = options.needs_opened() ? graph : Graph{};
@@ -144,16 +141,9 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                         .memory = memory,
                                         .simulation = {},
                                         .transfers = estimator->transfer_costs()};
-    JOINTER_TRY(trade_off, TradeOff::make(graph, estimates,
-                                          {.partition = partition_options(options),
-                                           .now = std::move(now),
-                                           .fsdp = fsdp,
-                                           .has_policy = options.policy.any(),
-                                           .offload = met || !options.no_offload,
-                                           .memory = memory_of(options),
-                                           .max_budgets = options.points,
-                                           .effort = options.effort,
-                                           .found = {}}));
+    TradeOffOptions wanted = trade_off_options(options, std::move(now), fsdp);
+    if (met) wanted.offload = true;
+    JOINTER_TRY(trade_off, TradeOff::make(graph, estimates, std::move(wanted)));
   }
   std::optional<LimitAnswer> limit;
   if (met) {

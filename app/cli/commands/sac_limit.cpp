@@ -60,6 +60,18 @@ void keep_own_if_better(const SacCommand& options, const Solved& solved, const P
 
 }  // namespace
 
+TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, MemoryPolicy fsdp) {
+  return {.partition = partition_options(options),
+          .now = std::move(now),
+          .fsdp = fsdp,
+          .has_policy = options.policy.any(),
+          .offload = !options.no_offload,
+          .memory = memory_of(options),
+          .max_budgets = options.points,
+          .effort = options.effort,
+          .found = {}};
+}
+
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved) {
   const FindOrder find_order = find_order_of(options, trade_off.partition().joint);

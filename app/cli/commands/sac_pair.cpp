@@ -15,7 +15,6 @@
 #include "app/cli/commands/sac_limit.h"
 #include "core/base/counted.h"
 #include "core/partition/cut_preparation.h"
-#include "core/partition/kept_values.h"
 #include "core/schedule/caching_allocator.h"
 
 namespace jointer::cli {
@@ -29,17 +28,11 @@ bool is_prepared(const Graph& joint) {
   return prepared.order().size() == joint.order().size();
 }
 
-Result<PlanFigures> figures_of_pair(const SacCommand& options, const Graph& pair) {
-  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(pair));
-  const std::vector<NodeCost> costs = estimate_all(pair, *estimator);
-  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(pair, costs, flops_of(pair)));
-  return captured_figures(pair, costs, kept, memory_options(options.optimizer));
-}
-
 // Finds the partitioner in whose order the plan has the same estimates as the pair, and sets
 // `found.point`.
 Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found) {
-  JOINTER_TRY(const PlanFigures captured, figures_of_pair(options, found.pair));
+  JOINTER_TRY(const PlanFigures captured,
+              captured_figures(found.pair, options.estimator, memory_options(options.optimizer)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(found.joint));
   const std::vector<NodeCost> costs = estimate_all(found.joint, *estimator);
   const std::vector<Flops> flops = flops_of(found.joint);
@@ -84,7 +77,7 @@ Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found
 }  // namespace
 
 bool decides_anew(const SacCommand& options, const CLI::App& command) {
-  const auto budget = options.budget.empty() ? Result<double>(0) : parse_budget(options.budget);
+  const auto budget = budget_of(options);
   const bool is_activation_budget = !options.budget.empty() && budget && *budget <= 1;
   return options.policy.any() || options.ignore_tags || is_activation_budget ||
          command.count("--partitioner") > 0;

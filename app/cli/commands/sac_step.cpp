@@ -50,11 +50,9 @@ Result<void> tag_step(PlannedStep& planned, const SavePlan& plan, std::string wh
 Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged) {
   Graph step = tagged;
   JOINTER_CHECK(apply_step_tags(step));
-  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(step));
-  const std::vector<NodeCost> costs = estimate_all(step, *estimator);
-  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(step, costs, flops_of(step)));
   ParetoPoint point{.budget = -1, .name = kThisPlan, .plan = {}, .figures = {}};
-  point.figures = describe_captured(step, costs, kept, memory_options(options.optimizer)).figures;
+  JOINTER_TRY(point.figures,
+              captured_figures(step, options.estimator, memory_options(options.optimizer)));
   JOINTER_TRY(point.plan, plan_of_step(tagged, step));
   return point;
 }
@@ -62,10 +60,7 @@ Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged
 // Chooses a plan according to the options, and finds the trade-off.
 Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
                               std::optional<PlanTarget> target, std::vector<std::string>& notes) {
-  double budget = 1;
-  if (!options.budget.empty()) {
-    JOINTER_TRY(budget, parse_budget(options.budget));
-  }
+  JOINTER_TRY(const double budget, budget_of(options));
   PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
   const bool has_limit = budget > 1 || options.slower || target;
   if (!has_limit && !options.pareto && options.budget.empty() && options.checkpointed.empty())
@@ -103,21 +98,14 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
       target->peak_bytes = now.figures.figures.peak_bytes - bytes;
     }
   }
-  JOINTER_TRY(const auto trade_off, TradeOff::make(graph,
-                                                   {.costs = costs,
-                                                    .flops = flops,
-                                                    .memory = memory_options(options.optimizer),
-                                                    .simulation = {},
-                                                    .transfers = transfers},
-                                                   {.partition = partition_options(options),
-                                                    .now = std::move(now),
-                                                    .fsdp = fsdp,
-                                                    .has_policy = options.policy.any(),
-                                                    .offload = !options.no_offload,
-                                                    .memory = memory_of(options),
-                                                    .max_budgets = options.points,
-                                                    .effort = options.effort,
-                                                    .found = {}}));
+  JOINTER_TRY(const auto trade_off,
+              TradeOff::make(graph,
+                             {.costs = costs,
+                              .flops = flops,
+                              .memory = memory_options(options.optimizer),
+                              .simulation = {},
+                              .transfers = transfers},
+                             trade_off_options(options, std::move(now), fsdp)));
   if (target) {
     JOINTER_TRY(ChangeList list, find_changes(graph, trade_off->what_if(), current, *target));
     JOINTER_CHECK(tag_step(planned, list.plan,
