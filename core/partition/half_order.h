@@ -241,7 +241,7 @@ class GraphNodes {
     return node.kind == NodeKind::call && graph_.op(node).space() == "_c10d_functional";
   }
 
- private:
+ protected:
   const Graph& graph_;
 };
 

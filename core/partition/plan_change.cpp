@@ -175,9 +175,7 @@ Result<PlanChange> PlanWhatIf::change_all(const SavePlan& plan, std::span<const 
 
 Result<SavePlan> PlanWhatIf::change(const SavePlan& plan, std::span<const NodeId> nodes,
                                     Keep keep) const {
-  State::Decisions decisions;
-  for (const NodeId id : nodes) decisions.emplace_back(id, keep);
-  JOINTER_TRY(PlanChange change, state_->decide(plan, decisions));
+  JOINTER_TRY(PlanChange change, change_all(plan, nodes, keep));
   if (!change.refused.empty()) return fail(Error::Kind::usage, "{}", change.refused.front().text);
   return std::move(change.plan);
 }

@@ -56,6 +56,7 @@
 #include "core/graph/memory_access.h"
 #include "core/graph/recomputed_name.h"
 #include "core/partition/fx_names.h"
+#include "core/partition/half_order.h"
 #include "core/partition/recompute_tags.h"
 #include "core/partition/remat_order.h"
 #include "core/partition/step_offload.h"
@@ -66,17 +67,10 @@ namespace jointer {
 namespace {
 
 // The nodes of a tagged flat training step, for RematOrder.
-class TaggedNodes {
+class TaggedNodes : public GraphNodes {
  public:
-  using Node = NodeId;
+  explicit TaggedNodes(const Graph& graph) : GraphNodes(graph), back_(values_copied_back(graph)) {}
 
-  explicit TaggedNodes(const Graph& graph) : graph_(graph), back_(values_copied_back(graph)) {}
-
-  [[nodiscard]] std::span<const NodeId> order() const { return graph_.order(); }
-  [[nodiscard]] std::size_t position(NodeId id) const { return graph_.position(id); }
-  [[nodiscard]] std::size_t index(NodeId id) const { return id.index(); }
-  [[nodiscard]] std::size_t count() const { return graph_.node_count(); }
-  [[nodiscard]] std::span<const NodeId> inputs(NodeId id) const { return graph_.inputs(id); }
   [[nodiscard]] NodeId back(NodeId id) const { return back_[id.index()]; }
   [[nodiscard]] bool is_call(NodeId id) const { return graph_.node(id).kind == NodeKind::call; }
   [[nodiscard]] bool is_backward_call(NodeId id) const {
@@ -86,16 +80,12 @@ class TaggedNodes {
     const jointer::Node& n = graph_.node(id);
     return is_call(id) && n.phase == Phase::forward && must_recompute(n);
   }
-  [[nodiscard]] bool is_getitem(NodeId id) const {
-    return is_call(id) && graph_.op(graph_.node(id)).is_getitem;
-  }
   [[nodiscard]] bool is_wall(NodeId id) const {
     const NodeKind kind = graph_.node(id).kind;
     return kind == NodeKind::placeholder || kind == NodeKind::output;
   }
 
  private:
-  const Graph& graph_;
   std::vector<NodeId> back_;  // indexed by node id: the value copied back from the host
 };
 
