@@ -4,12 +4,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
 #include "app/runner/compare.h"
 #include "app/runner/program/tensors.h"
 #include "core/base/counted.h"
+#include "core/base/number_text.h"
 
 namespace jointer::runner {
 namespace {
@@ -72,12 +72,11 @@ Or<Verification::Outputs> Verification::expected(std::size_t count) const {
   if (!file) return failure("load", file.error().message);
   Outputs tensors(count);
   for (const auto& [index, tensor] : *file) {
-    std::size_t at = 0;
-    const auto [end, status] = std::from_chars(index.data(), index.data() + index.size(), at);
-    if (status != std::errc{} || end != index.data() + index.size() || at >= tensors.size())
+    const auto at = number_of<std::size_t>(index);
+    if (!at || *at >= tensors.size())
       return failure("load", fmt::format("{}: `{}` is not the index of an output; the graph has {}",
                                          request_.expected, index, counted(count, "output")));
-    tensors[at] = tensor;
+    tensors[*at] = tensor;
   }
   return tensors;
 }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/base/number_text.h"
 #include "core/base/trimmed.h"
 
 namespace jointer::native {
@@ -39,10 +40,8 @@ std::int64_t get_int(json::value value) {
 std::optional<std::int64_t> get_count(json::value value) {
   if (value.type() == json::json_type::number) {
     const std::string_view token = raw(value);
-    std::uint64_t number = 0;
-    const auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), number);
-    if (status == std::errc{} && end == token.data() + token.size() && number > INT64_MAX)
-      return std::nullopt;
+    const auto number = number_of<std::uint64_t>(token);
+    if (number && *number > INT64_MAX) return std::nullopt;
   }
   return get_int(value);
 }
@@ -51,13 +50,8 @@ std::optional<std::int64_t> get_bound(json::value value) {
   switch (value.type()) {
     case json::json_type::number:
       return to_int(raw(value));
-    case json::json_type::string: {
-      const std::string_view text = get_text(value);
-      std::int64_t number = 0;
-      const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (status == std::errc{} && end == text.data() + text.size()) return number;
-      return std::nullopt;
-    }
+    case json::json_type::string:
+      return number_of<std::int64_t>(get_text(value));
     default:
       raw(value);
       return std::nullopt;

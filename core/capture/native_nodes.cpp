@@ -161,11 +161,9 @@ Argument NodeReader::read_number(std::string_view token) {
       return Argument::of_text(Argument::Kind::raw, graph_.intern(token));
     give_up("number `{}` is not valid or too large", token.substr(0, 40));
   }
-  double number = 0;
-  const auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), number);
-  if (status != std::errc{} || end != token.data() + token.size())
-    give_up("number `{}` is not valid or too large", token.substr(0, 40));
-  return Argument::of_real(number);
+  const auto number = number_of<double>(token);
+  if (!number) give_up("number `{}` is not valid or too large", token.substr(0, 40));
+  return Argument::of_real(*number);
 }
 
 // Reads an object with one member, whose key is the kind. An `opaque` object also has a `repr`.

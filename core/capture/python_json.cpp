@@ -1,12 +1,12 @@
 #include "core/capture/python_json.h"
 
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/base/characters.h"
 #include "core/base/json_text.h"
+#include "core/base/number_text.h"
 
 namespace jointer {
 namespace {
@@ -106,15 +106,9 @@ class Reader {
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word == "None") return OrderedJson(nullptr);
     if (word == "True" || word == "False") return OrderedJson(word == "True");
-    std::int64_t integer = 0;
-    const char* const last = word.data() + word.size();
-    if (const auto [end, status] = std::from_chars(word.data(), last, integer);
-        status == std::errc{} && end == last)
-      return OrderedJson(integer);
-    double real = 0;
-    if (const auto [end, status] = std::from_chars(word.data(), last, real);
-        status == std::errc{} && end == last && std::isfinite(real))
-      return OrderedJson(real);
+    if (const auto integer = number_of<std::int64_t>(word)) return OrderedJson(*integer);
+    if (const auto real = number_of<double>(word); real && std::isfinite(*real))
+      return OrderedJson(*real);
     if (!take('(')) return OrderedJson(word);
     // A dataclass: NAME(field=value, ...). Unnamed fields are numbered.
     OrderedJson result = {{"type", word}};

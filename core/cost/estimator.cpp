@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/json_fields.h"
+#include "core/base/number_text.h"
 #include "core/cost/measured.h"
 #include "core/cost/profile_estimator.h"
 #include "core/cost/roofline.h"
@@ -41,11 +41,9 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
     bool found = false;
     for (const auto& [name, value] : constants) {
       if (equals == std::string_view::npos || item.substr(0, equals) != name) continue;
-      const std::string_view digits = item.substr(equals + 1);
-      const auto [end, status] =
-          std::from_chars(digits.data(), digits.data() + digits.size(), *value);
-      found = status == std::errc{} && end == digits.data() + digits.size() &&
-              (*value > 0 || (name == "coll_us" && *value >= 0));
+      const auto number = number_of<double>(item.substr(equals + 1));
+      found = number && (*number > 0 || (name == "coll_us" && *number >= 0));
+      if (found) *value = *number;
     }
     if (!found)
       return fail(Error::Kind::usage,

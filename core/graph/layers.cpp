@@ -1,9 +1,10 @@
 #include "core/graph/layers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
+
+#include "core/base/number_text.h"
 
 namespace jointer {
 
@@ -20,13 +21,9 @@ LayerSegment layer_segment(std::string_view path) {
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     const std::string_view segment = path.substr(begin, end - begin);
-    if (follows_layers) {
-      std::int64_t layer = 0;
-      const char* const last = segment.data() + segment.size();
-      const auto [stop, error] = std::from_chars(segment.data(), last, layer);
-      if (error == std::errc() && stop == last && layer >= 0)
-        return {.layer = layer, .begin = begin, .end = end};
-    }
+    if (follows_layers)
+      if (const auto layer = number_of<std::int64_t>(segment); layer && *layer >= 0)
+        return {.layer = *layer, .begin = begin, .end = end};
     follows_layers = segment == "layers";
     begin = end + 1;
   }

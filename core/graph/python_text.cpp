@@ -9,6 +9,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/counted.h"
+#include "core/base/number_text.h"
 #include "core/base/trimmed.h"
 #include "core/graph/limits.h"
 
@@ -215,16 +216,12 @@ Argument PythonText::number() {
     if (status == std::errc::result_out_of_range && digits.size() <= 40)
       return Argument::of_text(Argument::Kind::raw, graph_.intern(digits));
   } else if (digits.back() == 'j') {
-    double value = 0;
-    const auto [end, status] = std::from_chars(first, last - 1, value);
-    if (status == std::errc{} && end == last - 1) {
-      const std::array<Argument, 2> parts{Argument::of_real(0), Argument::of_real(value)};
+    if (const auto value = number_of<double>(std::string_view(first, last - 1))) {
+      const std::array<Argument, 2> parts{Argument::of_real(0), Argument::of_real(*value)};
       return graph_.make_children(Argument::Kind::complex, parts);
     }
-  } else {
-    double value = 0;
-    const auto [end, status] = std::from_chars(first, last, value);
-    if (status == std::errc{} && end == last) return Argument::of_real(value);
+  } else if (const auto value = number_of<double>(digits)) {
+    return Argument::of_real(*value);
   }
   text_mistake("`{}` is not a number", digits.substr(0, 40));
 }
@@ -236,10 +233,7 @@ Argument PythonText::complex_number(std::size_t begin, std::size_t middle) {
   if (end == std::string_view::npos || text_[end - 1] != 'j') return {};
   const auto half = [](std::string_view text) -> std::optional<double> {
     if (text.starts_with('+')) text.remove_prefix(1);
-    double value = 0;
-    const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-    return value;
+    return number_of<double>(text);
   };
   const auto re = half(text_.substr(begin, middle - begin));
   const auto im = half(text_.substr(middle, end - 1 - middle));
@@ -412,10 +406,8 @@ std::vector<Dim> PythonText::dims() {
     if (depth > 0 || (c != ',' && c != ']')) continue;
     std::string_view item = text_.substr(begin, at_ - begin);
     while (item.starts_with(' ')) item.remove_prefix(1);
-    std::int64_t number = 0;
-    const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), number);
-    if (status == std::errc{} && end == item.data() + item.size()) {
-      result.push_back({.value = number, .expression = {}});
+    if (const auto number = number_of<std::int64_t>(item)) {
+      result.push_back({.value = *number, .expression = {}});
     } else {
       const auto expression = graph_.intern_expression(part_, item, {});
       if (!expression) text_mistake("{}", expression.error().message);

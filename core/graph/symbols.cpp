@@ -1,10 +1,10 @@
 #include "core/graph/symbols.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "core/base/characters.h"
+#include "core/base/number_text.h"
 #include "core/graph/expression.h"
 
 namespace jointer {
@@ -37,18 +37,16 @@ Result<Assumptions> Assumptions::parse(std::string_view text) {
     const auto equals = item.find('=');
     const std::string_view digits =
         equals == std::string_view::npos ? item : item.substr(equals + 1);
-    std::int64_t number = 0;
-    const auto [end, status] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (status != std::errc{} || end != digits.data() + digits.size() || number < 0 || equals == 0)
+    const auto number = number_of<std::int64_t>(digits);
+    if (!number || *number < 0 || equals == 0)
       return fail(Error::Kind::usage,
                   "expected NAME=VALUE such as u0=64, or one value for all unbacked symbols, got "
                   "`{}`",
                   item);
     if (equals == std::string_view::npos)
-      result.fallback = number;
+      result.fallback = *number;
     else
-      result.named.insert_or_assign(std::string(item.substr(0, equals)), number);
+      result.named.insert_or_assign(std::string(item.substr(0, equals)), *number);
   }
   return result;
 }

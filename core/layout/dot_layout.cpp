@@ -11,11 +11,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <string_view>
 
+#include "core/base/number_text.h"
 #include "core/process/child.h"
 
 namespace jointer {
@@ -40,21 +40,15 @@ class Words {
   }
   // Reads a length in inches and returns pixels; NaN if the word is not a number or is too large.
   double number() {
-    const std::string_view word = next();
-    double value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    const bool is_number =
-        error == std::errc() && end == word.data() + word.size() && !word.empty();
-    return is_number && std::abs(value) < 1e6 ? value * kPixelsPerInch : std::nan("");
+    const auto value = number_of<double>(next());
+    return value && std::abs(*value) < 1e6 ? *value * kPixelsPerInch : std::nan("");
   }
   // Reads a node name, which is `n` followed by an index, and returns the index; returns `end` if
   // the word is anything else.
   std::uint32_t index(std::uint32_t end) {
     const std::string_view word = next();
-    std::uint32_t value = 0;
     if (!word.starts_with('n')) return end;
-    const auto [last, error] = std::from_chars(word.data() + 1, word.data() + word.size(), value);
-    return error == std::errc() && last == word.data() + word.size() ? std::min(value, end) : end;
+    return std::min(number_of<std::uint32_t>(word.substr(1)).value_or(end), end);
   }
 
  private:

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
+#include "core/base/number_text.h"
 #include "core/graph/torch_version.h"
 
 namespace jointer {
@@ -23,11 +23,9 @@ struct Parts {
 Parts split(std::string_view name) {
   const auto underscore = name.rfind('_');
   if (underscore == std::string_view::npos || underscore + 1 == name.size()) return {name, {}};
-  long long number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [last, error] = std::from_chars(name.data() + underscore + 1, end, number);
-  if (error != std::errc{} || last != end || name[underscore + 1] == '-') return {name, {}};
-  return {name.substr(0, underscore), number};
+  const auto number = number_of<long long>(name.substr(underscore + 1));
+  if (!number || name[underscore + 1] == '-') return {name, {}};
+  return {name.substr(0, underscore), *number};
 }
 
 bool is_between(char c, char first, char last) {

@@ -29,9 +29,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/counted.h"
+#include "core/base/number_text.h"
 #include "core/base/units.h"
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
@@ -110,9 +110,8 @@ Result<EveryNth> parse_every_nth(std::string_view text) {
   const std::size_t slash = rest.rfind('/');
   const std::string_view number =
       slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
-  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), rule.n);
-  if (slash == 0 || number.empty() || error != std::errc() ||
-      stop != number.data() + number.size() || rule.n < 1)
+  rule.n = number_of<decltype(rule.n)>(number).value_or(0);
+  if (slash == 0 || rule.n < 1)
     return refuse("expected OPERATOR/N or OPERATOR/N/layer such as aten.mm/2/layer, got `{}`",
                   text);
   rule.op = captured_operator(rest.substr(0, slash));

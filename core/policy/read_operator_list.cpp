@@ -18,11 +18,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "core/base/characters.h"
+#include "core/base/number_text.h"
 #include "core/ops/operator_table.h"
 #include "core/policy/import.h"
 
@@ -198,9 +198,8 @@ class Reader {
         return i;
       }
       if (word.kind == Word::Kind::number) {
-        const char* const end = word.value.data() + word.value.size();
-        const auto [stop, error] = std::from_chars(word.value.data(), end, rule.n);
-        if (error != std::errc() || stop != end || rule.n < 1)
+        rule.n = number_of<decltype(rule.n)>(word.value).value_or(0);
+        if (rule.n < 1)
           return input_error("RECOMPUTE_EVERY_NTH: `{}` is not a positive number", word.value);
         has_number = true;
       } else if (word.value == "layer" || word.value == "global") {

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +23,8 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+
+#include "core/base/number_text.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): required by POSIX
 
@@ -222,16 +223,13 @@ void kill_marked(const std::string& name, const std::string& value) {
   std::error_code status;
   for (fs::directory_iterator it("/proc", status), last; !status && it != last;
        it.increment(status)) {
-    const std::string folder = it->path().filename().string();
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(folder.data(), folder.data() + folder.size(), pid);
-    if (error != std::errc() || end != folder.data() + folder.size()) continue;
-    if (pid == ::getpid()) continue;
+    const auto pid = number_of<pid_t>(it->path().filename().string());
+    if (!pid || *pid == ::getpid()) continue;
     std::ifstream file(it->path() / "environ", std::ios::binary);
     std::string environment(1, '\0');
     environment.append(std::istreambuf_iterator<char>(file), {});
     environment += '\0';
-    if (environment.find(entry) != std::string::npos) ::kill(pid, SIGKILL);
+    if (environment.find(entry) != std::string::npos) ::kill(*pid, SIGKILL);
   }
 }
 

@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/base/number_text.h"
 #include "core/graph/storages.h"
 
 namespace jointer {
@@ -51,12 +51,9 @@ void ChunkProgram::find_symbols() {
         if (size.expression) add(size.expression);
   };
   const auto count = [this](std::string_view symbol) {
-    std::int64_t number = 0;
-    const char* end = symbol.data() + symbol.size();
     if (symbol.size() < 2 || symbol[0] != 'u') return;
-    const auto [rest, status] = std::from_chars(symbol.data() + 1, end, number);
-    if (status == std::errc{} && rest == end && number < 1'000'000'000)
-      symbols_ = std::max(symbols_, number + 1);
+    const auto number = number_of<std::int64_t>(symbol.substr(1));
+    if (number && *number < 1'000'000'000) symbols_ = std::max(symbols_, *number + 1);
   };
   for (const SymbolTable::Variable& each : graph.part(part).symbols.variables) count(each.name);
   std::vector<std::string> own, known;

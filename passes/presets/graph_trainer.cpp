@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
@@ -29,6 +28,7 @@
 #include "core/base/byte_units.h"
 #include "core/base/checked.h"
 #include "core/base/nearest_name.h"
+#include "core/base/number_text.h"
 
 namespace jointer {
 namespace {
@@ -216,12 +216,12 @@ class Parser {
   template <class Number>
   Result<void> set_number(const std::string& word, Number& number) {
     JOINTER_TRY(const std::string given, value(word));
-    const char* end = given.data() + given.size();
-    const auto [rest, status] = std::from_chars(given.data(), end, number);
-    if (status != std::errc{} || rest != end || !(number >= 0))
+    const auto parsed = number_of<Number>(given);
+    if (!parsed || !(*parsed >= 0))
       return fail(Error::Kind::usage, "{}: expected {}, got `{}`", word,
                   std::is_integral_v<Number> ? "an integer of at least 0" : "a non-negative number",
                   given);
+    number = *parsed;
     return {};
   }
 

@@ -37,7 +37,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -46,6 +45,7 @@
 #include "core/base/counted.h"
 #include "core/base/is_one_of.h"
 #include "core/base/json_text.h"
+#include "core/base/number_text.h"
 #include "core/graph/module_tree.h"
 #include "core/ops/collective_targets.h"
 #include "passes/bucketing/fsdp_collectives.h"
@@ -79,11 +79,7 @@ std::optional<std::size_t> layer_of(std::string_view path) {
   constexpr std::string_view kLayers = "layers.";
   if (!path.starts_with(kLayers)) return std::nullopt;
   path.remove_prefix(kLayers.size());
-  const std::string_view digits = path.substr(0, path.find('.'));
-  std::size_t layer = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), layer);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return layer;
+  return number_of<std::size_t>(path.substr(0, path.find('.')));
 }
 
 bool is_attention(std::string_view path) {

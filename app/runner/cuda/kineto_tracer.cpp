@@ -8,10 +8,11 @@
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <unordered_map>
+
+#include "core/base/number_text.h"
 
 namespace jointer::runner {
 namespace {
@@ -57,12 +58,8 @@ class KinetoTracer final : public KernelTracer {
     std::unordered_map<std::uint64_t, std::size_t> instructions;  // by the scope's number
     for (const profiler::KinetoEvent& event : result->events())
       if (event.deviceType() == c10::DeviceType::CPU) {
-        const std::string name = event.name();
-        std::size_t instruction = 0;
-        const auto [end, status] =
-            std::from_chars(name.data(), name.data() + name.size(), instruction);
-        if (status == std::errc{} && end == name.data() + name.size())
-          instructions[event.correlationId()] = instruction;
+        if (const auto instruction = number_of<std::size_t>(event.name()))
+          instructions[event.correlationId()] = *instruction;
       }
     std::vector<TracedKernel> kernels;
     for (const profiler::KinetoEvent& event : result->events()) {

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
@@ -15,20 +14,20 @@
 
 #include "app/runner/support/torch_error.h"
 #include "core/base/counted.h"
+#include "core/base/number_text.h"
 
 namespace jointer::runner {
 namespace {
 
-Result<int> number_of(const char* variable, int fallback) {
+Result<int> number_in(const char* variable, int fallback) {
   const char* text = std::getenv(variable);
   if (text == nullptr) return fallback;
   const std::string_view view = text;
-  int value = 0;
-  const auto [end, status] = std::from_chars(view.data(), view.data() + view.size(), value);
-  if (status != std::errc{} || end != view.data() + view.size() || value < 0)
+  const auto value = number_of<int>(view);
+  if (!value || *value < 0)
     return fail(Error::Kind::usage, "{}: expected a non-negative integer, got `{}`", variable,
                 view);
-  return value;
+  return *value;
 }
 
 using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
@@ -143,11 +142,11 @@ class RegisteredGroups final : public ProcessGroups {
 
 Result<World> World::from_environment() {
   World world;
-  JOINTER_TRY(world.rank, number_of("RANK", 0));
-  JOINTER_TRY(world.size, number_of("WORLD_SIZE", 1));
-  JOINTER_TRY(world.local_rank, number_of("LOCAL_RANK", world.rank));
-  JOINTER_TRY(world.local_size, number_of("LOCAL_WORLD_SIZE", world.size));
-  JOINTER_TRY(world.master_port, number_of("MASTER_PORT", world.master_port));
+  JOINTER_TRY(world.rank, number_in("RANK", 0));
+  JOINTER_TRY(world.size, number_in("WORLD_SIZE", 1));
+  JOINTER_TRY(world.local_rank, number_in("LOCAL_RANK", world.rank));
+  JOINTER_TRY(world.local_size, number_in("LOCAL_WORLD_SIZE", world.size));
+  JOINTER_TRY(world.master_port, number_in("MASTER_PORT", world.master_port));
   if (const char* address = std::getenv("MASTER_ADDR"); address != nullptr)
     world.master_address = address;
   const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
