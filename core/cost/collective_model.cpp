@@ -67,11 +67,15 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
   return placement;
 }
 
+std::int64_t input_bytes(const Graph& graph, const Node& call) {
+  std::int64_t sum = 0;
+  for (const NodeId input : graph.inputs(call))
+    sum = saturating_add(sum, graph.output_bytes(graph.node(input)));
+  return sum;
+}
+
 std::int64_t collective_bytes(const Graph& graph, const Node& collective) {
-  std::int64_t in = 0;
-  for (const NodeId input : graph.inputs(collective))
-    in = saturating_add(in, graph.output_bytes(graph.node(input)));
-  return std::max(in, graph.output_bytes(collective));
+  return std::max(input_bytes(graph, collective), graph.output_bytes(collective));
 }
 
 double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& placement,

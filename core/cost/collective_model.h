@@ -16,6 +16,9 @@ struct GroupPlacement {
 };
 GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node);
 
+// The total bytes of the tensors that a call reads.
+std::int64_t input_bytes(const Graph& graph, const Node& call);
+
 // The total bytes of a collective's inputs or of its results on one rank, whichever is larger.
 std::int64_t collective_bytes(const Graph& graph, const Node& collective);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/checked.h"
+#include "core/cost/collective_model.h"
 #include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/torch_version.h"
@@ -25,13 +26,6 @@ bool returns_inputs(const Graph& graph, const Node& node) {
     if (!found) return false;
   }
   return true;
-}
-
-std::int64_t input_bytes(const Graph& graph, const Node& node) {
-  std::int64_t sum = 0;
-  for (const NodeId input : graph.inputs(node))
-    sum = saturating_add(sum, graph.output_bytes(graph.node(input)));
-  return sum;
 }
 
 std::int64_t first_argument_bytes(const Graph& graph, const Node& node) {

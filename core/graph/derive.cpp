@@ -80,19 +80,6 @@ void derive_tagged(Graph& graph, PartId part, std::size_t& untagged) {
   }
 }
 
-// Marks the nodes in `frontier` and all nodes that they depend on.
-std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> frontier) {
-  std::vector<bool> reached(graph.node_count(), false);
-  while (!frontier.empty()) {
-    const NodeId id = frontier.back();
-    frontier.pop_back();
-    if (reached[id.index()]) continue;
-    reached[id.index()] = true;
-    for (const NodeId input : graph.inputs(id)) frontier.push_back(input);
-  }
-  return reached;
-}
-
 void derive_from_tangents(Graph& graph, PartId part) {
   // Forward outputs come first, followed by one gradient per primal.
   std::size_t primals = 0;
@@ -145,6 +132,18 @@ void derive_from_dependence(Graph& graph, PartId part) {
 }
 
 }  // namespace
+
+std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> nodes) {
+  std::vector<bool> reached(graph.node_count(), false);
+  while (!nodes.empty()) {
+    const NodeId id = nodes.back();
+    nodes.pop_back();
+    if (!id || reached[id.index()]) continue;
+    reached[id.index()] = true;
+    for (const NodeId input : graph.inputs(id)) nodes.push_back(input);
+  }
+  return reached;
+}
 
 NodeId output_node(const Graph& graph, PartId part) {
   for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id)

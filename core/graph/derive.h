@@ -20,6 +20,9 @@ void derive_phases(Graph& graph);
 // derive_step_parameters.
 void derive_roles(Graph& graph);
 
+// Indexed by node id: true for these nodes and for all nodes that they depend on.
+std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> nodes);
+
 // The last output node of a part; null if there is none.
 NodeId output_node(const Graph& graph, PartId part);
 

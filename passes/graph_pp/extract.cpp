@@ -77,22 +77,6 @@ void drop_dead_calls(Graph& graph) {
   graph.erase(find_dead(graph, [&](const Node& n) { return !may_drop(graph, n, Waits::stay); }));
 }
 
-std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes) {
-  std::vector<bool> is_in(graph.node_count(), false);
-  std::vector<NodeId> stack;
-  for (const NodeId id : nodes)
-    if (id) stack.push_back(id);
-  while (!stack.empty()) {
-    const NodeId id = stack.back();
-    stack.pop_back();
-    if (is_in[id.index()]) continue;
-    is_in[id.index()] = true;
-    const auto inputs = graph.inputs(id);
-    stack.insert(stack.end(), inputs.begin(), inputs.end());
-  }
-  return is_in;
-}
-
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part) {
   const NodeId output = output_node(graph, part);
   if (!output) return fail(Error::Kind::usage, "the graph has no output");

@@ -32,9 +32,6 @@ Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> 
 // Erases calls and constants that nothing depends on, by the same rule as extract().
 void drop_dead_calls(Graph& graph);
 
-// Indexed by node; true for `nodes` and their transitive dependencies.
-std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes);
-
 // The nodes that a part returns, in order; a null becomes none. Error (usage): the part returns
 // something that is neither a node nor null.
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);

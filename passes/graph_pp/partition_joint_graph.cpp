@@ -25,6 +25,7 @@
 #include <algorithm>
 
 #include "core/graph/complete.h"
+#include "core/graph/derive.h"
 #include "core/graph/users.h"
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/stages.h"
@@ -48,8 +49,8 @@ class StagePartition {
     forward_outputs_.assign(returned.begin(), middle);
     backward_outputs_.assign(middle, returned.end());
     JOINTER_CHECK(find_backward_inputs(backward_inputs));
-    in_forward_ = closure(joint_, forward_outputs_);
-    in_backward_ = closure(joint_, backward_outputs_);
+    in_forward_ = ancestors(joint_, forward_outputs_);
+    in_backward_ = ancestors(joint_, backward_outputs_);
     find_read_by_backward();
     find_passed_through();
     JOINTER_CHECK(find_writes());
@@ -182,8 +183,8 @@ class StagePartition {
     std::vector<NodeId> forward_returned = forward_outputs_;
     forward_returned.insert(forward_returned.end(), saved_.begin(), saved_.end());
     forward_returned.insert(forward_returned.end(), writes_.begin(), writes_.end());
-    const auto needed = closure(joint_, forward_returned);
-    const auto needed_later = closure(joint_, backward_outputs_);
+    const auto needed = ancestors(joint_, forward_returned);
+    const auto needed_later = ancestors(joint_, backward_outputs_);
     std::vector<NodeId> forward_inputs, backward_inputs = saved_;
     for (const NodeId id : placeholders(joint_, PartId(0))) {
       if (needed[id.index()] && is_backward_input_[id.index()])

@@ -47,22 +47,18 @@ void Calls::find_dependencies(const Graph& graph) {
     for (std::size_t i = stretches_[s].first; i < stretches_[s].last; ++i)
       stretch_of[i] = static_cast<std::uint32_t>(s);
   before_.first.push_back(0);
-  after_.first.assign(nodes_.size() + 1, 0);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (const Dependency& d : dependencies.before(nodes_[i])) {
       const Call other = call_of_[d.node.index()];
       if (other == kNoCall || stretch_of[other] != stretch_of[i]) continue;
       before_.all.push_back(other);
-      ++after_.first[other + 1];
     }
     before_.first.push_back(static_cast<std::uint32_t>(before_.all.size()));
   }
-  for (std::size_t i = 0; i < nodes_.size(); ++i) after_.first[i + 1] += after_.first[i];
-  after_.all.resize(before_.all.size());
-  std::vector<std::uint32_t> next(after_.first.begin(), after_.first.end() - 1);
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    for (const Call other : before(static_cast<Call>(i)))
-      after_.all[next[other]++] = static_cast<Call>(i);
+  after_ = Lists<Call>::of_each(nodes_.size(), [&](auto emit) {
+    for (Call call = 0; call < nodes_.size(); ++call)
+      for (const Call other : before(call)) emit(other, call);
+  });
 }
 
 void Calls::describe(const Graph& graph, const SimulationOptions& options) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/lists.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 #include "core/pass/pass.h"
@@ -63,13 +64,6 @@ class Calls {
 
  private:
   enum Flag : std::uint8_t { kStart = 1, kSync = 2, kWait = 4, kGemm = 8, kTransfer = 16 };
-  struct Rows {
-    std::vector<std::uint32_t> first;  // by call; one more for the end
-    std::vector<Call> all;
-    [[nodiscard]] std::span<const Call> of(Call call) const {
-      return std::span(all).subspan(first[call], first[call + 1] - first[call]);
-    }
-  };
   void find_stretches(const Graph& graph);
   void find_dependencies(const Graph& graph);
   void describe(const Graph& graph, const SimulationOptions& options);
@@ -77,7 +71,7 @@ class Calls {
   std::vector<NodeId> nodes_;
   std::vector<Call> call_of_;  // by node
   std::vector<Stretch> stretches_;
-  Rows before_, after_;
+  Lists<Call> before_, after_;
   std::vector<std::uint8_t> flags_;
   std::vector<Call> partners_;
   std::vector<std::uint32_t> streams_;

@@ -266,10 +266,14 @@ Result<Operand> ArgumentConverter::convert_list(const Argument& argument, const 
   } else {
     return input_error("expected a list");
   }
-  Operand list{.kind = Operand::Kind::list,
-               .element = element_of(element),
-               .index = static_cast<std::uint32_t>(program_.operands.size()),
-               .count = static_cast<std::uint32_t>(elements.size())};
+  return add_list(elements, element_of(element));
+}
+
+Operand ArgumentConverter::add_list(const std::vector<Operand>& elements, Operand::Element type) {
+  const Operand list{.kind = Operand::Kind::list,
+                     .element = type,
+                     .index = static_cast<std::uint32_t>(program_.operands.size()),
+                     .count = static_cast<std::uint32_t>(elements.size())};
   program_.operands.insert(program_.operands.end(), elements.begin(), elements.end());
   return list;
 }
@@ -350,12 +354,7 @@ Result<Operand> ArgumentConverter::convert_plain(const Argument& argument) {
       JOINTER_TRY(const Operand operand, convert_plain(child));
       elements.push_back(operand);
     }
-    Operand list{.kind = Operand::Kind::list,
-                 .element = Operand::Element::any,
-                 .index = static_cast<std::uint32_t>(program_.operands.size()),
-                 .count = static_cast<std::uint32_t>(elements.size())};
-    program_.operands.insert(program_.operands.end(), elements.begin(), elements.end());
-    return list;
+    return add_list(elements, Operand::Element::any);
   }
   return convert(argument, *c10::AnyType::get());
 }

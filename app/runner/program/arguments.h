@@ -43,6 +43,7 @@ class ArgumentConverter {
   // `fixed_size`: the length of a list that may be given as a single number.
   Result<Operand> convert(const Argument& argument, const c10::Type& type, int fixed_size = 0);
   Result<Operand> convert_list(const Argument& argument, const c10::ListType& type, int fixed_size);
+  Operand add_list(const std::vector<Operand>& elements, Operand::Element type);
   Result<c10::IValue> constant(const Argument& argument, const c10::Type& type);
   Result<Operand> of_node(NodeId node, const c10::Type& type);
   Result<Operand> of_float(const SymbolicFloat& number, const c10::Type& type);
