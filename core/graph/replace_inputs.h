@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -14,6 +15,19 @@ namespace jointer {
 // changes.
 Argument replace_inputs(Graph& graph, const Argument& argument,
                         const std::function<NodeId(NodeId)>& now);
+
+// Replaces each node that `reader` reads with `now(node)`. Returns false if nothing changes.
+template <class Now>
+bool redirect_inputs(Graph& graph, NodeId reader, const Now& now) {
+  if (std::ranges::all_of(graph.inputs(reader), [&](NodeId input) { return now(input) == input; }))
+    return false;
+  const Argument args = replace_inputs(graph, graph.node(reader).args, now);
+  const Argument kwargs = replace_inputs(graph, graph.node(reader).kwargs, now);
+  graph.node(reader).args = args;
+  graph.node(reader).kwargs = kwargs;
+  graph.refresh(reader);
+  return true;
+}
 
 struct CallArguments {
   Argument args, kwargs;

@@ -228,24 +228,12 @@ class Adder {
     return v < 0 ? read : slots_[static_cast<std::size_t>(v)].back;
   }
 
-  [[nodiscard]] Argument replaced(const Node& reader, const Argument& argument) {
-    return replace_inputs(pair_, argument,
-                          [&](NodeId input) { return replacement(reader, input); });
-  }
-
   void rewire() {
     for (std::size_t i = 0; i < index_.size(); ++i) {
       const NodeId id(i);
       if (!pair_.is_live(id)) continue;
-      const auto inputs = pair_.inputs(id);
-      const Node copy = pair_.node(id);
-      if (std::none_of(inputs.begin(), inputs.end(),
-                       [&](NodeId input) { return replacement(copy, input) != input; }))
-        continue;
-      const Argument args = replaced(copy, copy.args), kwargs = replaced(copy, copy.kwargs);
-      pair_.node(id).args = args;
-      pair_.node(id).kwargs = kwargs;
-      pair_.refresh(id);
+      const Node reader = pair_.node(id);
+      redirect_inputs(pair_, id, [&](NodeId input) { return replacement(reader, input); });
     }
     for (const PartId part : {kForwardPart, kBackwardPart})
       for (OutputEntry& entry : pair_.part(part).outputs) {

@@ -211,20 +211,7 @@ class Merger {
 
   // Replaces the node's inputs with their twins.
   void rewire(NodeId id) {
-    const auto inputs = graph_.inputs(id);
-    const bool changes = std::any_of(inputs.begin(), inputs.end(), [&](NodeId input) {
-      return replacement_[input.index()] != input;
-    });
-    if (!changes) return;
-    Node& node = graph_.node(id);
-    node.args = replaced(node.args);
-    node.kwargs = replaced(node.kwargs);
-    graph_.refresh(id);
-  }
-
-  Argument replaced(const Argument& argument) {
-    return replace_inputs(graph_, argument,
-                          [this](NodeId input) { return replacement_[input.index()]; });
+    redirect_inputs(graph_, id, [this](NodeId input) { return replacement_[input.index()]; });
   }
 
   // The entry of an equal call; if there is none, a new, empty entry.

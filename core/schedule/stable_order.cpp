@@ -17,6 +17,8 @@
 
 #include <algorithm>
 
+#include "core/base/lists.h"
+
 namespace jointer {
 namespace {
 
@@ -27,17 +29,13 @@ class Sorter {
       : graph_(graph),
         dependencies_(dependencies),
         ignores_(ignores),
-        first_(graph.node_count() + 1, 0),
-        needed_(edges.size()),
+        needed_(Lists<NodeId>::of_each(graph.node_count(),
+                                       [&](auto emit) {
+                                         for (const OrderEdge& e : edges)
+                                           if (!is_read(e)) emit(e.after.index(), e.before);
+                                       })),
         is_placed_(graph.node_count(), false),
-        waiting_(graph.node_count()) {
-    for (const OrderEdge& e : edges)
-      if (!is_read(e)) ++first_[e.after.index() + 1];
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-    for (const OrderEdge& e : edges)
-      if (!is_read(e)) needed_[next[e.after.index()]++] = e.before;
-  }
+        waiting_(graph.node_count()) {}
 
   Result<std::vector<NodeId>> run(std::span<const NodeId> order) {
     result_.reserve(order.size());
@@ -87,8 +85,9 @@ class Sorter {
 
   // The last node that `id` needs and that is not placed yet; none if `id` can be placed.
   [[nodiscard]] NodeId missing(NodeId id) const {
-    for (std::uint32_t i = first_[id.index() + 1]; i-- > first_[id.index()];)
-      if (!is_placed_[needed_[i].index()]) return needed_[i];
+    const auto needed = needed_.of(id.index());
+    for (std::size_t i = needed.size(); i-- > 0;)
+      if (!is_placed_[needed[i].index()]) return needed[i];
     const auto before = dependencies_.before(id);
     for (std::size_t i = before.size(); i-- > 0;)
       if (!is_placed_[before[i].node.index()] && !(ignores_ && ignores_(before[i], id)))
@@ -106,9 +105,7 @@ class Sorter {
   const Graph& graph_;
   const Dependencies& dependencies_;
   const IgnoredDependency& ignores_;
-  std::vector<std::uint32_t> first_;
-  // The nodes that edges require before each node; the entries for a node begin at first_[node].
-  std::vector<NodeId> needed_;
+  Lists<NodeId> needed_;  // by node: the nodes that edges require before it
   std::vector<bool> is_placed_;
   std::vector<std::vector<NodeId>> waiting_;  // indexed by node id: the nodes that wait for it
   std::vector<NodeId> result_;

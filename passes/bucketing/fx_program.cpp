@@ -74,10 +74,6 @@ void FxProgram::move_after(NodeId node, NodeId behind) {
   link(node, behind, next_[behind.index()]);
 }
 
-Argument FxProgram::with(const Argument& argument, NodeId node, NodeId by) {
-  return replace_inputs(graph_, argument, [&](NodeId input) { return input == node ? by : input; });
-}
-
 void FxProgram::set_call(NodeId node, const Argument& args, const Argument& kwargs) {
   for (const NodeId input : graph_.inputs(node)) std::erase(users_[input.index()], node);
   graph_.node(node).args = args;
@@ -87,8 +83,9 @@ void FxProgram::set_call(NodeId node, const Argument& args, const Argument& kwar
 }
 
 void FxProgram::replace_use(NodeId user, NodeId node, NodeId by) {
-  const Argument args = with(graph_.node(user).args, node, by);
-  const Argument kwargs = with(graph_.node(user).kwargs, node, by);
+  const auto now = [&](NodeId input) { return input == node ? by : input; };
+  const Argument args = replace_inputs(graph_, graph_.node(user).args, now);
+  const Argument kwargs = replace_inputs(graph_, graph_.node(user).kwargs, now);
   set_call(user, args, kwargs);
   if (graph_.node(user).kind != NodeKind::output) return;
   for (OutputEntry& entry : graph_.part(part_).outputs)
@@ -97,11 +94,7 @@ void FxProgram::replace_use(NodeId user, NodeId node, NodeId by) {
 
 void FxProgram::replace_uses(NodeId node, NodeId by) {
   for (const NodeId user : users_[node.index()]) {
-    const Argument args = with(graph_.node(user).args, node, by);
-    const Argument kwargs = with(graph_.node(user).kwargs, node, by);
-    graph_.node(user).args = args;
-    graph_.node(user).kwargs = kwargs;
-    graph_.refresh(user);
+    redirect_inputs(graph_, user, [&](NodeId input) { return input == node ? by : input; });
     auto& readers = users_[by.index()];
     if (std::find(readers.begin(), readers.end(), user) == readers.end()) readers.push_back(user);
   }

@@ -58,7 +58,6 @@ class FxProgram {
  private:
   void link(NodeId node, NodeId after, NodeId before);
   void unlink(NodeId node);
-  Argument with(const Argument& argument, NodeId node, NodeId by);
 
   Graph& graph_;
   PartId part_;

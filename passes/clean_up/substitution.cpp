@@ -63,16 +63,8 @@ Argument Substitution::now(const Argument& argument) {
 
 Result<void> Substitution::finish() {
   if (gone_.empty()) return {};
-  for (const NodeId id : graph_.order()) {
-    const auto inputs = graph_.inputs(id);
-    if (std::none_of(inputs.begin(), inputs.end(),
-                     [&](NodeId input) { return now(input) != input; }))
-      continue;
-    const Argument args = now(graph_.node(id).args), kwargs = now(graph_.node(id).kwargs);
-    graph_.node(id).args = args;
-    graph_.node(id).kwargs = kwargs;
-    graph_.refresh(id);
-  }
+  for (const NodeId id : graph_.order())
+    redirect_inputs(graph_, id, [this](NodeId node) { return now(node); });
   for (std::size_t part = 0; part < graph_.part_count(); ++part)
     for (OutputEntry& entry : graph_.part(PartId(part)).outputs)
       if (entry.node) entry.node = now(entry.node);

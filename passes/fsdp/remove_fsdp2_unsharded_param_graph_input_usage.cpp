@@ -182,15 +182,10 @@ class Remover {
         continue;
       }
       if (!gathered || n.kind != NodeKind::call || is_call_of(graph_, n, kResize)) continue;
-      const auto inputs = graph_.inputs(each);
-      if (std::find(inputs.begin(), inputs.end(), id) != inputs.end()) {
-        const Argument args = with(n.args, id, gathered), kwargs = with(n.kwargs, id, gathered);
-        graph_.node(each).args = args;
-        graph_.node(each).kwargs = kwargs;
-        graph_.refresh(each);
+      if (redirect_inputs(graph_, each,
+                          [&](NodeId input) { return input == id ? gathered : input; }))
         context_.decide(graph_, each, "changed",
                         fmt::format("it reads {} directly", graph_.name(gathered)));
-      }
       const Tensor* now = graph_.single_tensor(graph_.node(gathered));
       const StorageMove move{now->storage, graph_.offset(*now).value};
       move_tensors(graph_, each, [&](const Tensor& tensor) {
@@ -198,11 +193,6 @@ class Remover {
                                                                                    : StorageMove{};
       });
     }
-  }
-
-  Argument with(const Argument& argument, NodeId was, NodeId is) {
-    return replace_inputs(graph_, argument,
-                          [&](NodeId input) { return input == was ? is : input; });
   }
 
   Graph& graph_;
