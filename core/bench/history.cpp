@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
+#include "core/base/take_part.h"
 
 namespace jointer {
 namespace {
@@ -64,9 +65,7 @@ BenchmarkHistory::Loaded BenchmarkHistory::load(const std::string& graph_hash) c
   if (bytes) {
     std::string_view rest = bytes->view();
     while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      const std::string_view line = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const std::string_view line = take_part(rest, '\n');
       if (line.empty()) continue;
       if (auto result = parse_result(line))
         loaded.results.push_back(*std::move(result));

@@ -10,6 +10,7 @@
 #include "core/base/checked.h"
 #include "core/base/json_fields.h"
 #include "core/base/number_text.h"
+#include "core/base/take_part.h"
 #include "core/cost/measured.h"
 #include "core/cost/profile_estimator.h"
 #include "core/cost/roofline.h"
@@ -34,9 +35,7 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
                 text);
   text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
-    const auto comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    const std::string_view item = take_part(text, ',');
     const auto equals = item.find('=');
     bool found = false;
     for (const auto& [name, value] : constants) {

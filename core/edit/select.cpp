@@ -6,6 +6,7 @@
 #include "core/base/characters.h"
 #include "core/base/glob.h"
 #include "core/base/nearest_name.h"
+#include "core/base/take_part.h"
 #include "core/edit/half_name.h"
 #include "core/graph/module_tree.h"
 
@@ -111,10 +112,9 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
 std::string with_any_numbers(std::string_view path) {
   std::string out;
   while (!path.empty()) {
-    const std::size_t end = std::min(path.find('.'), path.size());
+    const std::string_view part = take_part(path, '.');
     if (!out.empty()) out += '.';
-    out += is_digits(path.substr(0, end)) ? std::string_view("*") : path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
+    out += is_digits(part) ? std::string_view("*") : part;
   }
   return out;
 }

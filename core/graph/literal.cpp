@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/take_part.h"
 #include "core/graph/complete.h"
 #include "core/graph/python_text.h"
 #include "core/graph/storages.h"
@@ -223,9 +224,7 @@ Result<Graph> parse_literal(std::string_view text) {
   LiteralParser parser(graph);
   std::size_t number = 0;
   while (!text.empty()) {
-    const auto end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    std::string_view line = take_part(text, '\n');
     line = line.substr(0, line.find('#'));
     ++number;
     try {

@@ -5,6 +5,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/number_text.h"
+#include "core/base/take_part.h"
 #include "core/graph/expression.h"
 
 namespace jointer {
@@ -31,9 +32,7 @@ bool SymbolTable::is_float_expression(std::string_view expression) const {
 Result<Assumptions> Assumptions::parse(std::string_view text) {
   Assumptions result;
   while (!text.empty()) {
-    const auto comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    const std::string_view item = take_part(text, ',');
     const auto equals = item.find('=');
     const std::string_view digits =
         equals == std::string_view::npos ? item : item.substr(equals + 1);

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "core/base/take_part.h"
 #include "core/base/torch_version.h"
 #include "core/base/trimmed.h"
 #include "embedded/jointer_operator_table.h"
@@ -104,11 +105,9 @@ std::uint32_t parse_tags(std::string_view text) {
   }};
   std::uint32_t tags = 0;
   while (!text.empty()) {
-    const auto comma = text.find(',');
-    const std::string_view word = text.substr(0, comma);
+    const std::string_view word = take_part(text, ',');
     for (const auto& [name, tag] : kNames)
       if (name == word) tags |= static_cast<std::uint32_t>(tag);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
   }
   return tags;
 }

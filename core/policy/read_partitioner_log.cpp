@@ -15,6 +15,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/base/take_part.h"
 #include "core/policy/import.h"
 
 namespace jointer {
@@ -155,9 +156,7 @@ Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) 
     return {};
   };
   for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end), from_line = rest;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view from_line = rest, line = take_part(rest, '\n');
     const std::size_t begin = std::min(line.find_first_not_of(" \t\r"), line.size());
     const bool is_object = line.substr(begin).starts_with('{');
     if (!line.starts_with('\t') || line.starts_with("\t{")) JOINTER_CHECK(take_block());

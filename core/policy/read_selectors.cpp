@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/take_part.h"
 #include "core/base/trimmed.h"
 #include "core/policy/import.h"
 #include "core/policy/python_operator.h"
@@ -15,9 +16,7 @@ namespace {
 std::string on_one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view part = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view part = trimmed(take_part(text, '\n'));
     if (part.empty() || part.starts_with('#')) continue;
     if (!line.empty() && !line.ends_with('|') && !part.starts_with('|')) line += '|';
     line += part;

@@ -8,6 +8,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/number_text.h"
+#include "core/base/take_part.h"
 
 namespace jointer {
 namespace {
@@ -32,8 +33,7 @@ int device_files(const fs::path& folder) {
 int named_gpus(std::string_view visible, int gpus) {
   std::vector<std::string> entries;
   while (!visible.empty()) {
-    const std::size_t end = std::min(visible.find(','), visible.size());
-    std::string entry(visible.substr(0, end));
+    std::string entry(take_part(visible, ','));
     std::erase(entry, ' ');
     if (is_digits(entry)) {
       const auto index = number_of<int>(entry);
@@ -44,7 +44,6 @@ int named_gpus(std::string_view visible, int gpus) {
     }
     if (std::ranges::find(entries, entry) != entries.end()) return 0;
     entries.push_back(std::move(entry));
-    visible.remove_prefix(std::min(end + 1, visible.size()));
   }
   return static_cast<int>(entries.size());
 }

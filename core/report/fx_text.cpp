@@ -13,6 +13,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/json_text.h"
+#include "core/base/take_part.h"
 #include "core/capture/native_reader.h"
 #include "core/report/export.h"
 #include "core/report/python_repr.h"
@@ -35,11 +36,9 @@ std::string identifier(std::string_view text, std::string_view fallback) {
 std::string stack_summary(std::string_view stack) {
   std::vector<std::string_view> lines;
   while (!stack.empty()) {
-    const auto end = std::min(stack.find('\n'), stack.size());
-    std::string_view line = stack.substr(0, end);
+    std::string_view line = take_part(stack, '\n');
     while (line.starts_with(' ')) line.remove_prefix(1);
     lines.push_back(line);
-    stack.remove_prefix(std::min(end + 1, stack.size()));
   }
   for (std::size_t i = lines.size(); i-- > 1;) {
     const std::string_view line = lines[i - 1];

@@ -8,6 +8,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/json_text.h"
+#include "core/base/take_part.h"
 #include "core/graph/python_operators.h"
 
 namespace jointer {
@@ -100,11 +101,9 @@ std::string quoted_repr(std::string_view text) {
 std::string attribute_path(std::string_view base, std::string_view path) {
   std::string result(base);
   while (!path.empty()) {
-    const auto dot = std::min(path.find('.'), path.size());
-    const std::string_view segment = path.substr(0, dot);
+    const std::string_view segment = take_part(path, '.');
     result = is_identifier(segment) ? fmt::format("{}.{}", result, segment)
                                     : fmt::format("getattr({}, \"{}\")", result, segment);
-    path.remove_prefix(std::min(dot + 1, path.size()));
   }
   return result;
 }

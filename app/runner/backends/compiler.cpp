@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/json_fields.h"
+#include "core/base/take_part.h"
 #include "core/process/child.h"
 #include "core/process/python.h"
 
@@ -48,11 +49,8 @@ std::vector<std::string> arguments_of(const CompilerRequest& request) {
   add("--assume=", request.assumptions);
   add("--out=", request.artifacts);
   add("--torch=", request.torch);
-  for (std::size_t at = 0; at < request.marked.size();) {
-    const std::size_t end = std::min(request.marked.find(';', at), request.marked.size());
-    add("--mark=", request.marked.substr(at, end - at));
-    at = end + 1;
-  }
+  for (std::string_view rest = request.marked; !rest.empty();)
+    add("--mark=", std::string(take_part(rest, ';')));
   return command;
 }
 

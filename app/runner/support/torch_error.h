@@ -2,9 +2,10 @@
 
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
+
+#include "core/base/take_part.h"
 
 namespace jointer::runner {
 
@@ -24,9 +25,8 @@ inline std::string without_advice(std::string_view text) {
 inline std::string in_one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) line += (line.empty() ? "" : "; ") + std::string(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view part = take_part(text, '\n');
+    if (!part.empty()) line += (line.empty() ? "" : "; ") + std::string(part);
   }
   return line;
 }
