@@ -1,5 +1,6 @@
 #include "core/edit/collective_call.h"
 
+#include "core/graph/group_argument.h"
 #include "core/graph/storages.h"
 #include "core/ops/collective_targets.h"
 
@@ -30,14 +31,8 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
                 "{} ({}) is not an all_gather_into_tensor, reduce_scatter_tensor or all_reduce of "
                 "a single tensor",
                 graph.name(start), call.target);
-  const auto text = [&](std::string_view name) -> std::string {
-    const Argument* argument = graph.argument(n, name);
-    return argument != nullptr && argument->kind == Argument::Kind::string
-               ? std::string(graph.text(argument->text()))
-               : std::string();
-  };
-  call.group_name = text("group_name");
-  call.reduce_op = text("reduce_op");
+  call.group_name = text_argument(graph, n, "group_name");
+  call.reduce_op = text_argument(graph, n, "reduce_op");
   call.group_size = graph.group_size(n);
   if (const Argument* size = graph.argument(n, "group_size");
       size != nullptr && size->kind == Argument::Kind::integer)

@@ -16,6 +16,12 @@ bool names_group(std::string_view argument) {
   return argument == kGroupArguments[0] || argument == kGroupArguments[1];
 }
 
+std::string_view text_argument(const Graph& graph, const Node& call, std::string_view name) {
+  const Argument* given = graph.argument(call, name);
+  return given != nullptr && given->kind == Argument::Kind::string ? graph.text(given->text())
+                                                                   : std::string_view();
+}
+
 const Argument* group_argument(const Graph& graph, const Node& call) {
   for (const std::string_view name : kGroupArguments)
     if (const Argument* given = graph.argument(call, name);

@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/graph/group_argument.h"
 #include "core/graph/size_text.h"
 
 namespace jointer {
@@ -82,9 +83,9 @@ bool has_splits(const Graph& graph, const Node& node) {
 
 // Describes the reduction operator or the source rank of a broadcast, if there is one.
 std::string setting_text(const Graph& graph, const Node& node) {
-  if (const Argument* reduction = graph.argument(node, "reduce_op");
-      reduction != nullptr && reduction->kind == Argument::Kind::string)
-    return fmt::format(" ({})", graph.text(reduction->text()));
+  if (const std::string_view reduction = text_argument(graph, node, "reduce_op");
+      !reduction.empty())
+    return fmt::format(" ({})", reduction);
   if (const Argument* source = graph.argument(node, "src");
       source != nullptr && source->kind == Argument::Kind::integer)
     return fmt::format(" (from {})", source->integer);

@@ -1,5 +1,6 @@
 #include "passes/bucketing/bucket_key.h"
 
+#include "core/graph/group_argument.h"
 #include "core/ops/collective_targets.h"
 
 namespace jointer {
@@ -10,16 +11,11 @@ std::string bucket_key(const Graph& graph, const Node& start, const BucketRules&
   const bool gathers = target == kAllGatherTarget;
   if (!gathers && target != kReduceScatterTarget && target != kAllReduceTarget) return {};
   const Tensor* result = graph.single_tensor(start);
-  const auto text = [&](std::string_view name) -> std::string_view {
-    const Argument* argument = graph.argument(start, name);
-    return argument != nullptr && argument->kind == Argument::Kind::string
-               ? graph.text(argument->text())
-               : std::string_view();
-  };
-  const std::string_view group = text("group_name");
+  const std::string_view group = text_argument(graph, start, "group_name");
   if (result == nullptr || group.empty()) return {};
   const bool any_dtype = gathers && rules.dtypes == BucketDtypes::several;
-  return fmt::format("{} {} {} {}", target, group, gathers ? std::string_view() : text("reduce_op"),
+  return fmt::format("{} {} {} {}", target, group,
+                     gathers ? std::string_view() : text_argument(graph, start, "reduce_op"),
                      any_dtype ? std::string_view() : to_string(result->dtype));
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/cost/torch_nccl.h"
 #include "core/cost/torch_nccl_2_15.h"
+#include "core/graph/group_argument.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/collective_targets.h"
 #include "core/ops/torch_registry.h"
@@ -29,13 +30,6 @@ bool is_schedulable(const Graph& graph, const Node& start) {
   const OperatorInfo& op = graph.op(start);
   return op.space() == "_c10d_functional" && op.collective != CollectiveKind::broadcast &&
          !op.is_coalesced && graph.single_tensor(start) != nullptr;
-}
-
-std::string group_of(const Graph& graph, const Node& start) {
-  const Argument* name = graph.argument(start, "group_name");
-  return name != nullptr && name->kind == Argument::Kind::string
-             ? std::string(graph.text(name->text()))
-             : std::string();
 }
 
 std::int64_t held_bytes(const Graph& graph, const Node& start) {
@@ -172,7 +166,7 @@ void OverlapGraph::find_collectives(std::span<const NodeCost> costs, const Bucke
       continue;
     }
     const Node& s = graph->node(nodes[start]);
-    const std::string group = group_of(*graph, s);
+    const std::string group(text_argument(*graph, s, "group_name"));
     if (group.empty()) continue;
     OverlapCollective c{.start = start, .wait = wait};
     c.group = group_numbers.of(group);

@@ -25,6 +25,7 @@
 #include "core/edit/call_builder.h"
 #include "core/edit/edit.h"
 #include "core/edit/make_record.h"
+#include "core/graph/group_argument.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
 #include "passes/support/edit_pass.h"
@@ -74,10 +75,7 @@ class Finder {
   }
 
   [[nodiscard]] std::string_view text(NodeId start, std::string_view name) const {
-    const Argument* argument = graph_.argument(graph_.node(start), name);
-    return argument != nullptr && argument->kind == Argument::Kind::string
-               ? graph_.text(argument->text())
-               : std::string_view();
+    return text_argument(graph_, graph_.node(start), name);
   }
 
   [[nodiscard]] bool are_alike(const Term& a, const Term& b) const {
