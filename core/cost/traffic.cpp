@@ -5,6 +5,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/is_one_of.h"
+#include "core/graph/memory_access.h"
 
 namespace jointer {
 namespace {
@@ -38,16 +39,6 @@ bool is_allocation(std::string_view packet) {
   return is_one_of(packet, kAllocations);
 }
 
-bool is_in_memory_of_inputs(const Graph& graph, const Node& node, const Tensor& t) {
-  const auto has = [&](NodeId input) {
-    return std::ranges::any_of(graph.tensors(input), [&](const Tensor& in) {
-      return in.storage && t.storage &&
-             graph.real_storage(in.storage) == graph.real_storage(t.storage);
-    });
-  };
-  return std::ranges::any_of(graph.inputs(node), has);
-}
-
 // True if the operator returns its input or a view of it unless the strides require a copy. The
 // storage of its output shows whether it copied.
 bool may_copy(std::string_view packet) {
@@ -69,7 +60,8 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
   if (is_allocation(packet)) return {};
   const auto outputs = graph.tensors(node);
   if (may_copy(packet) && outputs.size() == 1 && outputs.front().storage) {
-    if (is_in_memory_of_inputs(graph, node, outputs.front())) return {};
+    const auto holds = [&](NodeId input) { return is_in_memory_of(graph, outputs.front(), input); };
+    if (std::ranges::any_of(graph.inputs(node), holds)) return {};
   } else if (op.is_view) {
     return {};
   }

@@ -25,6 +25,13 @@ bool keeps_layout(const OperatorInfo& op) {
 
 }  // namespace
 
+bool is_in_memory_of(const Graph& graph, const Tensor& tensor, NodeId node) {
+  return tensor.storage && std::ranges::any_of(graph.tensors(node), [&](const Tensor& other) {
+           return other.storage &&
+                  graph.real_storage(other.storage) == graph.real_storage(tensor.storage);
+         });
+}
+
 bool only_takes_views(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::call) return false;
   const OperatorInfo& op = graph.op(node);
@@ -33,12 +40,8 @@ bool only_takes_views(const Graph& graph, const Node& node) {
   if (op.is_getitem) return inputs.size() == 1 && !graph.single_tensor(graph.node(inputs.front()));
   if (op.is_wait || !op.is_view || graph.is_asynchronous(node)) return false;
   return std::ranges::all_of(graph.tensors(node), [&](const Tensor& result) {
-    return std::ranges::any_of(inputs, [&](NodeId input) {
-      return std::ranges::any_of(graph.tensors(input), [&](const Tensor& given) {
-        return given.storage && result.storage &&
-               graph.real_storage(given.storage) == graph.real_storage(result.storage);
-      });
-    });
+    return std::ranges::any_of(inputs,
+                               [&](NodeId input) { return is_in_memory_of(graph, result, input); });
   });
 }
 

@@ -29,6 +29,9 @@ struct MemoryAccess {
   }
 };
 
+// True if the tensor is in the same storage as a tensor that the node returns.
+bool is_in_memory_of(const Graph& graph, const Tensor& tensor, NodeId node);
+
 // True if the node only creates views or returns an element of a tuple. False for a call that may
 // or may not copy and did copy when it was captured.
 bool only_takes_views(const Graph& graph, const Node& node);

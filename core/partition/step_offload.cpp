@@ -6,6 +6,7 @@
 
 #include "core/graph/is_call_of.h"
 #include "core/graph/layers.h"
+#include "core/graph/memory_access.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/torch_version.h"
 
@@ -59,12 +60,8 @@ StepOffloads::StepOffloads(const Graph& graph, const Users& users)
     : graph_(graph), users_(users), writes_(graph) {}
 
 bool StepOffloads::shares_memory(NodeId a, NodeId b) const {
-  for (const Tensor& s : graph_.tensors(a))
-    for (const Tensor& t : graph_.tensors(b))
-      if (s.storage && t.storage &&
-          graph_.real_storage(s.storage) == graph_.real_storage(t.storage))
-        return true;
-  return false;
+  return std::ranges::any_of(
+      graph_.tensors(a), [&](const Tensor& tensor) { return is_in_memory_of(graph_, tensor, b); });
 }
 
 bool StepOffloads::is_tensor(NodeId id) const {
