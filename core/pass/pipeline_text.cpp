@@ -132,6 +132,10 @@ PassValue value_of_word(std::string_view word) {
   return std::string(word);
 }
 
+bool has_pass(const Pipeline& pipeline, std::string_view pass) {
+  return std::ranges::find(pipeline, pass, &PipelineStep::pass) != pipeline.end();
+}
+
 Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at) {
   Parser parser(text);
   auto pipeline = parser.parse();

@@ -28,6 +28,9 @@ struct PipelineStep {
 };
 using Pipeline = std::vector<PipelineStep>;
 
+// True if the pipeline contains this pass, with any parameters.
+bool has_pass(const Pipeline& pipeline, std::string_view pass);
+
 // Error (usage): the text is not a pipeline. The message begins with the location: "in the pipeline
 // after `apply_sac{save=`, at character 16: ...". On an error, sets `*wrong_at` to its byte offset.
 Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at = nullptr);

@@ -33,6 +33,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "core/graph/torch_version.h"
 #include "core/schedule/stable_order.h"
@@ -168,19 +169,24 @@ class OldBlockBucketing {
     return edges;
   }
 
-  // Visits the nodes in reverse order: starts found between two waits move before the earlier wait.
-  void add_gathers(const Graph& result, std::span<const Block> gathers,
-                   std::vector<OrderEdge>& edges) const {
-    std::vector<std::pair<NodeId, bool>> events;  // node, is a wait
-    for (const Block& block : gathers) {
+  // The starts and waits in program order. The second value is true for a wait.
+  static std::vector<std::pair<NodeId, bool>> events_of(const Graph& result,
+                                                        std::span<const Block> blocks) {
+    std::vector<std::pair<NodeId, bool>> events;
+    for (const Block& block : blocks) {
       events.emplace_back(block.start, false);
       events.emplace_back(block.wait, true);
     }
-    std::sort(events.begin(), events.end(), [&](const auto& a, const auto& b) {
-      return result.position(a.first) > result.position(b.first);
-    });
+    std::ranges::sort(events, {}, [&](const auto& event) { return result.position(event.first); });
+    return events;
+  }
+
+  // Visits the nodes in reverse order: starts found between two waits move before the earlier wait.
+  void add_gathers(const Graph& result, std::span<const Block> gathers,
+                   std::vector<OrderEdge>& edges) const {
+    const auto events = events_of(result, gathers);
     std::vector<NodeId> picked;
-    for (const auto& [node, is_wait] : events) {
+    for (const auto& [node, is_wait] : std::views::reverse(events)) {
       if (!is_wait) {
         picked.push_back(node);
         continue;
@@ -197,16 +203,8 @@ class OldBlockBucketing {
   // wait.
   void add_scatters(const Graph& result, std::span<const Block> scatters,
                     std::vector<OrderEdge>& edges) const {
-    std::vector<std::pair<NodeId, bool>> events;
-    for (const Block& block : scatters) {
-      events.emplace_back(block.start, false);
-      events.emplace_back(block.wait, true);
-    }
-    std::sort(events.begin(), events.end(), [&](const auto& a, const auto& b) {
-      return result.position(a.first) < result.position(b.first);
-    });
     std::vector<NodeId> starts, delayed;
-    for (const auto& [node, is_wait] : events) {
+    for (const auto& [node, is_wait] : events_of(result, scatters)) {
       if (!is_wait) {
         starts.push_back(node);
         continue;

@@ -320,12 +320,6 @@ bool overlaps_dense_regions(const GraphTrainerFlags& flags) {
          (!flags.ep_overlap || (flags.module_fqn == kMoe && flags.strategy == "graph"));
 }
 
-// True if the pipeline contains this pass, with any parameters.
-bool has(const Pipeline& pipeline, std::string_view pass) {
-  return std::any_of(pipeline.begin(), pipeline.end(),
-                     [&](const PipelineStep& step) { return step.pass == pass; });
-}
-
 const PassValue* argument(const Pipeline& pipeline, std::string_view pass, std::string_view name) {
   for (const PipelineStep& step : pipeline)
     if (step.pass == pass)
@@ -350,19 +344,20 @@ GraphTrainerFlags likely_flags(const Pipeline& pipeline) {
   if (offloaded > 0) flags.offload_budget_gb = static_cast<double>(offloaded) / kGiB;
   take(pipeline, "apply_cpu_offload", "prefetch_layers", flags.prefetch_layers);
   take(pipeline, "apply_cpu_offload", "defer_layers", flags.defer_layers);
-  flags.fsdp_ag_rs_overlap = has(pipeline, "reassign_collective_pgs");
-  flags.dense_region_overlap = has(pipeline, "schedule_fsdp_comms_to_dense_regions");
-  flags.async_tensor_parallel = has(pipeline, "async_tensor_parallel");
-  flags.ep_overlap = has(pipeline, "ep_overlap_schedule") ||
-                     has(pipeline, "isolate_ep_process_group") || has(pipeline, "ep_overlap_chunk");
-  if (has(pipeline, "populate_eager_chunk_metadata")) flags.strategy = "eager";
+  flags.fsdp_ag_rs_overlap = has_pass(pipeline, "reassign_collective_pgs");
+  flags.dense_region_overlap = has_pass(pipeline, "schedule_fsdp_comms_to_dense_regions");
+  flags.async_tensor_parallel = has_pass(pipeline, "async_tensor_parallel");
+  flags.ep_overlap = has_pass(pipeline, "ep_overlap_schedule") ||
+                     has_pass(pipeline, "isolate_ep_process_group") ||
+                     has_pass(pipeline, "ep_overlap_chunk");
+  if (has_pass(pipeline, "populate_eager_chunk_metadata")) flags.strategy = "eager";
   take(pipeline, "populate_chunk_dim_metadata", "mode", flags.chunk_dim);
   take(pipeline, "ep_overlap_schedule", "module_pattern", flags.module_fqn);
   take(pipeline, "ep_overlap_chunk", "module_pattern", flags.module_fqn);
   take(pipeline, "ep_overlap_chunk", "mode", flags.chunk_dim);
   take(pipeline, "ep_overlap_chunk", "optimize_grad_live_out", flags.early_grad_accumulation);
-  if (has(pipeline, "full_inductor_compilation")) flags.inductor = "full";
-  flags.numerics_changing = has(pipeline, "annotate_rmsnorm_for_regional_inductor");
+  if (has_pass(pipeline, "full_inductor_compilation")) flags.inductor = "full";
+  flags.numerics_changing = has_pass(pipeline, "annotate_rmsnorm_for_regional_inductor");
   return flags;
 }
 
@@ -464,12 +459,12 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline) {
   }
   JOINTER_TRY(const Pipeline all, graph_trainer_pipeline(flags));
   for (const PipelineStep& step : all)
-    if (step.pass != "inductor_decomposition" && !has(wanted, step.pass) &&
+    if (step.pass != "inductor_decomposition" && !has_pass(wanted, step.pass) &&
         std::find(flags.disabled.begin(), flags.disabled.end(), step.pass) == flags.disabled.end())
       flags.disabled.push_back(step.pass);
   std::sort(flags.disabled.begin(), flags.disabled.end());
   // Upstream omits the annotations anyway if there is no CUDA graph.
-  if (!has(wanted, "cudagraph")) std::erase(flags.disabled, "insert_kernel_annotations");
+  if (!has_pass(wanted, "cudagraph")) std::erase(flags.disabled, "insert_kernel_annotations");
   JOINTER_TRY(const Pipeline chosen, graph_trainer_pipeline(flags));
   if (chosen == wanted) return flags;
   const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), chosen.begin(), chosen.end());
@@ -486,9 +481,9 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline) {
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe) {
   const Pipeline steps = enabled(pipeline);
   GraphTrainerFlags flags;
-  if (has(steps, "full_inductor_compilation")) flags.inductor = "full";
-  if (!has(steps, "cudagraph")) flags.disabled = {"cudagraph"};
-  flags.numerics_changing = has(steps, "annotate_rmsnorm_for_regional_inductor");
+  if (has_pass(steps, "full_inductor_compilation")) flags.inductor = "full";
+  if (!has_pass(steps, "cudagraph")) flags.disabled = {"cudagraph"};
+  flags.numerics_changing = has_pass(steps, "annotate_rmsnorm_for_regional_inductor");
   const std::string compiles = to_text(flags);
   const bool is_absolute = recipe.starts_with('/');
   return fmt::format(

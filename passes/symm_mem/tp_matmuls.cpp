@@ -15,11 +15,6 @@ bool is_product(const Graph& graph, NodeId id) {
   return is_call_of(graph, id, kProduct) || is_call_of(graph, id, kScaled);
 }
 
-NodeId node_argument(const Graph& graph, NodeId id, std::size_t at) {
-  const auto args = graph.args(graph.node(id));
-  return at < args.size() && args[at].kind == Argument::Kind::node ? args[at].node() : NodeId();
-}
-
 std::span<const Dim> shape_of(const Graph& graph, NodeId id) {
   const Tensor* t = graph.single_tensor(graph.node(id));
   return t == nullptr ? std::span<const Dim>() : graph.shape(*t);
@@ -45,6 +40,11 @@ std::optional<TpMatmul> matmul(const Graph& graph, std::vector<NodeId> calls) {
 }
 
 }  // namespace
+
+NodeId node_argument(const Graph& graph, NodeId call, std::size_t at) {
+  const auto args = graph.args(graph.node(call));
+  return at < args.size() && args[at].kind == Argument::Kind::node ? args[at].node() : NodeId();
+}
 
 FxReaders::FxReaders(const Graph& graph, const FxProgram& program)
     : program_(program), changed_(graph.node_count(), 0) {

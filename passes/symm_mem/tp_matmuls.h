@@ -24,6 +24,9 @@ struct TpMatmul {
   [[nodiscard]] bool is_reshaped() const { return calls.size() == 3; }
 };
 
+// The positional argument at this index; none if it is not a node.
+NodeId node_argument(const Graph& graph, NodeId call, std::size_t at);
+
 // The readers of a node in torch.fx's order: by the time of the last change to their arguments.
 class FxReaders {
  public:

@@ -31,6 +31,7 @@
 
 #include "core/graph/is_call_of.h"
 #include "core/ops/collective_targets.h"
+#include "passes/symm_mem/tp_matmuls.h"
 
 namespace jointer {
 namespace {
@@ -67,7 +68,7 @@ class Matcher {
       if (auto match = gather_in_slices(id)) return match;
     if (is_call_of(graph_, id, kCat)) return gather_in_parts(id, false);
     if (is_call_of(graph_, id, kCast) && has_form(id, 2)) {
-      const NodeId inner = node_argument(id, 0);
+      const NodeId inner = node_argument(graph_, id, 0);
       if (!inner || !is_read_once(inner)) return {};
       auto match =
           is_call_of(graph_, inner, kCat) ? gather_in_parts(inner, true) : whole_gather(inner);
@@ -81,7 +82,7 @@ class Matcher {
     if (!is_call_of(graph_, wait, kWaitTarget)) return {};
     if (auto match = scatter_in_slices(wait)) return match;
     if (!has_form(wait, 1)) return {};
-    const NodeId start = node_argument(wait, 0);
+    const NodeId start = node_argument(graph_, wait, 0);
     if (!start || !is_call_of(graph_, start, kReduceScatterTarget) || !has_form(start, 4))
       return {};
     const std::size_t readers = program_.users(start).size();
@@ -112,10 +113,6 @@ class Matcher {
     const Node& n = graph_.node(id);
     return graph_.args(n).size() == arguments && graph_.children(n.kwargs).empty();
   }
-  [[nodiscard]] NodeId node_argument(NodeId id, std::size_t at) const {
-    const auto args = graph_.args(graph_.node(id));
-    return at < args.size() && args[at].kind == Kind::node ? args[at].node() : NodeId();
-  }
   [[nodiscard]] std::optional<std::int64_t> number(NodeId id, std::size_t at) const {
     const auto args = graph_.args(graph_.node(id));
     if (at >= args.size() || args[at].kind != Kind::integer) return {};
@@ -131,9 +128,9 @@ class Matcher {
   // Matches a gather along dimension 0. The wait may have any number of readers.
   [[nodiscard]] std::optional<GatheredInput> whole_gather(NodeId wait) const {
     if (!is_call_of(graph_, wait, kWaitTarget) || !has_form(wait, 1)) return {};
-    const NodeId start = node_argument(wait, 0);
+    const NodeId start = node_argument(graph_, wait, 0);
     if (!start || !is_call_of(graph_, start, kAllGatherTarget) || !has_form(start, 3) ||
-        !is_read_once(start) || !node_argument(start, 0))
+        !is_read_once(start) || !node_argument(graph_, start, 0))
       return {};
     return GatheredInput{.gather = start,
                          .result = wait,
@@ -161,20 +158,20 @@ class Matcher {
         cast = part;
         if (!is_call_of(graph_, cast, kCast) || !has_form(cast, 2) || !is_read_once(cast))
           return {};
-        part = node_argument(cast, 0);
+        part = node_argument(graph_, cast, 0);
       }
       if (!part || graph_.node(part).kind != NodeKind::call ||
           !graph_.op(graph_.node(part)).is_getitem || !is_read_once(part))
         return {};
-      const NodeId from = node_argument(part, 0);
+      const NodeId from = node_argument(graph_, part, 0);
       if (!from || (split && from != split)) return {};
       if (!split) {
         split = from;
         if (graph_.node(split).kind != NodeKind::call ||
             std::ranges::find(kSplits, graph_.target(graph_.node(split))) == kSplits.end() ||
-            !has_form(split, split_arguments) || !node_argument(split, 0))
+            !has_form(split, split_arguments) || !node_argument(graph_, split, 0))
           return {};
-        parts.whole = node_argument(split, 0);
+        parts.whole = node_argument(graph_, split, 0);
         parts.dim = number(split, 2);
         parts.calls.push_back(split);
       }
@@ -203,7 +200,7 @@ class Matcher {
     Parts parts;
     for (const Argument& each : list_of(cat)) {
       if (each.kind != Kind::node || !is_call_of(graph_, each.node(), kSlice)) return {};
-      const NodeId from = node_argument(each.node(), 0);
+      const NodeId from = node_argument(graph_, each.node(), 0);
       const auto dim = number(each.node(), 1);
       if (!from || !dim || (parts.whole && (parts.whole != from || parts.dim != dim))) return {};
       parts.whole = from;
@@ -226,7 +223,7 @@ class Matcher {
     NodeId cat = id, trim;
     if (is_call_of(graph_, id, kSlice)) {
       trim = id;
-      cat = node_argument(id, 0);
+      cat = node_argument(graph_, id, 0);
       if (!cat || graph_.args(graph_.node(id)).size() < 4) return {};
     }
     if (!is_call_of(graph_, cat, kCat)) return {};
@@ -234,8 +231,8 @@ class Matcher {
     if (!dim || (trim && (number(trim, 1) != dim || number(trim, 2) != 0))) return {};
     const auto parts = slice_parts(cat);
     if (!parts || parts->dim != 0 || !is_call_of(graph_, parts->whole, kWaitTarget)) return {};
-    const NodeId start = node_argument(parts->whole, 0);
-    if (!start || !is_call_of(graph_, start, kAllGatherTarget) || !node_argument(start, 0))
+    const NodeId start = node_argument(graph_, parts->whole, 0);
+    if (!start || !is_call_of(graph_, start, kAllGatherTarget) || !node_argument(graph_, start, 0))
       return {};
     const Argument* group = graph_.argument(graph_.node(start), "group_name");
     if (group == nullptr) return {};
@@ -251,9 +248,9 @@ class Matcher {
   }
 
   [[nodiscard]] std::optional<ScatteredOutput> scatter_in_slices(NodeId wait) const {
-    const NodeId start = node_argument(wait, 0);
+    const NodeId start = node_argument(graph_, wait, 0);
     if (!start || !is_call_of(graph_, start, kReduceScatterTarget)) return {};
-    const NodeId cat = node_argument(start, 0);
+    const NodeId cat = node_argument(graph_, start, 0);
     if (!cat || !is_call_of(graph_, cat, kCat) || dim_of_cat(cat) != 0) return {};
     const auto parts = slice_parts(cat);
     const Argument* group = graph_.argument(graph_.node(start), "group_name");

@@ -21,11 +21,6 @@ constexpr std::string_view kSac = "apply_sac", kRemat = "selective_activation_re
                            kFastest = "fastest_plan";
 constexpr std::size_t kMaxOrders = 5, kMaxEarly = 1, kMaxOperators = 12;
 
-bool has_step(const Pipeline& pipeline, std::string_view pass) {
-  return std::any_of(pipeline.begin(), pipeline.end(),
-                     [&](const PipelineStep& step) { return step.pass == pass; });
-}
-
 void drop_step(Pipeline& pipeline, std::string_view pass) {
   std::erase_if(pipeline, [&](const PipelineStep& step) { return step.pass == pass; });
 }
@@ -116,7 +111,7 @@ Candidate SearchSpace::in_sections(const Pipeline& pipeline) const {
     candidate.sections[section].push_back(step);
   }
   Pipeline& policies = candidate.sections[Candidate::policies];
-  if (kind_ == Kind::flat && !policies.empty() && !has_step(policies, kRemat))
+  if (kind_ == Kind::flat && !policies.empty() && !has_pass(policies, kRemat))
     policies.push_back(step_of(kRemat));
   Pipeline& partition = candidate.sections[Candidate::partitioner];
   if (kind_ == Kind::joint && partition.empty()) partition.push_back(step_of("min_cut_partition"));
@@ -246,7 +241,7 @@ void SearchSpace::change_buckets(Candidate& candidate, Chance& chance) const {
       "", "autobucketing_reordering", "autobucketing_reordering", "transformer_block_bucketing",
       "greedy_bucketing_by_mb"};
   if (chance.once_in(4) && !buckets.empty() && options_.twin_groups) {
-    if (has_step(buckets, kReassign))
+    if (has_pass(buckets, kReassign))
       drop_step(buckets, kReassign);
     else
       buckets.insert(buckets.begin(), step_of(kReassign));

@@ -189,14 +189,9 @@ void of_real(Stack& s) {
 void to_real(Stack& s) {
   s.back() = IValue(real(s.back()));
 }
-void truncate(Stack& s) {
-  if (!is_whole(s.back())) s.back() = IValue(static_cast<std::int64_t>(std::trunc(real(s.back()))));
-}
-void ceiling(Stack& s) {
-  if (!is_whole(s.back())) s.back() = IValue(static_cast<std::int64_t>(std::ceil(real(s.back()))));
-}
-void floor(Stack& s) {
-  if (!is_whole(s.back())) s.back() = IValue(static_cast<std::int64_t>(std::floor(real(s.back()))));
+template <double (*round)(double)>
+void to_whole(Stack& s) {
+  if (!is_whole(s.back())) s.back() = IValue(static_cast<std::int64_t>(round(real(s.back()))));
 }
 void minimum(Stack& s) {
   binary(
@@ -263,16 +258,16 @@ constexpr NameTable<Builtin, 55> kBuiltins{{
     {"math.sqrt", of_real<std::sqrt>},
     {"math.tan", of_real<std::tan>},
     {"math.tanh", of_real<std::tanh>},
-    {"math.ceil", ceiling},
-    {"math.floor", floor},
-    {"math.trunc", truncate},
+    {"math.ceil", to_whole<std::ceil>},
+    {"math.floor", to_whole<std::floor>},
+    {"math.trunc", to_whole<std::trunc>},
     {"math.pow", power_real},
     {"torch.sym_sum", sum},
     {"torch.sym_min", minimum},
     {"torch.sym_max", maximum},
     {"torch.sym_not", logical_not},
     {"torch.sym_float", to_real},
-    {"torch.sym_int", truncate},
+    {"torch.sym_int", to_whole<std::trunc>},
     {"torch.sym_ite", choose},
     {"torch._sym_sqrt", of_real<std::sqrt>},
     {"torch._sym_cos", of_real<std::cos>},
