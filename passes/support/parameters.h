@@ -24,34 +24,31 @@ inline Parameter flag(std::string name, bool default_value, std::string doc) {
   return parameter(std::move(name), Parameter::Type::boolean, default_value, std::move(doc));
 }
 
-// An integer of at least `min`.
-inline Parameter count(std::string name, std::int64_t default_value, double min, std::string doc) {
-  Parameter made =
-      parameter(std::move(name), Parameter::Type::integer, default_value, std::move(doc));
+inline Parameter at_least(double min, Parameter made) {
   made.min = min;
   return made;
 }
 
+// An integer of at least `min`.
+inline Parameter count(std::string name, std::int64_t default_value, double min, std::string doc) {
+  return at_least(
+      min, parameter(std::move(name), Parameter::Type::integer, default_value, std::move(doc)));
+}
+
 // An integer of at least 0; none by default.
 inline Parameter optional_count(std::string name, std::string doc) {
-  Parameter made = parameter(std::move(name), Parameter::Type::integer, {}, std::move(doc));
-  made.min = 0;
-  return made;
+  return at_least(0, parameter(std::move(name), Parameter::Type::integer, {}, std::move(doc)));
 }
 
 // A number of at least 0.
 inline Parameter number(std::string name, double default_value, std::string doc) {
-  Parameter made =
-      parameter(std::move(name), Parameter::Type::number, default_value, std::move(doc));
-  made.min = 0;
-  return made;
+  return at_least(
+      0, parameter(std::move(name), Parameter::Type::number, default_value, std::move(doc)));
 }
 
 // A number of at least 0; none by default.
 inline Parameter optional_number(std::string name, std::string doc) {
-  Parameter made = parameter(std::move(name), Parameter::Type::number, {}, std::move(doc));
-  made.min = 0;
-  return made;
+  return at_least(0, parameter(std::move(name), Parameter::Type::number, {}, std::move(doc)));
 }
 
 // A number of at least 0. The value may also be none, but only if given explicitly.
@@ -63,10 +60,8 @@ inline Parameter number_or_none(std::string name, double default_value, std::str
 
 // A number of bytes of at least 0; `default_value` may be none.
 inline Parameter bytes(std::string name, PassValue default_value, std::string doc) {
-  Parameter made =
-      parameter(std::move(name), Parameter::Type::bytes, std::move(default_value), std::move(doc));
-  made.min = 0;
-  return made;
+  return at_least(0, parameter(std::move(name), Parameter::Type::bytes, std::move(default_value),
+                               std::move(doc)));
 }
 
 // A text; `default_value` may be none.
