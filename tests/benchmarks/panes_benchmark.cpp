@@ -109,28 +109,17 @@ class BigModel : public TableModel {
  public:
   static constexpr int kRows = 100'000;
 
-  BigModel() {
+  BigModel() : TableModel({"1 row", "%1 rows"}) {
+    set_columns({{.title = "name"}, {.title = "bytes", .unit = Unit::bytes}});
     begin_rows();
     set_rows(std::vector<int>(kRows, -1));
   }
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int /*column*/) const override {
     return row * 7919 % kRows;
   }
   [[nodiscard]] QString text(int row, int /*column*/) const override {
     return QStringLiteral("view_%1").arg(row * 7919 % kRows);
   }
-  [[nodiscard]] std::uint64_t key(int row) const override {
-    return static_cast<std::uint64_t>(row);
-  }
-  [[nodiscard]] std::vector<NodeId> nodes(int /*row*/) const override { return {}; }
-  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
-  [[nodiscard]] QString things_text(std::size_t things) const override {
-    return QString::number(things);
-  }
-
- private:
-  std::vector<Column> columns_{{.title = "name"}, {.title = "bytes", .unit = Unit::bytes}};
 };
 
 void sort_big(benchmark::State& state, int column) {

@@ -29,8 +29,8 @@ QString change_text(RangeChange change) {
 
 }  // namespace
 
-AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 storages")}, parent) {
+  set_columns({
       {.title = tr("tensor"),
        .meaning = tr("Node that allocates the storage, or the name of the parameter or buffer "
                      "stored in it.")},
@@ -60,7 +60,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
       {.title = tr("in the range"),
        .meaning =
            tr("How the storage changed in the selected range: allocated, freed, both or neither.")},
-  };
+  });
 }
 
 void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment) {
@@ -68,7 +68,7 @@ void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment) {
   snapshot_ = std::move(snapshot);
   moment_ = moment;
   places_ = ModuleLocations(snapshot_->graph, snapshot_->analysis.modules);
-  columns_[module_column].title = places_.are_source_lines() ? tr("source line") : tr("module");
+  column_at(module_column).title = places_.are_source_lines() ? tr("source line") : tr("module");
   top_places_.resize(places_.all().size());
   for (std::size_t i = 0; i < top_places_.size(); ++i) {
     const int parent = places_.all()[i].parent;
@@ -112,8 +112,7 @@ void AliveModel::set_grouping(Grouping grouping) {
 void AliveModel::set_theme(const Theme& theme) {
   if (theme_ == &theme) return;
   theme_ = &theme;
-  if (rowCount() > 0)
-    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), {Qt::DecorationRole});
+  emit_cells_changed({Qt::DecorationRole});
 }
 
 bool AliveModel::is_shown(const Lifetime& l) const {
@@ -188,7 +187,7 @@ void AliveModel::make_rows() {
       parents.push_back(row_by_group[as_index(group_of(lifetimes[as_index(i)]))]);
     }
   }
-  columns_[share_column].whole = total;
+  column_at(share_column).whole = total;
   set_rows(std::move(parents));
 }
 
@@ -206,7 +205,7 @@ QString AliveModel::sentence() const {
   if (memory.profile()[moment_] == memory.peak_bytes()) where = tr("at the peak, %1").arg(where);
   where[0] = where[0].toUpper();
   return tr("%1: %2 in %3")
-      .arg(where, bytes_text(columns_[share_column].whole),
+      .arg(where, bytes_text(columns()[share_column].whole),
            alive_count_ == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(alive_count_)));
 }
 
@@ -342,10 +341,6 @@ int AliveModel::row_of(NodeId node) const {
 
 std::size_t AliveModel::things(int row) const {
   return as_index(rows_[as_index(row)].count);
-}
-
-QString AliveModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(things));
 }
 
 }  // namespace jointer::views

@@ -50,7 +50,6 @@ class AliveModel : public TableModel {
   // says how much memory is allocated and freed in it.
   [[nodiscard]] QString sentence() const;
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
@@ -59,7 +58,6 @@ class AliveModel : public TableModel {
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] std::size_t things(int row) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   // A storage or a group of storages.
@@ -87,7 +85,6 @@ class AliveModel : public TableModel {
   std::vector<int> top_places_;        // indexed by place
   std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
   std::vector<int> row_by_lifetime_;   // -1 if the lifetime is not shown
-  std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::size_t moment_ = 0, alive_count_ = 0;
   std::optional<TimeRange> range_;

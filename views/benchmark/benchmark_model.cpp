@@ -18,8 +18,9 @@ std::optional<std::int64_t> times(std::optional<double> number, double factor) {
 
 }  // namespace
 
-BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+BenchmarkModel::BenchmarkModel(QObject* parent)
+    : TableModel({tr("1 benchmark"), tr("%1 benchmarks")}, parent) {
+  set_columns({
       {.title = tr("started"), .meaning = tr("Start time of the run.")},
       {.title = tr("step"),
        .unit = Unit::time,
@@ -58,7 +59,7 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Comparison of the outputs with those of the unedited graph, on the rank with "
                      "the largest error.")},
       {.title = tr("device"), .meaning = tr("Device, as reported by the first rank.")},
-  };
+  });
 }
 
 void BenchmarkModel::set_rows_of(SnapshotPtr snapshot, std::vector<BenchmarkRow> rows) {
@@ -145,10 +146,6 @@ std::vector<NodeId> BenchmarkModel::nodes(int row) const {
   if (culprit == nullptr || culprit->node.empty() || !snapshot_) return {};
   const NodeId node = snapshot_->graph.find(culprit->node);
   return node ? std::vector{node} : std::vector<NodeId>();
-}
-
-QString BenchmarkModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 benchmark") : tr("%1 benchmarks").arg(count_text(things));
 }
 
 }  // namespace jointer::views

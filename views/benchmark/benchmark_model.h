@@ -40,21 +40,17 @@ class BenchmarkModel : public TableModel {
     return rows_[rows_.size() - 1 - static_cast<std::size_t>(row)];
   }
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
   [[nodiscard]] bool is_alarm(int row) const override;
   [[nodiscard]] std::uint64_t key(int row) const override { return benchmark(row).id; }
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
-  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   [[nodiscard]] const BenchmarkResult& result(int row) const { return *benchmark(row).result; }
 
   SnapshotPtr snapshot_;
-  std::vector<Column> columns_;
   std::vector<BenchmarkRow> rows_;
 };
 

@@ -12,8 +12,8 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 
 }  // namespace
 
-RankModel::RankModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+RankModel::RankModel(QObject* parent) : TableModel({tr("1 rank"), tr("%1 ranks")}, parent) {
+  set_columns({
       {.title = tr("rank"), .unit = Unit::count, .meaning = tr("Rank of the process.")},
       {.title = tr("stage"),
        .meaning = tr("Current stage and its progress, or how the rank ended.")},
@@ -26,7 +26,7 @@ RankModel::RankModel(QObject* parent) : TableModel(parent) {
       {.title = tr("left"),
        .unit = Unit::time,
        .meaning = tr("Estimated time until the stage ends.")},
-  };
+  });
 }
 
 void RankModel::clear() {
@@ -60,8 +60,7 @@ void RankModel::update(const BenchmarkResult& so_far, qint64 now_ms) {
 
 void RankModel::tick(qint64 now_ms) {
   now_ms_ = now_ms;
-  if (ranks_.empty()) return;
-  emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+  emit_cells_changed();
 }
 
 std::optional<std::int64_t> RankModel::number(int row, int column) const {
@@ -100,10 +99,6 @@ bool RankModel::is_alarm(int row) const {
   const RankResult::Status status = rank(row).status;
   return status == RankResult::Status::failed || status == RankResult::Status::died ||
          status == RankResult::Status::hung;
-}
-
-QString RankModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 rank") : tr("%1 ranks").arg(count_text(things));
 }
 
 }  // namespace jointer::views

@@ -21,16 +21,12 @@ class RankModel : public TableModel {
   // Updates only the times in the rows.
   void tick(qint64 now_ms);
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] bool is_alarm(int row) const override;
   [[nodiscard]] std::uint64_t key(int row) const override {
     return static_cast<std::uint64_t>(rank(row).rank);
   }
-  [[nodiscard]] std::vector<NodeId> nodes(int /*row*/) const override { return {}; }
-  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   struct Rank {
@@ -42,7 +38,6 @@ class RankModel : public TableModel {
   };
   [[nodiscard]] const Rank& rank(int row) const { return ranks_[static_cast<std::size_t>(row)]; }
 
-  std::vector<Column> columns_;
   std::vector<Rank> ranks_;
   qint64 now_ms_ = 0;
 };

@@ -6,7 +6,8 @@
 
 namespace jointer::views {
 
-StateTableModel::StateTableModel(QObject* parent) : TableModel(parent) {
+StateTableModel::StateTableModel(QObject* parent)
+    : TableModel({tr("1 state"), tr("%1 states")}, parent) {
   const auto bytes = [](const QString& title, const QString& meaning) {
     return Column{.title = title, .unit = Unit::bytes, .meaning = meaning};
   };
@@ -16,7 +17,7 @@ StateTableModel::StateTableModel(QObject* parent) : TableModel(parent) {
   const auto change = [](const QString& title, const QString& meaning) {
     return Column{.title = title, .unit = Unit::change, .meaning = meaning};
   };
-  columns_ = {
+  set_columns({
       {.title = tr("state"),
        .meaning = tr("State of an open document, or a file."),
        .max_width = 360},
@@ -30,7 +31,7 @@ StateTableModel::StateTableModel(QObject* parent) : TableModel(parent) {
       time(tr("communication"), tr("Sum of the times of all collectives.")),
       bytes(tr("reserved"), tr("Memory that the caching allocator reserves on the device.")),
       {.title = tr("nodes"), .unit = Unit::count, .meaning = tr("Number of nodes.")},
-  };
+  });
 }
 
 void StateTableModel::set(std::vector<Row> rows, std::size_t reference) {
@@ -101,10 +102,6 @@ bool StateTableModel::is_alarm(int row) const {
 
 std::uint64_t StateTableModel::key(int row) const {
   return std::hash<QString>()(rows_[static_cast<std::size_t>(row)].name);
-}
-
-QString StateTableModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 state") : tr("%1 states").arg(count_text(things));
 }
 
 }  // namespace jointer::views

@@ -36,22 +36,17 @@ class StateTableModel : public TableModel {
   // `reference` is the index of the row that changes are relative to.
   void set(std::vector<Row> rows, std::size_t reference);
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
   [[nodiscard]] bool is_alarm(int row) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
-  [[nodiscard]] std::vector<NodeId> nodes(int /*row*/) const override { return {}; }
-  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   // Null while the metrics are being computed, or if they could not be computed.
   [[nodiscard]] const Metrics* metrics(std::size_t row) const;
   [[nodiscard]] std::optional<std::int64_t> change(int row, std::int64_t Metrics::*value) const;
 
-  std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::size_t reference_ = 0;
 };

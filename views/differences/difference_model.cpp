@@ -1,12 +1,12 @@
 #include "views/differences/difference_model.h"
 
 #include "views/session/text/node_text.h"
-#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 
-DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+DifferenceModel::DifferenceModel(QObject* parent)
+    : NamedRowsModel({tr("1 change"), tr("%1 changes")}, node_column, parent) {
+  set_columns({
       {.title = tr("change"), .meaning = tr("How the node differs between the two states.")},
       {.title = tr("node"),
        .meaning = tr("Name of the node in the second state, or in the first if it was removed.")},
@@ -23,20 +23,20 @@ DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
        .unit = Unit::bytes,
        .meaning = tr("Size of the node's outputs; views are counted in full."),
        .adds_up = true},
-  };
+  });
 }
 
 void DifferenceModel::set(NodeDifferencesPtr differences, const SnapshotPtr& shown) {
-  if (differences == differences_) return names_.set_shown(shown);
+  if (differences == differences_) return set_shown(shown);
   begin_rows();
   differences_ = std::move(differences);
   std::vector<std::string> names;
   if (differences_)
     for (const NodeDifference& node : differences_->nodes())
       names.push_back(edit_name(differences_->graph_of(node), node.node));
-  names_ = NamedRows(std::move(names));
-  names_.set_shown(shown);
-  set_rows(std::vector<int>(names_.size(), -1));
+  const std::size_t count = names.size();
+  set_names(NamedRows(std::move(names)), shown);
+  set_rows(std::vector<int>(count, -1));
 }
 
 void DifferenceModel::show_only(std::optional<NodeChange> change) {
@@ -80,27 +80,9 @@ QString DifferenceModel::text(int row, int column) const {
   }
 }
 
-QString DifferenceModel::note(int row, int column) const {
-  if (column != node_column || !names_.is_gone(row)) return {};
-  return tr("Not in the current graph.");
-}
-
 std::uint64_t DifferenceModel::key(int row) const {
   const NodeDifference& node = at(row);
   return (std::uint64_t{node.node.value()} << 1U) | (node.change == NodeChange::removed ? 1U : 0U);
-}
-
-std::vector<NodeId> DifferenceModel::nodes(int row) const {
-  const NodeId node = names_.node(row);
-  return node ? std::vector{node} : std::vector<NodeId>();
-}
-
-int DifferenceModel::row_of(NodeId node) const {
-  return names_.row_of(node);
-}
-
-QString DifferenceModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 change") : tr("%1 changes").arg(count_text(things));
 }
 
 }  // namespace jointer::views

@@ -3,13 +3,12 @@
 #include <vector>
 
 #include "views/differences/node_differences.h"
-#include "views/tables/named_rows.h"
-#include "views/tables/table_model.h"
+#include "views/tables/named_rows_model.h"
 
 namespace jointer::views {
 
 // One row per node that differs between two states.
-class DifferenceModel : public TableModel {
+class DifferenceModel : public NamedRowsModel {
   Q_OBJECT
  public:
   enum ColumnIndex : int {
@@ -29,17 +28,10 @@ class DifferenceModel : public TableModel {
   void set(NodeDifferencesPtr differences, const SnapshotPtr& shown);
   // Shows only rows with this kind of change; nullopt shows all.
   void show_only(std::optional<NodeChange> change);
-  [[nodiscard]] const NamedRows& names() const { return names_; }
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
-  // Empty if the node is not in the shown graph.
-  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
-  [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString note(int row, int column) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  protected:
   [[nodiscard]] bool hides_rows() const override;
@@ -50,9 +42,7 @@ class DifferenceModel : public TableModel {
     return differences_->nodes()[static_cast<std::size_t>(row)];
   }
 
-  std::vector<Column> columns_;
   NodeDifferencesPtr differences_;
-  NamedRows names_;
   std::optional<NodeChange> only_;
 };
 

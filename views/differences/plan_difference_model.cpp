@@ -4,13 +4,13 @@
 
 #include "core/graph/layers.h"
 #include "views/session/text/node_text.h"
-#include "views/session/text/number_text.h"
 #include "views/tables/folded_name.h"
 
 namespace jointer::views {
 
-PlanDifferenceModel::PlanDifferenceModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+PlanDifferenceModel::PlanDifferenceModel(QObject* parent)
+    : NamedRowsModel({tr("1 value"), tr("%1 values")}, name_column, parent) {
+  set_columns({
       {.title = tr("value"),
        .meaning = tr("Forward value whose policy, bytes or recomputation time changed.")},
       {.title = tr("change"),
@@ -34,23 +34,21 @@ PlanDifferenceModel::PlanDifferenceModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("recomputed")},
       {.title = tr("operator"), .meaning = tr("Operator that returns the value.")},
       {.title = tr("module"), .meaning = tr("Module to which the value belongs.")},
-  };
+  });
 }
 
 void PlanDifferenceModel::set(PlanChangesPtr changes, const SnapshotPtr& shown) {
-  if (changes == changes_) return names_.set_shown(shown);
+  if (changes == changes_) return set_shown(shown);
   begin_rows();
   changes_ = std::move(changes);
-  names_ = {};
-  names_.set_shown(shown);
-  make_rows();
+  make_rows(shown);
 }
 
 void PlanDifferenceModel::set_grouping(Grouping grouping) {
   if (grouping == grouping_) return;
   begin_rows();
   grouping_ = grouping;
-  make_rows();
+  make_rows(names().shown());
 }
 
 void PlanDifferenceModel::add_row(Row row, int parent) {
@@ -94,8 +92,7 @@ void PlanDifferenceModel::add_layers(PlanChangeLayers layers) {
   }
 }
 
-void PlanDifferenceModel::make_rows() {
-  const SnapshotPtr shown = names_.shown();
+void PlanDifferenceModel::make_rows(const SnapshotPtr& shown) {
   rows_.clear();
   parents_.clear();
   if (changes_ && grouping_ == PlanGrouping::layer) {
@@ -119,8 +116,7 @@ void PlanDifferenceModel::make_rows() {
   for (const Row& row : rows_)
     names.push_back(row.group.isEmpty() ? changes_->difference.rows[row.values.front()].name
                                         : std::string());
-  names_ = NamedRows(std::move(names));
-  names_.set_shown(shown);
+  set_names(NamedRows(std::move(names)), shown);
   set_rows(parents_);
 }
 
@@ -162,9 +158,7 @@ QString PlanDifferenceModel::text(int row, int column) const {
 }
 
 QString PlanDifferenceModel::note(int row, int column) const {
-  if (column == change_column) return text(row, column);
-  if (column != name_column || !names_.is_gone(row)) return {};
-  return tr("Not in the current graph.");
+  return column == change_column ? text(row, column) : NamedRowsModel::note(row, column);
 }
 
 std::uint64_t PlanDifferenceModel::key(int row) const {
@@ -175,23 +169,15 @@ std::uint64_t PlanDifferenceModel::key(int row) const {
 
 std::vector<NodeId> PlanDifferenceModel::nodes(int row) const {
   std::vector<NodeId> nodes;
-  if (!names_.shown()) return nodes;
+  if (!names().shown()) return nodes;
   for (const std::size_t index : at(row).values)
-    if (const NodeId node = names_.shown()->graph.find(changes_->difference.rows[index].name))
+    if (const NodeId node = names().shown()->graph.find(changes_->difference.rows[index].name))
       nodes.push_back(node);
   return nodes;
 }
 
-int PlanDifferenceModel::row_of(NodeId node) const {
-  return names_.row_of(node);
-}
-
 std::size_t PlanDifferenceModel::things(int row) const {
   return at(row).values.size();
-}
-
-QString PlanDifferenceModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 value") : tr("%1 values").arg(count_text(things));
 }
 
 }  // namespace jointer::views

@@ -1,15 +1,14 @@
 #pragma once
 
 #include "views/session/sac/plan_changes.h"
-#include "views/tables/named_rows.h"
-#include "views/tables/table_model.h"
+#include "views/tables/named_rows_model.h"
 
 namespace jointer::views {
 
 // The values whose policies or costs differ between two plans, grouped by layer or operator, or
 // ungrouped. Identical adjacent layers share a row, and their corresponding values share the rows
 // below it. Rows refer to nodes of the shown graph by their names.
-class PlanDifferenceModel : public TableModel {
+class PlanDifferenceModel : public NamedRowsModel {
   Q_OBJECT
  public:
   enum ColumnIndex : int {
@@ -30,15 +29,12 @@ class PlanDifferenceModel : public TableModel {
   void set(PlanChangesPtr changes, const SnapshotPtr& shown);
   void set_grouping(Grouping grouping);
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
-  [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] std::size_t things(int row) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   struct Row {
@@ -48,7 +44,7 @@ class PlanDifferenceModel : public TableModel {
     QString key = {};       // identifies a group if its name is ambiguous
     bool is_entry = false;  // corresponding values of identical layers
   };
-  void make_rows();
+  void make_rows(const SnapshotPtr& shown);
   void add_row(Row row, int parent);
   void add_leaves(const std::vector<std::size_t>& values, int parent);
   void add_layers(PlanChangeLayers layers);
@@ -58,12 +54,10 @@ class PlanDifferenceModel : public TableModel {
     return changes_->difference.rows[at(row).values.front()];
   }
 
-  std::vector<Column> columns_;
   PlanChangesPtr changes_;
   Grouping grouping_ = PlanGrouping::layer;
   std::vector<Row> rows_;
   std::vector<int> parents_;
-  NamedRows names_;  // the nodes of leaves
 };
 
 }  // namespace jointer::views

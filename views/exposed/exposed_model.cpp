@@ -27,22 +27,24 @@ bool is_peak(int column) {
 
 }  // namespace
 
-ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
+ExposedModel::ExposedModel(QObject* parent)
+    : TableModel({tr("1 collective"), tr("%1 collectives")}, parent) {
   const QString peak = tr("Change in peak memory from the move in the previous column.");
+  std::vector<Column> columns{
+      {.title = tr("collective"), .meaning = tr("Node that starts the collective.")},
+      {.title = tr("exposed"),
+       .unit = Unit::time,
+       .meaning = tr("Estimated time for which the compute stream waits for the "
+                     "collective. Each moment counts toward only one collective."),
+       .adds_up = true,
+       .total_title = tr("exposed")},
+      {.title = tr("share"),
+       .unit = Unit::share,
+       .meaning = tr("Exposed time as a share of the step time.")}};
   const auto fix = [&](const QString& title, const QString& meaning) {
-    columns_.push_back({.title = title, .unit = Unit::time, .meaning = meaning});
-    columns_.push_back({.title = tr("%1, peak").arg(title), .unit = Unit::bytes, .meaning = peak});
+    columns.push_back({.title = title, .unit = Unit::time, .meaning = meaning});
+    columns.push_back({.title = tr("%1, peak").arg(title), .unit = Unit::bytes, .meaning = peak});
   };
-  columns_ = {{.title = tr("collective"), .meaning = tr("Node that starts the collective.")},
-              {.title = tr("exposed"),
-               .unit = Unit::time,
-               .meaning = tr("Estimated time for which the compute stream waits for the "
-                             "collective. Each moment counts toward only one collective."),
-               .adds_up = true,
-               .total_title = tr("exposed")},
-              {.title = tr("share"),
-               .unit = Unit::share,
-               .meaning = tr("Exposed time as a share of the step time.")}};
   fix(tr("alone"),
       tr("Reduction in step time if only the start and the wait move to their best positions."));
   fix(tr("chain"),
@@ -51,7 +53,7 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
   fix(tr("layers"),
       tr("Reduction in step time if the better of the moves “alone” and “chain” is made "
          "in all identical layers."));
-  const auto add = [&](Column column) { columns_.push_back(std::move(column)); };
+  const auto add = [&](Column column) { columns.push_back(std::move(column)); };
   add({.title = tr("why"), .meaning = tr("Why the collective is exposed in the simulated step.")});
   add({.title = tr("time"),
        .unit = Unit::time,
@@ -66,14 +68,15 @@ ExposedModel::ExposedModel(QObject* parent) : TableModel(parent) {
   add({.title = tr("module"),
        .meaning = tr("Innermost module or source line that calls the collective.")});
   add({.title = tr("phase")});
+  set_columns(std::move(columns));
 }
 
 void ExposedModel::set_snapshot(SnapshotPtr snapshot) {
   begin_rows();
   snapshot_ = std::move(snapshot);
   places_ = ModuleLocations(snapshot_->graph, snapshot_->analysis.modules);
-  columns_[module_column].title = places_.are_source_lines() ? tr("source line") : tr("module");
-  columns_[share_column].whole = snapshot_->analysis.simulation.step_ns();
+  column_at(module_column).title = places_.are_source_lines() ? tr("source line") : tr("module");
+  column_at(share_column).whole = snapshot_->analysis.simulation.step_ns();
   make_rows();
 }
 
@@ -188,10 +191,6 @@ int ExposedModel::row_of(NodeId node) const {
   if (!snapshot_ || node.index() >= snapshot_->graph.node_count()) return -1;
   const std::int32_t index = snapshot_->analysis.simulation.collective_of(node);
   return index < 0 ? -1 : row_by_collective_[as_index(index)];
-}
-
-QString ExposedModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 collective") : tr("%1 collectives").arg(count_text(things));
 }
 
 QString ExposedModel::fix_text(int row, int column) const {

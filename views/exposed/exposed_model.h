@@ -53,14 +53,12 @@ class ExposedModel : public TableModel {
   }
   [[nodiscard]] const SnapshotPtr& snapshot() const { return snapshot_; }
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
   // Cells of fixes show "…" until the fixes are known; changes in peak have a sign.
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
 
@@ -70,7 +68,6 @@ class ExposedModel : public TableModel {
 
   SnapshotPtr snapshot_;
   ModuleLocations places_;
-  std::vector<Column> columns_;
   std::vector<std::size_t> rows_;          // indices of collectives in the simulation
   std::vector<int> row_by_collective_;     // -1 for collectives without a row
   std::vector<CollectiveFixesPtr> fixes_;  // indexed by row

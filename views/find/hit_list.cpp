@@ -12,8 +12,8 @@ constexpr int kHeight = 150, kMinHeight = 48;
 
 }  // namespace
 
-HitModel::HitModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+HitModel::HitModel(QObject* parent) : TableModel({tr("1 node"), tr("%1 nodes")}, parent) {
+  set_columns({
       {.title = tr("node")},
       {.title = tr("operator")},
       {.title = tr("module")},
@@ -28,7 +28,7 @@ HitModel::HitModel(QObject* parent) : TableModel(parent) {
        .unit = Unit::bytes,
        .meaning = tr("Size of the node's outputs; views are counted in full."),
        .adds_up = true},
-  };
+  });
 }
 
 void HitModel::set_nodes(SnapshotPtr snapshot, std::vector<NodeId> nodes) {
@@ -82,10 +82,6 @@ std::vector<NodeId> HitModel::nodes(int row) const {
 int HitModel::row_of(NodeId node) const {
   const auto at = std::ranges::find(nodes_, node);
   return at == nodes_.end() ? -1 : static_cast<int>(at - nodes_.begin());
-}
-
-QString HitModel::things_text(std::size_t things) const {
-  return nodes_text(things);
 }
 
 HitList::HitList(QWidget* parent) : HitList(new HitModel, parent) {}

@@ -25,18 +25,15 @@ class HitModel : public TableModel {
     return snapshot == snapshot_ && nodes == nodes_;
   }
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   SnapshotPtr snapshot_;
   std::vector<NodeId> nodes_;
-  std::vector<Column> columns_;
 };
 
 // A table of the nodes that a search has found. Clicking a row chooses its node.

@@ -1,13 +1,11 @@
 #include "views/history/history_model.h"
 
-#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 
-HistoryModel::HistoryModel(const QString& one, const QString& several, const QString& change,
-                           QObject* parent)
-    : TableModel(parent), one_(one), several_(several) {
-  columns_ = {
+HistoryModel::HistoryModel(Counted counted, const QString& change, QObject* parent)
+    : TableModel(std::move(counted), parent) {
+  set_columns({
       {.title = tr("#"),
        .meaning = tr("Number of history entries up to this state; ▸ marks the current state.")},
       {.title = tr("action"),
@@ -22,7 +20,7 @@ HistoryModel::HistoryModel(const QString& one, const QString& several, const QSt
       {.title = tr("peak"), .unit = Unit::bytes, .meaning = tr("Peak memory in this state.")},
       {.title = tr("exposed"), .unit = Unit::time, .meaning = tr("Exposed time in this state.")},
       {.title = tr("step"), .unit = Unit::time, .meaning = tr("Step time in this state.")},
-  };
+  });
 }
 
 void HistoryModel::set(std::vector<Row> rows) {
@@ -73,10 +71,6 @@ QString HistoryModel::text(int row, int column) const {
 QString HistoryModel::note(int row, int column) const {
   if (column == title_column) return at(row).notes.join(u'\n');
   return at(row).about;
-}
-
-QString HistoryModel::things_text(std::size_t things) const {
-  return things == 1 ? one_ : several_.arg(count_text(things));
 }
 
 }  // namespace jointer::views

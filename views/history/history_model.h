@@ -32,28 +32,17 @@ class HistoryModel : public TableModel {
     bool is_current = false, is_undone = false;
   };
 
-  // `one` and `several` name the rows, such as "1 state" and "%1 states". `change` says what
-  // differences are relative to, such as "compared with the previous state".
-  HistoryModel(const QString& one, const QString& several, const QString& change,
-               QObject* parent = nullptr);
+  // `change` says what differences are relative to, such as "compared with the previous state".
+  HistoryModel(Counted counted, const QString& change, QObject* parent = nullptr);
 
   void set(std::vector<Row> rows);
   [[nodiscard]] const Row& at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
-  [[nodiscard]] std::uint64_t key(int row) const override {
-    return static_cast<std::uint64_t>(row);
-  }
-  [[nodiscard]] std::vector<NodeId> nodes(int /*row*/) const override { return {}; }
-  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
-  QString one_, several_;
-  std::vector<Column> columns_;
   std::vector<Row> rows_;
 };
 

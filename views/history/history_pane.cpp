@@ -16,9 +16,9 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
       document_(document),
       editing_(document.editing()),
       plans_(document.sac()),
-      step_model_(new HistoryModel(tr("1 state"), tr("%1 states"),
+      step_model_(new HistoryModel({tr("1 state"), tr("%1 states")},
                                    tr("compared with the previous state"), this)),
-      state_model_(new HistoryModel(tr("1 named state"), tr("%1 named states"),
+      state_model_(new HistoryModel({tr("1 named state"), tr("%1 named states")},
                                     tr("compared with the graph as opened"), this)) {
   setAccessibleName(tr("History"));
   setAutoFillBackground(true);

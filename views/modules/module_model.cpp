@@ -5,7 +5,6 @@
 #include "core/base/index.h"
 #include "core/graph/value_hash.h"
 #include "views/session/text/node_text.h"
-#include "views/session/text/number_text.h"
 #include "views/tables/folded_name.h"
 
 namespace jointer::views {
@@ -32,8 +31,8 @@ ModuleModel::Sums& ModuleModel::Sums::operator+=(const Sums& other) {
   return *this;
 }
 
-ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 modules")}, parent) {
+  set_columns({
       {.title = tr("module")},
       {.title = tr("class")},
       {.title = tr("nodes"),
@@ -69,7 +68,7 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
        .meaning =
            tr("Floating-point operations in the forward and backward, computed from shapes."),
        .adds_up = true},
-  };
+  });
 }
 
 void ModuleModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range) {
@@ -78,12 +77,14 @@ void ModuleModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> ra
   figures_.emplace(snapshot_->graph, snapshot_->analysis,
                    range.value_or(whole_step(snapshot_->analysis.simulation)));
   places_ = ModuleLocations(snapshot_->graph, snapshot_->analysis.modules);
-  columns_[name_column].title = shows_source_lines() ? tr("source line") : tr("module");
-  columns_[type_column].title = shows_source_lines() ? tr("code") : tr("class");
-  columns_[name_column].meaning = shows_source_lines()
-                                      ? tr("The capture has no module names; nodes are grouped by "
-                                           "the innermost line of their stack traces.")
-                                      : QString();
+  column_at(name_column).title = shows_source_lines() ? tr("source line") : tr("module");
+  column_at(type_column).title = shows_source_lines() ? tr("code") : tr("class");
+  column_at(name_column).meaning = shows_source_lines()
+                                       ? tr("The capture has no module names; nodes are grouped by "
+                                            "the innermost line of their stack traces.")
+                                       : QString();
+  set_counted(shows_source_lines() ? Counted{tr("1 source line"), tr("%1 source lines")}
+                                   : Counted{tr("1 module"), tr("%1 modules")});
   sum_up();
   make_rows();
 }
@@ -206,7 +207,7 @@ QString ModuleModel::note(int row, int column) const {
   }
   const auto value = number(row, column);
   if (r.members == 1 || !value) return {};
-  return tr("%1 each on average").arg(number_text(columns_[as_index(column)], *value / r.members));
+  return tr("%1 each on average").arg(number_text(columns()[as_index(column)], *value / r.members));
 }
 
 std::uint64_t ModuleModel::key(int row) const {
@@ -233,12 +234,6 @@ int ModuleModel::row_of(NodeId node) const {
 
 std::size_t ModuleModel::things(int row) const {
   return static_cast<std::size_t>(rows_[as_index(row)].members);
-}
-
-QString ModuleModel::things_text(std::size_t things) const {
-  if (shows_source_lines())
-    return things == 1 ? tr("1 source line") : tr("%1 source lines").arg(count_text(things));
-  return things == 1 ? tr("1 module") : tr("%1 modules").arg(count_text(things));
 }
 
 }  // namespace jointer::views

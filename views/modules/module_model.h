@@ -33,7 +33,6 @@ class ModuleModel : public TableModel {
   // True if the capture has no module names, so that rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
@@ -41,7 +40,6 @@ class ModuleModel : public TableModel {
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] std::size_t things(int row) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   struct Sums {
@@ -66,7 +64,6 @@ class ModuleModel : public TableModel {
   SnapshotPtr snapshot_;
   std::optional<RangeFigures> figures_;
   ModuleLocations places_;
-  std::vector<Column> columns_;
   std::vector<Sums> sums_;  // by place, including its descendants
   std::vector<Row> rows_;
   std::vector<int> row_by_place_;

@@ -1,12 +1,12 @@
 #include "views/operators/operator_model.h"
 
 #include "views/session/text/node_text.h"
-#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 
-OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+OperatorModel::OperatorModel(QObject* parent)
+    : TableModel({tr("1 operator"), tr("%1 operators")}, parent) {
+  set_columns({
       {.title = tr("operator"), .meaning = tr("Operator that the nodes call.")},
       {.title = tr("count"),
        .unit = Unit::count,
@@ -43,7 +43,7 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
       {.title = tr("backward"),
        .unit = Unit::count,
        .meaning = tr("Number of nodes in the backward, including recomputed ones.")},
-  };
+  });
 }
 
 void OperatorModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range) {
@@ -53,7 +53,7 @@ void OperatorModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> 
   const Analysis& analysis = snapshot_->analysis;
   const RangeFigures& figures =
       figures_.emplace(graph, analysis, range.value_or(whole_step(analysis.simulation)));
-  columns_[share_column].whole = figures.range().length();
+  column_at(share_column).whole = figures.range().length();
   rows_.clear();
   row_by_operator_.assign(graph.operator_count(), -1);
   for (const NodeId id : graph.order()) {
@@ -124,10 +124,6 @@ int OperatorModel::row_of(NodeId node) const {
   const Node& n = snapshot_->graph.node(node);
   const bool is_shown = n.kind == NodeKind::call && figures_->contains(node);
   return is_shown ? row_by_operator_[n.target.index()] : -1;
-}
-
-QString OperatorModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 operator") : tr("%1 operators").arg(count_text(things));
 }
 
 }  // namespace jointer::views

@@ -30,14 +30,12 @@ class OperatorModel : public TableModel {
   // With a range, counts the calls that run in it, and their time in it.
   void set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range = {});
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   struct Row {
@@ -48,7 +46,6 @@ class OperatorModel : public TableModel {
 
   SnapshotPtr snapshot_;
   std::optional<RangeFigures> figures_;
-  std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::vector<int> row_by_operator_;  // -1 for operators without a row
 };

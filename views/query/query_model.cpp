@@ -1,5 +1,4 @@
 #include "views/query/query_model.h"
-#include "views/session/text/number_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,8 +30,9 @@ void QueryModel::set_result(QueryResult result, SnapshotPtr snapshot) {
   begin_rows();
   result_ = std::move(result);
   snapshot_ = std::move(snapshot);
-  columns_.clear();
-  for (std::size_t c = 0; c < result_.columns.size(); ++c) columns_.push_back(column_of(c));
+  std::vector<Column> columns;
+  for (std::size_t c = 0; c < result_.columns.size(); ++c) columns.push_back(column_of(c));
+  set_columns(std::move(columns));
   id_column_ = find_column(result_, "node_id");
   name_column_ = find_column(result_, "node");
   set_rows(std::vector<int>(result_.rows.size(), -1));
@@ -57,7 +57,7 @@ Column QueryModel::column_of(std::size_t index) const {
 
 std::optional<std::int64_t> QueryModel::number(int row, int column) const {
   const QueryValue& v = value(row, column);
-  const bool is_scaled = columns_[static_cast<std::size_t>(column)].unit == Unit::thousandths;
+  const bool is_scaled = columns()[static_cast<std::size_t>(column)].unit == Unit::thousandths;
   if (const auto* number = std::get_if<std::int64_t>(&v))
     return is_scaled ? *number * static_cast<std::int64_t>(kPerThousandth) : *number;
   if (const auto* number = std::get_if<double>(&v); number != nullptr && std::isfinite(*number))
@@ -66,7 +66,7 @@ std::optional<std::int64_t> QueryModel::number(int row, int column) const {
 }
 
 QString QueryModel::text(int row, int column) const {
-  if (columns_[static_cast<std::size_t>(column)].unit != Unit::text) return {};
+  if (columns()[static_cast<std::size_t>(column)].unit != Unit::text) return {};
   return exported(row, column);
 }
 
@@ -79,7 +79,7 @@ QString QueryModel::exported(int row, int column) const {
 }
 
 QString QueryModel::exported_title(int column) const {
-  return columns_[static_cast<std::size_t>(column)].title;
+  return columns()[static_cast<std::size_t>(column)].title;
 }
 
 NodeId QueryModel::node_of(int row) const {
@@ -105,10 +105,6 @@ int QueryModel::row_of(NodeId node) const {
   for (int row = 0; row < row_count(); ++row)
     if (node_of(row) == node) return row;
   return -1;
-}
-
-QString QueryModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 row") : tr("%1 rows").arg(count_text(things));
 }
 
 }  // namespace jointer::views

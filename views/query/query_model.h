@@ -14,22 +14,18 @@ namespace jointer::views {
 class QueryModel : public TableModel {
   Q_OBJECT
  public:
-  explicit QueryModel(QObject* parent = nullptr) : TableModel(parent) {}
+  explicit QueryModel(QObject* parent = nullptr)
+      : TableModel({tr("1 row"), tr("%1 rows")}, parent) {}
 
   // `snapshot` has the graph that was queried.
   void set_result(QueryResult result, SnapshotPtr snapshot);
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString exported(int row, int column) const override;
   [[nodiscard]] QString exported_title(int column) const override;
-  [[nodiscard]] std::uint64_t key(int row) const override {
-    return static_cast<std::uint64_t>(row);
-  }
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   [[nodiscard]] const QueryValue& value(int row, int column) const {
@@ -40,7 +36,6 @@ class QueryModel : public TableModel {
 
   QueryResult result_;
   SnapshotPtr snapshot_;
-  std::vector<Column> columns_;
   int id_column_ = -1, name_column_ = -1;  // -1 if the result has no such column
 };
 

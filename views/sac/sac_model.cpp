@@ -30,8 +30,8 @@ std::optional<Keep> SacModel::Keeps::one() const {
   return std::nullopt;
 }
 
-SacModel::SacModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors")}, parent) {
+  set_columns({
       {.title = tr("tensor"), .max_width = kMaxName},
       {.title = tr("policy"), .meaning = {}},
       {.title = tr("count"),
@@ -55,7 +55,7 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
       {.title = tr("why"), .max_width = kMaxWhy},
       {.title = tr("operator"), .meaning = tr("Operator that computes the tensor.")},
       {.title = tr("module"), .meaning = tr("Module that computes the tensor.")},
-  };
+  });
   explain_columns();
 }
 
@@ -84,8 +84,7 @@ void SacModel::set_state(SacStatePtr state) {
       prepare_filter();
       if (found_ != before) return refilter();
     }
-    if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
-    return;
+    return emit_cells_changed();
   }
   begin_rows();
   search_.reset();
@@ -107,26 +106,26 @@ void SacModel::set_grouping(SacGrouping grouping) {
 void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();
-  columns_[policy_column].meaning =
+  column_at(policy_column).meaning =
       tr("How the backward obtains the tensor: S saved, R recomputed, O offloaded to the host. "
          "Press S, R or O to choose, or Space to toggle; Delete %1.")
           .arg(is_step ? tr("removes the tensor's tag")
                        : tr("leaves the tensor to the partitioner"));
-  columns_[decider_column].meaning =
+  column_at(decider_column).meaning =
       tr("Who decided: you, a list, a preset, a search within a limit, a tag in the capture, or "
          "%1.")
           .arg(is_step ? tr("%1 if no tag determines the policy")
                              .arg(to_qstring(to_string(Decider::untagged)))
                        : tr("the partitioner"));
-  columns_[time_column].meaning =
+  column_at(time_column).meaning =
       has_chains
           ? tr("Estimated time to recompute the tensor from currently saved values, including the "
                "chain of calls that this requires. In groups and totals, a call that several "
                "tensors require counts once.")
           : tr("Estimated time of the call that computes the tensor, excluding recomputation of "
                "the call's inputs. In groups and totals, a call with several results counts once.");
-  columns_[time_column].total_title = has_chains ? tr("if recomputed") : tr("in their calls");
-  columns_[flops_column].meaning =
+  column_at(time_column).total_title = has_chains ? tr("if recomputed") : tr("in their calls");
+  column_at(flops_column).meaning =
       has_chains
           ? tr("Floating-point operations to recompute the tensor, including the chain of calls.")
           : tr("Floating-point operations of the call that computes the tensor.");
@@ -139,10 +138,10 @@ void SacModel::make_rows() {
   parents.reserve(rows_.rows.size());
   for (const SacRow& r : rows_.rows) parents.push_back(r.parent);
   sum_up();
-  columns_[name_column].title = grouping_ == SacGrouping::op       ? tr("operator")
-                                : grouping_ == SacGrouping::tensor ? tr("tensor")
-                                : places_.are_source_lines()       ? tr("source line")
-                                                                   : tr("module");
+  column_at(name_column).title = grouping_ == SacGrouping::op       ? tr("operator")
+                                 : grouping_ == SacGrouping::tensor ? tr("tensor")
+                                 : places_.are_source_lines()       ? tr("source line")
+                                                                    : tr("module");
   set_rows(std::move(parents));
 }
 
@@ -171,7 +170,7 @@ const PlanTotals::Sum& SacModel::total(int index) const {
 }
 
 std::vector<std::optional<std::int64_t>> SacModel::sums(std::span<const int> rows) const {
-  std::vector<std::optional<std::int64_t>> sums(columns_.size());
+  std::vector<std::optional<std::int64_t>> sums(columns().size());
   if (rows.empty()) return sums;
   std::vector<int> tensors;
   for (const int index : rows)
@@ -416,10 +415,6 @@ int SacModel::row_of(NodeId node) const {
 
 std::size_t SacModel::things(int index) const {
   return row(index).last - row(index).first;
-}
-
-QString SacModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 tensor") : tr("%1 tensors").arg(count_text(things));
 }
 
 }  // namespace jointer::views

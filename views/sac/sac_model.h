@@ -65,7 +65,6 @@ class SacModel : public TableModel {
   // Why choosing `keep` for these rows changes nothing, in one or two sentences.
   [[nodiscard]] QString why_unchanged(std::span<const int> rows, std::optional<Keep> keep) const;
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
@@ -75,7 +74,6 @@ class SacModel : public TableModel {
   [[nodiscard]] std::size_t things(int row) const override;
   [[nodiscard]] std::vector<std::optional<std::int64_t>> sums(
       std::span<const int> rows) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
   [[nodiscard]] QString filter_error() const override { return mistake_; }
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
 
@@ -112,7 +110,6 @@ class SacModel : public TableModel {
   ModuleLocations places_;
   SacRows rows_;
   std::vector<Sums> sums_;
-  std::vector<Column> columns_;
   std::vector<bool> is_gathered_;                  // by node: see gathered_weights
   std::unique_ptr<NodeSearch> search_;             // for the state's snapshot; created on demand
   std::optional<std::vector<char>> found_, only_;  // by node

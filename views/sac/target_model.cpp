@@ -1,11 +1,9 @@
 #include "views/sac/target_model.h"
 
-#include "views/session/text/number_text.h"
-
 namespace jointer::views {
 
-TargetModel::TargetModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+TargetModel::TargetModel(QObject* parent) : TableModel({tr("1 change"), tr("%1 changes")}, parent) {
+  set_columns({
       {.title = tr("change"),
        .meaning = tr("The new policy of the values, and their number if several change "
                      "together.")},
@@ -25,7 +23,7 @@ TargetModel::TargetModel(QObject* parent) : TableModel(parent) {
        .unit = Unit::time,
        .meaning = tr("Step time added by this change."),
        .adds_up = true},
-  };
+  });
 }
 
 void TargetModel::set_list(const ChangeList& list, SnapshotPtr snapshot) {
@@ -71,10 +69,6 @@ std::vector<NodeId> TargetModel::nodes(int row) const {
 int TargetModel::row_of(NodeId node) const {
   const auto found = rows_.find(node);
   return found == rows_.end() ? -1 : found->second;
-}
-
-QString TargetModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 change") : tr("%1 changes").arg(count_text(things));
 }
 
 }  // namespace jointer::views

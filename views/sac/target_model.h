@@ -28,13 +28,10 @@ class TargetModel : public TableModel {
   // `snapshot` contains the nodes of the list.
   void set_list(const ChangeList& list, SnapshotPtr snapshot);
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
-  [[nodiscard]] std::uint64_t key(int row) const override { return static_cast<unsigned>(row); }
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   [[nodiscard]] const ListedChange& at(int row) const {
@@ -44,7 +41,6 @@ class TargetModel : public TableModel {
     return row == 0 ? list_.before.figures : at(row - 1).after.figures;
   }
 
-  std::vector<Column> columns_;
   ChangeList list_;
   SnapshotPtr snapshot_;
   std::unordered_map<NodeId, int> rows_;

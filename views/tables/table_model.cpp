@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/base/index.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -35,6 +36,11 @@ void TableModel::set_rows(std::vector<int> parents) {
   apply_filter();
   arrange();
   endResetModel();
+}
+
+void TableModel::emit_cells_changed(const QList<int>& roles) {
+  if (rowCount() > 0)
+    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), roles);
 }
 
 bool TableModel::passes(int row, const QStringList& words) const {
@@ -174,6 +180,12 @@ TableModel::Totals TableModel::totals() const {
   std::vector<int> rows;
   add_matches(-1, rows);
   return totals_of(rows);
+}
+
+QString TableModel::things_text(std::size_t things) const {
+  if (!counted_.part.isEmpty() && things != parents_.size())
+    return counted_.part.arg(count_text(things), count_text(parents_.size()));
+  return things == 1 ? counted_.one : counted_.several.arg(count_text(things));
 }
 
 QString TableModel::totals_text(const Totals& totals) const {

@@ -17,8 +17,8 @@ namespace jointer::views {
 // values and is stable: rows with equal values keep their original order. A filter shows the rows
 // with texts that contain all of its words, and their ancestors and descendants.
 //
-// A derived class defines the columns and cells and calls set_rows when its rows have changed. This
-// resets the model; TableView restores its state by row keys.
+// A derived class sets the columns, defines the cells, and calls set_rows when its rows have changed.
+// This resets the model; TableView restores its state by row keys.
 class TableModel : public QAbstractItemModel {
   Q_OBJECT
  public:
@@ -34,11 +34,19 @@ class TableModel : public QAbstractItemModel {
     std::vector<std::optional<std::int64_t>> by_column;  // nullopt for columns without a total
   };
 
-  using QAbstractItemModel::QAbstractItemModel;
+  // Texts for numbers of items, such as "1 operator" and "%1 operators".
+  struct Counted {
+    QString one, several;
+    QString part = {};  // "%1 of %2 operators"; if empty, the texts do not mention other rows
+  };
+
+  explicit TableModel(Counted counted, QObject* parent = nullptr)
+      : QAbstractItemModel(parent), counted_(std::move(counted)) {}
 
   // --- Implemented by derived classes ---
-  [[nodiscard]] virtual const std::vector<Column>& columns() const = 0;
-  [[nodiscard]] virtual std::optional<std::int64_t> number(int row, int column) const = 0;
+  [[nodiscard]] virtual std::optional<std::int64_t> number(int /*row*/, int /*column*/) const {
+    return std::nullopt;
+  }
   [[nodiscard]] virtual QString text(int row, int column) const = 0;
   // Lines of the tooltip between the exact number or text and the column's meaning.
   [[nodiscard]] virtual QString note(int /*row*/, int /*column*/) const { return {}; }
@@ -46,11 +54,11 @@ class TableModel : public QAbstractItemModel {
   // Returns true if the row shows an error, and is thus painted in the error color.
   [[nodiscard]] virtual bool is_alarm(int /*row*/) const { return false; }
   // A number that identifies the row across rebuilds.
-  [[nodiscard]] virtual std::uint64_t key(int row) const = 0;
+  [[nodiscard]] virtual std::uint64_t key(int row) const { return static_cast<std::uint64_t>(row); }
   // The nodes that the row stands for, in any order.
-  [[nodiscard]] virtual std::vector<NodeId> nodes(int row) const = 0;
+  [[nodiscard]] virtual std::vector<NodeId> nodes(int /*row*/) const { return {}; }
   // The deepest row that contains a node, or -1.
-  [[nodiscard]] virtual int row_of(NodeId node) const = 0;
+  [[nodiscard]] virtual int row_of(NodeId /*node*/) const { return -1; }
   // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
   // The totals of some rows by column; nullopt for columns without a total. No row may be a
@@ -58,8 +66,10 @@ class TableModel : public QAbstractItemModel {
   // share items override this.
   [[nodiscard]] virtual std::vector<std::optional<std::int64_t>> sums(
       std::span<const int> rows) const;
+
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   // The items that the totals count, as text: "3 operators".
-  [[nodiscard]] virtual QString things_text(std::size_t things) const = 0;
+  [[nodiscard]] QString things_text(std::size_t things) const;
 
   // --- Rows ---
   [[nodiscard]] int row_count() const { return static_cast<int>(parents_.size()); }
@@ -105,10 +115,16 @@ class TableModel : public QAbstractItemModel {
   void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
  protected:
+  // Columns may change only between begin_rows and set_rows, or before there are rows.
+  void set_columns(std::vector<Column> columns) { columns_ = std::move(columns); }
+  [[nodiscard]] Column& column_at(int column) { return columns_[static_cast<std::size_t>(column)]; }
+  void set_counted(Counted counted) { counted_ = std::move(counted); }
   // Begins a rebuild, which set_rows ends; the derived class changes its data in between.
   void begin_rows() { beginResetModel(); }
   // The parent of each row, or -1 for roots; parents precede their children.
   void set_rows(std::vector<int> parents);
+  // Tells views that all cells have changed, but not the rows.
+  void emit_cells_changed(const QList<int>& roles = {});
 
   // --- For filters by criteria other than text ---
   // Called when the filter or the rows have changed.
@@ -128,6 +144,8 @@ class TableModel : public QAbstractItemModel {
   void add_matches(int parent, std::vector<int>& rows) const;
   [[nodiscard]] Totals totals_of(std::span<const int> rows) const;
 
+  Counted counted_;
+  std::vector<Column> columns_;
   std::vector<int> parents_;
   std::vector<int> first_;     // by parent + 1: index of its first child in shown_
   std::vector<int> counts_;    // by parent + 1: number of its visible children

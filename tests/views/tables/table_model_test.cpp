@@ -22,7 +22,13 @@ class ListModel : public TableModel {
     int parent = -1;
   };
 
-  explicit ListModel(std::vector<Row> rows = {}) { give(std::move(rows)); }
+  explicit ListModel(std::vector<Row> rows = {}) : TableModel({"1 row", "%1 rows"}) {
+    set_columns({
+        {.title = "name"},
+        {.title = "bytes", .unit = Unit::bytes, .meaning = "Given.", .adds_up = true},
+    });
+    give(std::move(rows));
+  }
 
   void give(std::vector<Row> rows) {
     begin_rows();
@@ -32,7 +38,6 @@ class ListModel : public TableModel {
     set_rows(std::move(parents));
   }
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int /*column*/) const override {
     return rows_[static_cast<std::size_t>(row)].bytes;
   }
@@ -44,15 +49,8 @@ class ListModel : public TableModel {
     return {NodeId(static_cast<std::size_t>(row))};
   }
   [[nodiscard]] int row_of(NodeId node) const override { return static_cast<int>(node.index()); }
-  [[nodiscard]] QString things_text(std::size_t things) const override {
-    return QStringLiteral("%1 rows").arg(things);
-  }
 
  private:
-  std::vector<Column> columns_{
-      {.title = "name"},
-      {.title = "bytes", .unit = Unit::bytes, .meaning = "Given.", .adds_up = true},
-  };
   std::vector<Row> rows_;
 };
 
@@ -116,7 +114,7 @@ TEST(TableModel, AddsUpEachPartOnce) {
   // A row shown only because of its descendants counts only these.
   model.set_filter("attention");
   EXPECT_EQ(bytes(model.totals()), 4);
-  EXPECT_EQ(model.totals_text(model.totals()), "1 rows · 4 B");
+  EXPECT_EQ(model.totals_text(model.totals()), "1 row · 4 B");
 }
 
 TEST(TableModel, WritesTsvWithRawNumbers) {

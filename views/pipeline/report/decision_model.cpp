@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -11,8 +10,10 @@ constexpr int kMaxReason = 640, kMaxEffect = 420;
 
 }  // namespace
 
-DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
-  columns_ = {
+DecisionModel::DecisionModel(QObject* parent)
+    : NamedRowsModel({tr("1 decision"), tr("%1 decisions"), tr("%1 of %2 decisions")}, node_column,
+                     parent) {
+  set_columns({
       {.title = tr("node"), .meaning = tr("Node that the decision is about.")},
       {.title = tr("action"), .meaning = tr("Action that the pass chose for the node.")},
       {.title = tr("reason"), .meaning = tr("Reason given by the pass."), .max_width = kMaxReason},
@@ -21,13 +22,13 @@ DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
            tr("How this step changed the node, as shown by the graphs before and after the step."),
        .max_width = kMaxEffect},
       {.title = tr("step"), .meaning = tr("Pipeline step that made the decision.")},
-  };
+  });
 }
 
 void DecisionModel::set(DecisionList list, const SnapshotPtr& shown) {
   begin_rows();
   list_ = std::move(list);
-  list_.names.set_shown(shown);
+  set_names(std::move(list_.names), shown);
   action_.clear();
   nodes_.reset();
   set_rows(std::vector<int>(list_.rows.size(), -1));
@@ -65,10 +66,6 @@ bool DecisionModel::passes(int row, const QStringList& /*words*/) const {
                      [&](const std::string& word) { return text.find(word) != std::string::npos; });
 }
 
-std::optional<std::int64_t> DecisionModel::number(int /*row*/, int /*column*/) const {
-  return std::nullopt;
-}
-
 QString DecisionModel::text(int row, int column) const {
   const Decision& decision = at(row);
   switch (column) {
@@ -88,26 +85,6 @@ QString DecisionModel::text(int row, int column) const {
     default:
       return {};
   }
-}
-
-QString DecisionModel::note(int row, int column) const {
-  if (column != node_column || !list_.names.is_gone(row)) return {};
-  return tr("Not in the current graph.");
-}
-
-std::vector<NodeId> DecisionModel::nodes(int row) const {
-  const NodeId node = list_.names.node(row);
-  return node ? std::vector{node} : std::vector<NodeId>();
-}
-
-int DecisionModel::row_of(NodeId node) const {
-  return list_.names.row_of(node);
-}
-
-QString DecisionModel::things_text(std::size_t things) const {
-  const auto all = static_cast<std::size_t>(row_count());
-  if (things == all) return all == 1 ? tr("1 decision") : tr("%1 decisions").arg(count_text(all));
-  return tr("%1 of %2 decisions").arg(count_text(things), count_text(all));
 }
 
 }  // namespace jointer::views

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "views/pipeline/report/decision_list.h"
-#include "views/tables/table_model.h"
+#include "views/tables/named_rows_model.h"
 
 namespace jointer::views {
 
 // One row per decision of a pass: what the pass did or did not do to a node, and why.
-class DecisionModel : public TableModel {
+class DecisionModel : public NamedRowsModel {
   Q_OBJECT
  public:
   enum ColumnIndex : int {
@@ -25,8 +25,6 @@ class DecisionModel : public TableModel {
   explicit DecisionModel(QObject* parent = nullptr);
 
   void set(DecisionList list, const SnapshotPtr& shown);
-  // Sets the graph in which the nodes of rows are selected.
-  void set_shown(const SnapshotPtr& shown) { list_.names.set_shown(shown); }
   [[nodiscard]] const DecisionList& list() const { return list_; }
 
   // Shows only rows with this action; empty text shows all.
@@ -35,17 +33,7 @@ class DecisionModel : public TableModel {
   // Shows only rows about these nodes, given by their names in edits; nullopt shows all.
   void show_nodes(std::optional<std::unordered_set<std::string>> nodes);
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
-  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
-  [[nodiscard]] QString note(int row, int column) const override;
-  [[nodiscard]] std::uint64_t key(int row) const override {
-    return static_cast<std::uint64_t>(row);
-  }
-  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
-  [[nodiscard]] int row_of(NodeId node) const override;
-  // "12 of 4,096 decisions"
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  protected:
   void prepare_filter() override;
@@ -57,7 +45,6 @@ class DecisionModel : public TableModel {
     return *list_.rows[static_cast<std::size_t>(row)].decision;
   }
 
-  std::vector<Column> columns_;
   DecisionList list_;
   std::string action_;
   std::optional<std::unordered_set<std::string>> nodes_;

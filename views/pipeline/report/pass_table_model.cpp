@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "views/session/text/node_text.h"
-#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -41,22 +40,23 @@ std::optional<std::int64_t> thousandths(double number) {
 
 }  // namespace
 
-PassTableModel::PassTableModel(QObject* parent) : TableModel(parent) {}
+PassTableModel::PassTableModel(QObject* parent)
+    : NamedRowsModel({tr("1 row"), tr("%1 rows"), tr("%1 of %2 rows")}, kNodeColumn, parent) {}
 
 void PassTableModel::set(TablePtr table, const SnapshotPtr& shown) {
   begin_rows();
   table_ = std::move(table);
-  columns_ = {{.title = tr("node"), .meaning = tr("Node that the row describes.")}};
+  std::vector<Column> columns{{.title = tr("node"), .meaning = tr("Node that the row describes.")}};
   rows_.clear();
   sums_.clear();
   std::vector<std::string> names;
   if (table_) {
     for (const PassTable::Column& column : table_->columns)
-      columns_.push_back({.title = QString::fromStdString(column.name),
-                          .unit = unit_of(column.unit),
-                          .adds_up = adds_up(column.unit),
-                          .total_title = QString::fromStdString(column.name),
-                          .max_width = kMaxWidth});
+      columns.push_back({.title = QString::fromStdString(column.name),
+                         .unit = unit_of(column.unit),
+                         .adds_up = adds_up(column.unit),
+                         .total_title = QString::fromStdString(column.name),
+                         .max_width = kMaxWidth});
     const bool has_nodes = std::any_of(table_->rows.begin(), table_->rows.end(),
                                        [](const auto& row) { return !row.node.empty(); });
     for (const PassTable::Row& row : table_->rows) {
@@ -68,8 +68,8 @@ void PassTableModel::set(TablePtr table, const SnapshotPtr& shown) {
       names.push_back(row.node);
     }
   }
-  names_ = NamedRows(std::move(names));
-  names_.set_shown(shown);
+  set_columns(std::move(columns));
+  set_names(NamedRows(std::move(names)), shown);
   set_rows(std::vector<int>(rows_.size(), -1));
 }
 
@@ -102,9 +102,9 @@ QString PassTableModel::summary() const {
 
 std::optional<std::int64_t> PassTableModel::number(int row, int column) const {
   const PassTable::Cell* held = cell(at(row), column);
-  if (held == nullptr || columns_[static_cast<std::size_t>(column)].unit == Unit::text)
+  if (held == nullptr || columns()[static_cast<std::size_t>(column)].unit == Unit::text)
     return std::nullopt;
-  const bool is_number = columns_[static_cast<std::size_t>(column)].unit == Unit::thousandths;
+  const bool is_number = columns()[static_cast<std::size_t>(column)].unit == Unit::thousandths;
   if (const auto* whole = std::get_if<std::int64_t>(held))
     return is_number ? thousandths(static_cast<double>(*whole)) : std::optional(*whole);
   if (const auto* real = std::get_if<double>(held)) {
@@ -119,26 +119,6 @@ QString PassTableModel::text(int row, int column) const {
   const PassTable::Cell* held = cell(at(row), column);
   return held == nullptr ? QString()
                          : QString::fromStdString(cell_text(*held, PassTable::Unit::text));
-}
-
-QString PassTableModel::note(int row, int column) const {
-  if (column != kNodeColumn || !names_.is_gone(row)) return {};
-  return tr("Not in the current graph.");
-}
-
-std::vector<NodeId> PassTableModel::nodes(int row) const {
-  const NodeId node = names_.node(row);
-  return node ? std::vector{node} : std::vector<NodeId>();
-}
-
-int PassTableModel::row_of(NodeId node) const {
-  return names_.row_of(node);
-}
-
-QString PassTableModel::things_text(std::size_t things) const {
-  const auto all = static_cast<std::size_t>(row_count());
-  if (things == all) return all == 1 ? tr("1 row") : tr("%1 rows").arg(count_text(all));
-  return tr("%1 of %2 rows").arg(count_text(things), count_text(all));
 }
 
 }  // namespace jointer::views

@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "core/pass/pass_table.h"
-#include "views/tables/named_rows.h"
-#include "views/tables/table_model.h"
+#include "views/tables/named_rows_model.h"
 
 namespace jointer::views {
 
 // A table reported by a pass, with arbitrary columns. Times and counts are summed; bytes are not,
 // since most of them are values at one moment. If a table lists nodes, rows without a node are the
 // pass's own totals: the model excludes them, and `summary` shows them.
-class PassTableModel : public TableModel {
+class PassTableModel : public NamedRowsModel {
   Q_OBJECT
  public:
   using TablePtr = std::shared_ptr<const PassTable>;
@@ -21,21 +20,11 @@ class PassTableModel : public TableModel {
   explicit PassTableModel(QObject* parent = nullptr);
 
   void set(TablePtr table, const SnapshotPtr& shown);
-  void set_shown(const SnapshotPtr& shown) { names_.set_shown(shown); }
   // "all: improvement 12.4 ms · moves 412"; empty if the table has no totals.
   [[nodiscard]] QString summary() const;
-  [[nodiscard]] const NamedRows& names() const { return names_; }
 
-  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
-  [[nodiscard]] QString note(int row, int column) const override;
-  [[nodiscard]] std::uint64_t key(int row) const override {
-    return static_cast<std::uint64_t>(row);
-  }
-  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
-  [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   [[nodiscard]] const PassTable::Row& at(int row) const {
@@ -45,9 +34,7 @@ class PassTableModel : public TableModel {
   [[nodiscard]] const PassTable::Cell* cell(const PassTable::Row& row, int column) const;
 
   TablePtr table_;
-  std::vector<Column> columns_;
   std::vector<const PassTable::Row*> rows_, sums_;  // owned by `table_`
-  NamedRows names_;
 };
 
 }  // namespace jointer::views

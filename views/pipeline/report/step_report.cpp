@@ -94,8 +94,8 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
   column->addWidget(pages_, 1);
   make_corner();
   setFocusProxy(pages_);
-  watch(*changes_, changes_->model(), changes_->model().names());
-  watch(*decisions_, decisions_->model(), decisions_->model().list().names);
+  watch(*changes_, changes_->model());
+  watch(*decisions_, decisions_->model());
   connect(counts_, &QLabel::linkActivated, this, &StepReport::follow_count);
   connect(notice_, &QLabel::linkActivated, this, &StepReport::follow_notice);
   connect(&document_, &Document::changed, this, [this] {
@@ -131,13 +131,13 @@ TablePane* StepReport::current_table() const {
 
 // If the document's graph lacks a row's node, selecting the row shows which step added or removed
 // it.
-void StepReport::watch(TablePane& pane, const TableModel& model, const NamedRows& names) {
+void StepReport::watch(TablePane& pane, const NamedRowsModel& model) {
   connect(&pane, &TablePane::node_activated, this, &StepReport::node_activated);
-  connect(&pane.view(), &TableView::rows_chosen, this, [this, &pane, &model, &names] {
+  connect(&pane.view(), &TableView::rows_chosen, this, [this, &pane, &model] {
     const std::vector<int> rows = pane.view().selected_rows();
     const bool is_gone =
-        rows.size() == 1 && rows.front() < model.row_count() && names.is_gone(rows.front());
-    notice_gone(is_gone ? names.name(rows.front()) : std::string());
+        rows.size() == 1 && rows.front() < model.row_count() && model.names().is_gone(rows.front());
+    notice_gone(is_gone ? model.names().name(rows.front()) : std::string());
   });
 }
 
@@ -201,7 +201,7 @@ void StepReport::add_tables() {
       const int index = pages_->addTab(
           pane, steps_.size() == 1 ? title : QStringLiteral("%1 · %2").arg(step + 1).arg(title));
       pages_->setTabToolTip(index, QString::fromStdString(steps_[step].result->step));
-      watch(*pane, pane->model(), pane->model().names());
+      watch(*pane, pane->model());
       pane->addActions(decisions_->actions());
       tables_.push_back(pane);
       // Stay on the same page when another step is shown.

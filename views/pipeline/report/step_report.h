@@ -54,7 +54,7 @@ class StepReport : public QWidget {
   void make_corner();
   void take(Made& made);
   void add_tables();
-  void watch(TablePane& pane, const TableModel& model, const NamedRows& names);
+  void watch(TablePane& pane, const NamedRowsModel& model);
   void show_figures();
   void follow_count(const QString& link);
   void notice_gone(const std::string& name);
