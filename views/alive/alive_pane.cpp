@@ -5,13 +5,8 @@
 namespace jointer::views {
 
 AlivePane::AlivePane(Document& document, QWidget* parent)
-    : AlivePane(document, new AliveModel, parent) {}
-
-AlivePane::AlivePane(Document& document, AliveModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter tensors"), parent), model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("Alive now"));
-  model->set_theme(Theme::of(palette()));
+    : TablePaneOf(document, tr("Alive now"), tr("Filter tensors"), parent) {
+  model_->set_theme(Theme::of(palette()));
   grouping_ = new QComboBox(this);
   grouping_->setAccessibleName(tr("Grouping"));
   grouping_->addItem(tr("By size"), static_cast<int>(AliveModel::Grouping::none));

@@ -3,31 +3,26 @@
 #include <QComboBox>
 
 #include "views/alive/alive_model.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
 
 // The storages that are live at the document's selected moment, or at the peak if no moment is
 // selected. With a selected range, the storages that are live in it; by default, they are then
 // grouped by whether they are allocated and freed there.
-class AlivePane : public TablePane {
+class AlivePane : public TablePaneOf<AliveModel> {
   Q_OBJECT
  public:
   explicit AlivePane(Document& document, QWidget* parent = nullptr);
-
-  [[nodiscard]] AliveModel& model() { return *model_; }
 
  protected:
   void refresh() override;
   void changeEvent(QEvent* event) override;
 
  private:
-  AlivePane(Document& document, AliveModel* model, QWidget* parent);
-
   void choose_grouping();
   void offer_changes(bool has_range);
 
-  AliveModel* model_;
   QComboBox* grouping_ = nullptr;
   int grouping_without_range_ = 0;  // index in `grouping_`
   SnapshotPtr shown_;

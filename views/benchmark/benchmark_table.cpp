@@ -19,16 +19,9 @@ constexpr int kMaxRanksPerNode = 8;
 }  // namespace
 
 BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, QWidget* parent)
-    : BenchmarkTable(benchmarks, new BenchmarkModel, parent) {}
-
-BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QWidget* parent)
-    : TablePane(benchmarks.document(), *model, tr("Filter benchmarks"), parent),
-      benchmarks_(benchmarks),
-      model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("Benchmarks"));
-  view().setRootIsDecorated(false);
-  view().setItemsExpandable(false);
+    : TablePaneOf(benchmarks.document(), tr("Benchmarks"), tr("Filter benchmarks"), parent),
+      benchmarks_(benchmarks) {
+  view().set_flat();
   set_empty_text(
       tr("No benchmarks of this graph yet.\nChoose Run to measure peak memory and step time on "
          "this machine."));

@@ -2,17 +2,16 @@
 
 #include "views/benchmark/benchmark_model.h"
 #include "views/session/benchmark/benchmarks.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
 
 // The results of one document. Selecting a row shows its measurement in the timeline.
-class BenchmarkTable : public TablePane {
+class BenchmarkTable : public TablePaneOf<BenchmarkModel> {
   Q_OBJECT
  public:
   explicit BenchmarkTable(Benchmarks& benchmarks, QWidget* parent = nullptr);
 
-  [[nodiscard]] BenchmarkModel& model() { return *model_; }
   // The selected rows, or all rows if none is selected.
   [[nodiscard]] std::vector<BenchmarkResult> chosen() const;
   // The id of the row shown in detail, or 0 if no row is selected.
@@ -33,12 +32,10 @@ class BenchmarkTable : public TablePane {
   [[nodiscard]] bool has_rows_of_nodes() const override { return false; }
 
  private:
-  BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QWidget* parent);
   [[nodiscard]] std::vector<std::uint64_t> selected_ids() const;
   void copy_command(std::string (*command)(const BenchmarkRequest&, int, int));
 
   Benchmarks& benchmarks_;
-  BenchmarkModel* model_;
   QAction* remove_ = nullptr;
 };
 

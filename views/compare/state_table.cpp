@@ -35,16 +35,8 @@ std::vector<StateChoice> newest(const std::vector<StateChoice>& choices, std::si
 }  // namespace
 
 StateTable::StateTable(Document& document, MakeState make, QWidget* parent)
-    : StateTable(document, new StateTableModel, std::move(make), parent) {}
-
-StateTable::StateTable(Document& document, StateTableModel* model, MakeState make, QWidget* parent)
-    : TablePane(document, *model, tr("Filter states"), parent),
-      model_(model),
-      make_(std::move(make)) {
-  model->setParent(this);
-  setAccessibleName(tr("All states"));
-  view().setRootIsDecorated(false);
-  view().setItemsExpandable(false);
+    : TablePaneOf(document, tr("All states"), tr("Filter states"), parent), make_(std::move(make)) {
+  view().set_flat();
   connect(&view(), &QAbstractItemView::activated, this, [this](const QModelIndex& index) {
     emit state_activated(choices_[static_cast<std::size_t>(TableModel::row_at(index))]);
   });

@@ -4,14 +4,14 @@
 #include "views/compare/state_choices.h"
 #include "views/compare/state_table_model.h"
 #include "views/session/work/task.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
 
 // The numbers of all states that can be compared, one row per state. They are computed one after
 // another in the background while the table is shown. A joint graph has the numbers of the pair
 // that its plan produces, so that it can be compared with pairs and flat training steps.
-class StateTable : public TablePane {
+class StateTable : public TablePaneOf<StateTableModel> {
   Q_OBJECT
  public:
   using Take = std::function<void(const Result<StateOfDocument>&)>;
@@ -37,14 +37,12 @@ class StateTable : public TablePane {
     Result<Metrics> metrics;
   };
 
-  StateTable(Document& document, StateTableModel* model, MakeState make, QWidget* parent);
   void refresh() override;
   void show_known();
   void compute_next();
   [[nodiscard]] SnapshotPtr baseline_of(const StateChoice& choice);
   [[nodiscard]] const Known* known(const StateChoice& choice);
 
-  StateTableModel* model_;
   MakeState make_;
   std::vector<StateChoice> choices_;
   std::size_t reference_ = 0;

@@ -8,14 +8,8 @@
 namespace jointer::views {
 
 DifferenceTable::DifferenceTable(Document& document, QWidget* parent)
-    : DifferenceTable(document, new DifferenceModel, parent) {}
-
-DifferenceTable::DifferenceTable(Document& document, DifferenceModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter nodes"), parent), model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("Nodes that differ"));
-  view().setRootIsDecorated(false);
-  view().setItemsExpandable(false);
+    : TablePaneOf(document, tr("Nodes that differ"), tr("Filter nodes"), parent) {
+  view().set_flat();
   kinds_ = new QComboBox(this);
   kinds_->setObjectName(QStringLiteral("kinds"));
   kinds_->setAccessibleName(tr("Kind of change"));

@@ -4,13 +4,13 @@
 #include <optional>
 
 #include "views/differences/difference_model.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
 
 // The nodes that differ between two states, with a filter. Selecting rows selects their nodes in
 // the document.
-class DifferenceTable : public TablePane {
+class DifferenceTable : public TablePaneOf<DifferenceModel> {
   Q_OBJECT
  public:
   explicit DifferenceTable(Document& document, QWidget* parent = nullptr);
@@ -19,14 +19,11 @@ class DifferenceTable : public TablePane {
   void say(const QString& text) { set_empty_text(text); }
   // Shows only one kind of change; nullopt shows all.
   void show_only(std::optional<NodeChange> change);
-  [[nodiscard]] DifferenceModel& model() { return *model_; }
 
  private:
-  DifferenceTable(Document& document, DifferenceModel* model, QWidget* parent);
   void refresh() override;
   void fill_kinds();
 
-  DifferenceModel* model_;
   QComboBox* kinds_ = nullptr;
   NodeDifferencesPtr differences_;
 };

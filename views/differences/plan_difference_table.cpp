@@ -3,13 +3,7 @@
 namespace jointer::views {
 
 PlanDifferenceTable::PlanDifferenceTable(Document& document, QWidget* parent)
-    : PlanDifferenceTable(document, new PlanDifferenceModel, parent) {}
-
-PlanDifferenceTable::PlanDifferenceTable(Document& document, PlanDifferenceModel* model,
-                                         QWidget* parent)
-    : TablePane(document, *model, tr("Filter values"), parent), model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("Changes to the plan"));
+    : TablePaneOf(document, tr("Changes to the plan"), tr("Filter values"), parent) {
   grouping_ = new QComboBox(this);
   grouping_->setObjectName(QStringLiteral("plan_grouping"));
   grouping_->setAccessibleName(tr("Grouping of values"));

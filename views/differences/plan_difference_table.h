@@ -3,13 +3,13 @@
 #include <QComboBox>
 
 #include "views/differences/plan_difference_model.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
 
 // The changes between two plans, by layer, operator or value. Selecting rows selects their nodes in
 // the document.
-class PlanDifferenceTable : public TablePane {
+class PlanDifferenceTable : public TablePaneOf<PlanDifferenceModel> {
   Q_OBJECT
  public:
   explicit PlanDifferenceTable(Document& document, QWidget* parent = nullptr);
@@ -20,10 +20,8 @@ class PlanDifferenceTable : public TablePane {
   void set_title(const QString& text) { set_headline(text); }
 
  private:
-  PlanDifferenceTable(Document& document, PlanDifferenceModel* model, QWidget* parent);
   void refresh() override;
 
-  PlanDifferenceModel* model_;
   QComboBox* grouping_ = nullptr;
   PlanChangesPtr changes_;
 };

@@ -16,16 +16,9 @@ constexpr int kMinWithDetails = 230;
 }  // namespace
 
 ExposedPane::ExposedPane(Document& document, QWidget* parent)
-    : ExposedPane(document, new ExposedModel, parent) {}
-
-ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter collectives"), parent),
-      model_(model),
+    : TablePaneOf(document, tr("Exposed collectives"), tr("Filter collectives"), parent),
       search_(document, document.editing()) {
-  model->setParent(this);
-  setAccessibleName(tr("Exposed collectives"));
-  view().setRootIsDecorated(false);
-  view().setItemsExpandable(false);
+  view().set_flat();
   // Fit the widths only to the rows on screen, since measuring the reasons in all rows is slow.
   view().header()->setResizeContentsPrecision(0);
   view().sortByColumn(ExposedModel::exposed_column, Qt::DescendingOrder);
@@ -39,7 +32,7 @@ ExposedPane::ExposedPane(Document& document, ExposedModel* model, QWidget* paren
     request_refresh();
   });
   controls().addWidget(hidden);
-  details_ = new ExposedDetails(*model, this);
+  details_ = new ExposedDetails(*model_, this);
   qobject_cast<QBoxLayout*>(layout())->addWidget(details_);
   best_ = add_key(tr("Move to Best Position"), Qt::NoModifier, &ExposedPane::apply_best);
   layers_ = add_key(tr("Move to Best Position in All Identical Layers"), Qt::ShiftModifier,

@@ -5,19 +5,18 @@
 #include "views/exposed/exposed_details.h"
 #include "views/exposed/exposed_model.h"
 #include "views/session/edit/fix_search.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 #include "views/widgets/keys_group.h"
 
 namespace jointer::views {
 
 // The exposed collectives, most expensive first, with the reason why each is exposed and the time
 // that moving it gains. Gains are computed for the rows on screen.
-class ExposedPane : public TablePane {
+class ExposedPane : public TablePaneOf<ExposedModel> {
   Q_OBJECT
  public:
   explicit ExposedPane(Document& document, QWidget* parent = nullptr);
 
-  [[nodiscard]] ExposedModel& model() { return *model_; }
   [[nodiscard]] static KeysGroup keys();
 
  public slots:
@@ -37,7 +36,6 @@ class ExposedPane : public TablePane {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  ExposedPane(Document& document, ExposedModel* model, QWidget* parent);
   QAction* add_key(const QString& text, Qt::KeyboardModifiers modifiers,
                    void (ExposedPane::*slot)());
   // -1 stands for none.
@@ -46,7 +44,6 @@ class ExposedPane : public TablePane {
   void show_details();
   void apply(std::optional<FixKind> kind);
 
-  ExposedModel* model_;
   FixSearch search_;
   ExposedDetails* details_ = nullptr;
   QAction* best_ = nullptr;

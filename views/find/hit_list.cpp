@@ -90,8 +90,7 @@ HitList::HitList(HitModel* model, QWidget* parent) : TableView(*model, parent), 
   model->setParent(this);
   setObjectName(QStringLiteral("hits"));
   setAccessibleName(tr("Matches"));
-  setRootIsDecorated(false);
-  setItemsExpandable(false);
+  set_flat();
   setSelectionMode(QAbstractItemView::SingleSelection);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);  // shrinks if the window is small
   setMinimumHeight(kMinHeight);

@@ -28,8 +28,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   column->setSpacing(6);
   const auto add_table = [&](HistoryModel& model, const QString& name, int stretch) {
     auto* view = new TableView(model, this);
-    view->setRootIsDecorated(false);
-    view->setItemsExpandable(false);
+    view->set_flat();
     view->setSelectionMode(QAbstractItemView::SingleSelection);
     view->setSortingEnabled(false);
     view->setAccessibleName(name);

@@ -3,12 +3,7 @@
 namespace jointer::views {
 
 ModulesPane::ModulesPane(Document& document, QWidget* parent)
-    : ModulesPane(document, new ModuleModel, parent) {}
-
-ModulesPane::ModulesPane(Document& document, ModuleModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter modules"), parent), model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("Modules"));
+    : TablePaneOf(document, tr("Modules"), tr("Filter modules"), parent) {
   set_empty_text(tr("No nodes run here."));
   follow_range();
   add_histogram();

@@ -5,14 +5,8 @@
 namespace jointer::views {
 
 OperatorsPane::OperatorsPane(Document& document, QWidget* parent)
-    : OperatorsPane(document, new OperatorModel, parent) {}
-
-OperatorsPane::OperatorsPane(Document& document, OperatorModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter operators"), parent), model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("Operators"));
-  view().setRootIsDecorated(false);
-  view().setItemsExpandable(false);
+    : TablePaneOf(document, tr("Operators"), tr("Filter operators"), parent) {
+  view().set_flat();
   view().sortByColumn(OperatorModel::time_column, Qt::DescendingOrder);
   set_empty_text(tr("No operators are called here."));
   follow_range();

@@ -3,15 +3,9 @@
 namespace jointer::views {
 
 ResultTable::ResultTable(Document& document, QWidget* parent)
-    : ResultTable(document, new QueryModel, parent) {}
-
-ResultTable::ResultTable(Document& document, QueryModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter rows"), parent), model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("Query"));
+    : TablePaneOf(document, tr("Query"), tr("Filter rows"), parent) {
   setObjectName(QStringLiteral("rows"));
-  view().setRootIsDecorated(false);
-  view().setItemsExpandable(false);
+  view().set_flat();
   set_empty_text(tr("Run a query to see its rows here."));
   connect(&document, &Document::changed, this, &ResultTable::show_age);
 }

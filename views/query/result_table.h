@@ -1,17 +1,16 @@
 #pragma once
 
 #include "views/query/query_model.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
 
 // The result rows of a query. Selecting a row that has a node selects the node.
-class ResultTable : public TablePane {
+class ResultTable : public TablePaneOf<QueryModel> {
   Q_OBJECT
  public:
   explicit ResultTable(Document& document, QWidget* parent = nullptr);
 
-  [[nodiscard]] const QueryModel& model() const { return *model_; }
   void show_result(QueryResult result, SnapshotPtr snapshot);
 
  protected:
@@ -19,10 +18,8 @@ class ResultTable : public TablePane {
   void refresh() override {}
 
  private:
-  ResultTable(Document& document, QueryModel* model, QWidget* parent);
   void show_age();
 
-  QueryModel* model_;
   SnapshotPtr queried_;  // null before the first result
 };
 

@@ -18,15 +18,9 @@ constexpr std::array kOwnKeys{Qt::Key_S, Qt::Key_R, Qt::Key_O, Qt::Key_Space, Qt
 }  // namespace
 
 SacTable::SacTable(Document& document, QWidget* parent)
-    : SacTable(document, new SacModel, parent) {}
-
-SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter: policy:save by:user op:mm mod:layers.3 bytes>1MiB"),
-                parent),
-      model_(model),
+    : TablePaneOf(document, tr("Save, recompute, offload"),
+                  tr("Filter: policy:save by:user op:mm mod:layers.3 bytes>1MiB"), parent),
       session_(document.sac()) {
-  model->setParent(this);
-  setAccessibleName(tr("Save, recompute, offload"));
   all_ = new QToolButton(this);
   all_->setText(tr("Show All"));
   all_->setObjectName(QStringLiteral("show_all"));

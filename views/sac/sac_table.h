@@ -7,7 +7,7 @@
 #include "views/sac/policy_delegate.h"
 #include "views/sac/sac_model.h"
 #include "views/session/sac/sac_session.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 #include "views/widgets/keys_group.h"
 
 namespace jointer::views {
@@ -15,12 +15,11 @@ namespace jointer::views {
 // A table of the tensors that can be saved, recomputed or offloaded, with switches to choose their
 // policy. The session previews the effect of the switch under the pointer, or of pressing Space on
 // the current row.
-class SacTable : public TablePane {
+class SacTable : public TablePaneOf<SacModel> {
   Q_OBJECT
  public:
   explicit SacTable(Document& document, QWidget* parent = nullptr);
 
-  [[nodiscard]] SacModel& model() { return *model_; }
   [[nodiscard]] static KeysGroup keys();
 
  public slots:
@@ -48,7 +47,6 @@ class SacTable : public TablePane {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  SacTable(Document& document, SacModel* model, QWidget* parent);
   // The tensors that keys and palette commands for `keep` act on.
   [[nodiscard]] std::vector<NodeId> targets(std::optional<Keep> keep) const;
   // The rows that a row's switch acts on: all selected rows if the row is selected, otherwise only
@@ -67,7 +65,6 @@ class SacTable : public TablePane {
   // Shows only the tensors at the peak of the current plan; false if there are none.
   bool follow_peak();
 
-  SacModel* model_;
   SacSession& session_;
   PolicyDelegate* delegate_ = nullptr;
   QComboBox* grouping_ = nullptr;

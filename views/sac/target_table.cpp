@@ -5,12 +5,7 @@
 namespace jointer::views {
 
 TargetTable::TargetTable(Document& document, QWidget* parent)
-    : TargetTable(document, new TargetModel, parent) {}
-
-TargetTable::TargetTable(Document& document, TargetModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter: recompute layers.3"), parent), model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("List of changes"));
+    : TablePaneOf(document, tr("List of changes"), tr("Filter: recompute layers.3"), parent) {
   view().setRootIsDecorated(false);
   apply_ = new QPushButton(tr("Apply List"), this);
   apply_->setObjectName(QStringLiteral("apply_list"));

@@ -42,6 +42,11 @@ TableView::TableView(TableModel& model, QWidget* parent) : QTreeView(parent), mo
   connect(this, &QAbstractItemView::clicked, this, &TableView::rows_chosen);
 }
 
+void TableView::set_flat() {
+  setRootIsDecorated(false);
+  setItemsExpandable(false);
+}
+
 std::vector<int> TableView::selected_rows() const {
   std::vector<int> rows;
   for (const QModelIndex& index : selectionModel()->selectedRows())

@@ -15,6 +15,8 @@ class TableView : public QTreeView {
   // `model` must outlive the view.
   explicit TableView(TableModel& model, QWidget* parent = nullptr);
 
+  // For tables without a tree: hides the space and the keys for expanding rows.
+  void set_flat();
   // Selected rows from top to bottom.
   [[nodiscard]] std::vector<int> selected_rows() const;
   // The row or, if it is inside a collapsed row, its nearest visible ancestor; -1 if the filter

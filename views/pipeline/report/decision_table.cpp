@@ -15,16 +15,9 @@ constexpr int kMinReason = 260;
 }  // namespace
 
 DecisionTable::DecisionTable(Document& document, QWidget* parent)
-    : DecisionTable(document, new DecisionModel, parent) {}
-
-DecisionTable::DecisionTable(Document& document, DecisionModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter by node, action, reason, effect"), parent),
-      model_(model) {
-  model->setParent(this);
-  setAccessibleName(tr("Decisions"));
+    : TablePaneOf(document, tr("Decisions"), tr("Filter by node, action, reason, effect"), parent) {
   set_empty_text(tr("No decisions were recorded."));
-  view().setRootIsDecorated(false);
-  view().setItemsExpandable(false);
+  view().set_flat();
   view().setTextElideMode(Qt::ElideRight);  // elide sentences at the end
   actions_ = new QComboBox(this);
   actions_->setObjectName(QStringLiteral("actions"));

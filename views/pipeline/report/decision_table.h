@@ -4,13 +4,13 @@
 #include <QToolButton>
 
 #include "views/pipeline/report/decision_model.h"
-#include "views/tables/table_pane.h"
+#include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
 
 // The decisions of one or more steps, which can be searched, sorted, copied, and filtered by action
 // or by the selected nodes. Selecting a row selects its node.
-class DecisionTable : public TablePane {
+class DecisionTable : public TablePaneOf<DecisionModel> {
   Q_OBJECT
  public:
   explicit DecisionTable(Document& document, QWidget* parent = nullptr);
@@ -19,21 +19,17 @@ class DecisionTable : public TablePane {
   // Shows only this action; empty text shows all.
   void show_action(const std::string& action);
 
-  [[nodiscard]] DecisionModel& model() { return *model_; }
-
  protected:
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  DecisionTable(Document& document, DecisionModel* model, QWidget* parent);
   void refresh() override;
   void fit();
   void fit_reasons();
   void fill_actions();
   void take_selection();
 
-  DecisionModel* model_;
   QComboBox* actions_ = nullptr;
   QToolButton* selected_ = nullptr;  // if checked, shows only decisions about the selected nodes
   std::unordered_set<std::string> only_;  // names of the nodes whose decisions are shown

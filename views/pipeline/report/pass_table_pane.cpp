@@ -3,18 +3,11 @@
 namespace jointer::views {
 
 PassTablePane::PassTablePane(Document& document, PassTableModel::TablePtr table, QWidget* parent)
-    : PassTablePane(document, new PassTableModel, std::move(table), parent) {}
-
-PassTablePane::PassTablePane(Document& document, PassTableModel* model,
-                             PassTableModel::TablePtr table, QWidget* parent)
-    : TablePane(document, *model, tr("Filter rows"), parent), model_(model) {
-  model->setParent(this);
-  setAccessibleName(QString::fromStdString(table->title));
+    : TablePaneOf(document, QString::fromStdString(table->title), tr("Filter rows"), parent) {
   set_empty_text(tr("The pass reported no rows."));
-  view().setRootIsDecorated(false);
-  view().setItemsExpandable(false);
-  model->set(std::move(table), document.shared_snapshot());
-  set_headline(model->summary());
+  view().set_flat();
+  model_->set(std::move(table), document.shared_snapshot());
+  set_headline(model_->summary());
 }
 
 void PassTablePane::refresh() {
