@@ -74,43 +74,42 @@ EditMenu::EditMenu(const MenuContext& context, QSettings& settings)
   QMenu* menu = context_.bar.addMenu(tr("&Edit"));
   add_edit_actions(menu);
   menu->addSeparator();
-  context_.actions.add(menu, tr("Copy &Report as Markdown"),
-                       {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)}, Needs::document, this,
-                       &EditMenu::copy_report);
+  const auto add = context_.adder(menu, this);
+  add(tr("Copy &Report as Markdown"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)},
+      Needs::document, &EditMenu::copy_report);
   menu->addSeparator();
-  context_.actions.add(menu, tr("&Find..."), {QKeySequence::Find, QKeySequence(Qt::Key_Slash)},
-                       Needs::document, this, &EditMenu::show_find_bar);
+  add(tr("&Find..."), {QKeySequence::Find, QKeySequence(Qt::Key_Slash)}, Needs::document,
+      &EditMenu::show_find_bar);
   const auto walk = [this](void (FindBar::*step)()) {
     if (FindBar* bar = context_.documents.tab() == nullptr
                            ? nullptr
                            : context_.documents.tab()->findChild<FindBar*>())
       (bar->*step)();
   };
-  context_.actions.add(menu, tr("Find &Next"), {QKeySequence(Qt::Key_F3)}, Needs::document, this,
-                       [walk] { walk(&FindBar::next); });
-  context_.actions.add(menu, tr("Find &Previous"), {QKeySequence(Qt::SHIFT | Qt::Key_F3)},
-                       Needs::document, this, [walk] { walk(&FindBar::previous); });
-  context_.actions.add(menu, tr("&Clear Selection"), {QKeySequence(Qt::Key_Escape)},
-                       Needs::document, this, &EditMenu::escape);
+  add(tr("Find &Next"), {QKeySequence(Qt::Key_F3)}, Needs::document,
+      [walk] { walk(&FindBar::next); });
+  add(tr("Find &Previous"), {QKeySequence(Qt::SHIFT | Qt::Key_F3)}, Needs::document,
+      [walk] { walk(&FindBar::previous); });
+  add(tr("&Clear Selection"), {QKeySequence(Qt::Key_Escape)}, Needs::document, &EditMenu::escape);
   connect(&context_.documents, &Documents::loaded, this, &EditMenu::follow);
   connect(&context_.panes, &PaneDocks::made, this, &EditMenu::take_pane);
 }
 
 void EditMenu::add_edit_actions(QMenu* menu) {
   const auto planner = [this](auto action) { return [this, action] { with_planner(action); }; };
-  undo_ =
-      context_.actions.add(menu, tr("&Undo"), {QKeySequence::Undo}, Needs::nothing, this, [this] {
-        if (Document* document = context_.documents.document()) document->editing().undo();
-      });
-  redo_ = context_.actions.add(
-      menu, tr("&Redo"),
+  const auto with_keys = context_.adder(menu, this);
+  undo_ = with_keys(tr("&Undo"), {QKeySequence::Undo}, Needs::nothing, [this] {
+    if (Document* document = context_.documents.document()) document->editing().undo();
+  });
+  redo_ = with_keys(
+      tr("&Redo"),
       {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
-      Needs::nothing, this, [this] {
+      Needs::nothing, [this] {
         if (Document* document = context_.documents.document()) document->editing().redo();
       });
   menu->addSeparator();
   const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
-    node_actions_ << context_.actions.add(menu, text, {key}, Needs::document, this, slot);
+    node_actions_ << with_keys(text, {key}, Needs::document, slot);
   };
   add(tr("&Hold and Move"), QKeySequence(Qt::Key_V), &EditMenu::hold_selection);
   add(tr("Move to &Best Position"), QKeySequence(Qt::Key_B),

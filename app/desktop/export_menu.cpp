@@ -38,15 +38,14 @@ constexpr std::array kFormats{
 
 ExportMenu::ExportMenu(const MenuContext& context, QMenu* menu, QObject* parent)
     : QObject(parent), context_(context) {
+  const auto add = context_.adder(menu, this);
   for (const ExportFormat& format : kFormats)
-    context_.actions.add(menu, QCoreApplication::translate("MainWindow", format.title), {},
-                         Needs::document, this, [this, &format] {
-                           export_as(QString::fromLatin1(format.format),
-                                     QString::fromLatin1(format.suffix));
-                         });
+    add(QCoreApplication::translate("MainWindow", format.title), {}, Needs::document,
+        [this, &format] {
+          export_as(QString::fromLatin1(format.format), QString::fromLatin1(format.suffix));
+        });
   menu->addSeparator();
-  context_.actions.add(menu, tr("Window Screenshot (PNG)..."), {}, Needs::nothing, this,
-                       &ExportMenu::save_picture);
+  add(tr("Window Screenshot (PNG)..."), {}, Needs::nothing, &ExportMenu::save_picture);
 }
 
 void ExportMenu::export_as(const QString& format, const QString& suffix) {

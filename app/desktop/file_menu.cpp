@@ -22,12 +22,11 @@ FileMenu::FileMenu(const MenuContext& context, Workspaces& workspaces, Closing& 
                    Recipes& recipes, RecentFiles& recent)
     : context_(context), workspaces_(workspaces), recent_(recent) {
   QMenu* menu = context_.bar.addMenu(tr("&File"));
-  context_.actions.add(menu, tr("&Open..."), {QKeySequence::Open}, Needs::nothing, this,
-                       &FileMenu::choose_files);
-  context_.actions.add(menu, tr("Open &Pair..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O)},
-                       Needs::nothing, this, &FileMenu::choose_pair);
-  context_.actions.add(menu, tr("Open Log &Folder..."), {}, Needs::nothing, this,
-                       &FileMenu::choose_folder);
+  const auto add = context_.adder(menu, this);
+  add(tr("&Open..."), {QKeySequence::Open}, Needs::nothing, &FileMenu::choose_files);
+  add(tr("Open &Pair..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O)}, Needs::nothing,
+      &FileMenu::choose_pair);
+  add(tr("Open Log &Folder..."), {}, Needs::nothing, &FileMenu::choose_folder);
   fill_sample_menu(menu->addMenu(tr("Open &Sample")));
   recent_menu_ = menu->addMenu(tr("Open &Recent"));
   menu->addSeparator();

@@ -19,50 +19,34 @@ constexpr std::array kPaneKeys{Qt::Key_1,     Qt::Key_2,     Qt::Key_3, Qt::Key_
 
 GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(context) {
   QMenu* menu = context_.bar.addMenu(tr("G&o"));
-  context_.actions.add(menu, tr("Go to &Node or Module..."), {QKeySequence(Qt::CTRL | Qt::Key_P)},
-                       Needs::document, this, [&search] { search.open(QStringLiteral("@")); });
-  context_.actions.add(
-      menu, tr("Go to &Peak"), {QKeySequence(Qt::Key_P)}, Needs::document, this,
-      [this] { context_.documents.with_timeline([](TimelineView& view) { view.show_peak(); }); });
-  context_.actions.add(
-      menu, tr("Next in &Data Flow"), {QKeySequence(Qt::Key_BracketRight)}, Needs::document, this,
-      [this] {
-        context_.documents.with_timeline([](TimelineView& view) { view.follow_flow(true); });
-      });
-  context_.actions.add(
-      menu, tr("Previous in Data &Flow"), {QKeySequence(Qt::Key_BracketLeft)}, Needs::document,
-      this, [this] {
-        context_.documents.with_timeline([](TimelineView& view) { view.follow_flow(false); });
-      });
-  context_.actions.add(
-      menu, tr("Next &Exposed Collective"), {QKeySequence(Qt::Key_E)}, Needs::document, this,
-      [this] {
-        context_.documents.with_timeline([](TimelineView& view) { view.step_exposed(1); });
-      });
-  context_.actions.add(
-      menu, tr("Previous E&xposed Collective"), {QKeySequence(Qt::SHIFT | Qt::Key_E)},
-      Needs::document, this, [this] {
-        context_.documents.with_timeline([](TimelineView& view) { view.step_exposed(-1); });
-      });
-  context_.actions.add(
-      menu, tr("&Mark This Moment"), {QKeySequence(Qt::Key_M)}, Needs::document, this,
-      [this] { context_.documents.with_timeline([](TimelineView& view) { view.toggle_mark(); }); });
-  context_.actions.add(menu, tr("Select &Range Between Marks"),
-                       {QKeySequence(Qt::SHIFT | Qt::Key_M)}, Needs::document, this, [this] {
-                         context_.documents.with_timeline([this](TimelineView& view) {
-                           if (!view.select_between_marks())
-                             context_.status.say(
-                                 tr("Mark two moments first: select each and "
-                                    "press M."));
-                         });
-                       });
+  const auto add = context_.adder(menu, this);
+  const auto on_timeline = context_.timeline_adder(menu);
+  add(tr("Go to &Node or Module..."), {QKeySequence(Qt::CTRL | Qt::Key_P)}, Needs::document,
+      [&search] { search.open(QStringLiteral("@")); });
+  on_timeline(tr("Go to &Peak"), QKeySequence(Qt::Key_P),
+              [](TimelineView& view) { view.show_peak(); });
+  on_timeline(tr("Next in &Data Flow"), QKeySequence(Qt::Key_BracketRight),
+              [](TimelineView& view) { view.follow_flow(true); });
+  on_timeline(tr("Previous in Data &Flow"), QKeySequence(Qt::Key_BracketLeft),
+              [](TimelineView& view) { view.follow_flow(false); });
+  on_timeline(tr("Next &Exposed Collective"), QKeySequence(Qt::Key_E),
+              [](TimelineView& view) { view.step_exposed(1); });
+  on_timeline(tr("Previous E&xposed Collective"), QKeySequence(Qt::SHIFT | Qt::Key_E),
+              [](TimelineView& view) { view.step_exposed(-1); });
+  on_timeline(tr("&Mark This Moment"), QKeySequence(Qt::Key_M),
+              [](TimelineView& view) { view.toggle_mark(); });
+  on_timeline(tr("Select &Range Between Marks"), QKeySequence(Qt::SHIFT | Qt::Key_M),
+              [this](TimelineView& view) {
+                if (!view.select_between_marks())
+                  context_.status.say(tr("Mark two moments first: select each and press M."));
+              });
   menu->addSeparator();
   add_panes(menu);
   menu->addSeparator();
-  context_.actions.add(menu, tr("&Next Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageDown)},
-                       Needs::nothing, this, [this] { context_.documents.step(1); });
-  context_.actions.add(menu, tr("P&revious Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageUp)},
-                       Needs::nothing, this, [this] { context_.documents.step(-1); });
+  add(tr("&Next Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageDown)}, Needs::nothing,
+      [this] { context_.documents.step(1); });
+  add(tr("P&revious Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageUp)}, Needs::nothing,
+      [this] { context_.documents.step(-1); });
 }
 
 void GoMenu::add_panes(QMenu* menu) {

@@ -20,21 +20,19 @@ using namespace views;
 
 GraphMenu::GraphMenu(const MenuContext& context) : context_(context) {
   QMenu* menu = context_.bar.addMenu(tr("&Graph"));
-  context_.actions.add(menu, tr("&Run Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_R)},
-                       Needs::document, this, [this] { run_benchmark(&Benchmarks::run); });
-  context_.actions.add(menu, tr("&Cancel Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_Period)},
-                       Needs::run, this, [this] {
-                         if (Session* session = context_.documents.session())
-                           session->benchmarks().cancel();
-                       });
-  context_.actions.add(menu, tr("Ca&librate Estimates"), {}, Needs::document, this,
-                       [this] { run_benchmark(&Benchmarks::calibrate); });
+  const auto add = context_.adder(menu, this);
+  add(tr("&Run Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, Needs::document,
+      [this] { run_benchmark(&Benchmarks::run); });
+  add(tr("&Cancel Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_Period)}, Needs::run, [this] {
+    if (Session* session = context_.documents.session()) session->benchmarks().cancel();
+  });
+  add(tr("Ca&librate Estimates"), {}, Needs::document,
+      [this] { run_benchmark(&Benchmarks::calibrate); });
   menu->addSeparator();
-  context_.actions.add(menu, tr("&Import Profiler Trace or Memory Snapshot..."), {},
-                       Needs::document, this, &GraphMenu::choose_measurement);
-  context_.actions.add(menu, tr("C&heck Against Other Ranks..."), {}, Needs::document, this,
-                       &GraphMenu::check_ranks);
-  context_.actions.add(menu, tr("&Estimates..."), {}, Needs::document, this, [this] {
+  add(tr("&Import Profiler Trace or Memory Snapshot..."), {}, Needs::document,
+      &GraphMenu::choose_measurement);
+  add(tr("C&heck Against Other Ranks..."), {}, Needs::document, &GraphMenu::check_ranks);
+  add(tr("&Estimates..."), {}, Needs::document, [this] {
     auto* dialog = new EstimatesDialog(*context_.documents.document(), &context_.window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();

@@ -18,15 +18,14 @@ HelpMenu::HelpMenu(const MenuContext& context, CommandSearch& search, FirstMinut
                    QToolButton& button)
     : context_(context) {
   QMenu* menu = context_.bar.addMenu(tr("&Help"));
-  QAction* palette = context_.actions.add(menu, tr("&Commands..."),
-                                          {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)},
-                                          Needs::nothing, this, [&search] { search.open({}); });
-  context_.actions.add(menu, tr("&Keys..."), {QKeySequence(Qt::Key_Question)}, Needs::nothing, this,
-                       &HelpMenu::show_keys);
+  const auto add = context_.adder(menu, this);
+  QAction* palette = add(tr("&Commands..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)},
+                         Needs::nothing, [&search] { search.open({}); });
+  add(tr("&Keys..."), {QKeySequence(Qt::Key_Question)}, Needs::nothing, &HelpMenu::show_keys);
   context_.actions.add(menu, tr("&First Questions"), {QKeySequence(Qt::SHIFT | Qt::Key_Escape)},
                        Needs::document, &first_minutes, &FirstMinutes::toggle);
   menu->addSeparator();
-  context_.actions.add(menu, tr("&About Jointer"), {}, Needs::nothing, this, &HelpMenu::show_about);
+  add(tr("&About Jointer"), {}, Needs::nothing, &HelpMenu::show_about);
 
   button.setText(tr("Search or run a command   %1")
                      .arg(palette->shortcut().toString(QKeySequence::NativeText)));

@@ -21,6 +21,22 @@ struct MenuContext {
   PaneFocus& focus;
   StatusLine& status;
   LastFolder& folder;
+
+  // Returns a function that adds an action of `receiver` to a menu; see ActionSet::add.
+  template <class Receiver>
+  [[nodiscard]] auto adder(QMenu* menu, Receiver* receiver) const {
+    return [&actions = actions, menu, receiver](
+               const QString& text, const QList<QKeySequence>& keys, Needs needs, auto slot) {
+      return actions.add(menu, text, keys, needs, receiver, slot);
+    };
+  }
+  // Returns a function that adds an action to a menu, which calls `act` with the current timeline.
+  [[nodiscard]] auto timeline_adder(QMenu* menu) const {
+    return [add = adder(menu, &documents), &documents = documents](
+               const QString& text, const QKeySequence& key, auto act) {
+      add(text, {key}, Needs::document, [&documents, act] { documents.with_timeline(act); });
+    };
+  }
 };
 
 }  // namespace jointer::desktop

@@ -30,18 +30,16 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
     box->open();
   });
   QMenu* menu = context_.bar.addMenu(tr("&Passes"));
-  context_.actions.add(menu, tr("&Run Pipeline"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R)},
-                       Needs::document, this,
-                       [this] { with_pipeline([](PipelineSession& s) { s.run(); }); });
-  context_.actions.add(menu, tr("Run &Next Step"), {QKeySequence(Qt::Key_F10)}, Needs::document,
-                       this, [this] { with_pipeline([](PipelineSession& s) { s.run_next(); }); });
-  context_.actions.add(menu, tr("&Stop Pipeline"),
-                       {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Period)}, Needs::passes, this,
-                       [this] { with_pipeline([](PipelineSession& s) { s.cancel(); }); });
+  const auto add = context_.adder(menu, this);
+  add(tr("&Run Pipeline"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R)}, Needs::document,
+      [this] { with_pipeline([](PipelineSession& s) { s.run(); }); });
+  add(tr("Run &Next Step"), {QKeySequence(Qt::Key_F10)}, Needs::document,
+      [this] { with_pipeline([](PipelineSession& s) { s.run_next(); }); });
+  add(tr("&Stop Pipeline"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Period)}, Needs::passes,
+      [this] { with_pipeline([](PipelineSession& s) { s.cancel(); }); });
   menu->addSeparator();
-  context_.actions.add(
-      menu, tr("&Add Pass..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A)}, Needs::document,
-      this, [this] { with_pipeline_pane([](PipelinePane& pane) { pane.open_catalog(); }); });
+  add(tr("&Add Pass..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A)}, Needs::document,
+      [this] { with_pipeline_pane([](PipelinePane& pane) { pane.open_catalog(); }); });
   pass_menu_ = menu->addMenu(tr("Passes by &Stage"));
   QMenu* presets = menu->addMenu(tr("Pr&esets"));
   presets->setToolTipsVisible(true);
@@ -57,22 +55,18 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
     });
   }
   menu->addSeparator();
-  context_.actions.add(menu, tr("&Tune..."), {}, Needs::document, this, [this] {
+  add(tr("&Tune..."), {}, Needs::document, [this] {
     context_.panes.bring_up(QStringLiteral("tune"));
     if (QWidget* pane = context_.panes.dock(QStringLiteral("tune"))->pane()) pane->setFocus();
   });
   menu->addSeparator();
-  context_.actions.add(menu, tr("&Load Pipeline..."), {}, Needs::document, this, [this] {
-    with_pipeline_pane([](PipelinePane& pane) { pane.choose_file(); });
-  });
-  context_.actions.add(menu, tr("Sa&ve Pipeline As..."), {}, Needs::document, this, [this] {
-    with_pipeline_pane([](PipelinePane& pane) { pane.save_file(); });
-  });
+  add(tr("&Load Pipeline..."), {}, Needs::document,
+      [this] { with_pipeline_pane([](PipelinePane& pane) { pane.choose_file(); }); });
+  add(tr("Sa&ve Pipeline As..."), {}, Needs::document,
+      [this] { with_pipeline_pane([](PipelinePane& pane) { pane.save_file(); }); });
   menu->addSeparator();
-  context_.actions.add(menu, tr("Add Plu&gin..."), {}, Needs::nothing, this,
-                       [this] { questions_->choose_plugin(); });
-  context_.actions.add(menu, tr("Add P&ython Pass..."), {}, Needs::nothing, this,
-                       [this] { questions_->choose_python(); });
+  add(tr("Add Plu&gin..."), {}, Needs::nothing, [this] { questions_->choose_plugin(); });
+  add(tr("Add P&ython Pass..."), {}, Needs::nothing, [this] { questions_->choose_python(); });
   connect(&passes_, &PassService::changed, this, &PassMenu::fill_pass_menu);
   connect(&context_.documents, &Documents::loaded, this, &PassMenu::follow);
   connect(&context_.panes, &PaneDocks::made, this, &PassMenu::take_pane);

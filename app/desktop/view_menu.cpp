@@ -19,17 +19,13 @@ const QString kLaneLegend = QStringLiteral("timeline/lane_legend");
 ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
     : context_(context), settings_(settings) {
   QMenu* menu = context_.bar.addMenu(tr("&View"));
-  context_.actions.add(
-      menu, tr("Zoom to &Whole Step"), {QKeySequence(Qt::Key_F)}, Needs::document, this,
-      [this] { context_.documents.with_timeline([](TimelineView& view) { view.range().fit(); }); });
-  context_.actions.add(
-      menu, tr("Zoom to &Selection"), {QKeySequence(Qt::Key_Z)}, Needs::document, this, [this] {
-        context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
-      });
-  context_.actions.add(
-      menu, tr("Switch Timeline &Axis"), {QKeySequence(Qt::Key_G)}, Needs::document, this, [this] {
-        context_.documents.with_timeline([](TimelineView& view) { view.content().next_kind(); });
-      });
+  const auto on_timeline = context_.timeline_adder(menu);
+  on_timeline(tr("Zoom to &Whole Step"), QKeySequence(Qt::Key_F),
+              [](TimelineView& view) { view.range().fit(); });
+  on_timeline(tr("Zoom to &Selection"), QKeySequence(Qt::Key_Z),
+              [](TimelineView& view) { view.range().show_selection(); });
+  on_timeline(tr("Switch Timeline &Axis"), QKeySequence(Qt::Key_G),
+              [](TimelineView& view) { view.content().next_kind(); });
   add_lane_legend(menu);
   menu->addSeparator();
   QMenu* panes = menu->addMenu(tr("&Panes"));
