@@ -4,13 +4,13 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QImageWriter>
-#include <QMessageBox>
 #include <algorithm>
 #include <array>
 
 #include "core/base/bytes.h"
 #include "core/report/export.h"
 #include "views/session/work/task.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::desktop {
 namespace {
@@ -67,11 +67,7 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
   };
   run_in_background(this, write, [this, path](const Result<void>& written) {
     if (written) return context_.status.say(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)));
-    auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"),
-                                QString::fromStdString(written.error().message), QMessageBox::Ok,
-                                &context_.window);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
+    show_warning(tr("Export"), QString::fromStdString(written.error().message), &context_.window);
   });
 }
 

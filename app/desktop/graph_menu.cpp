@@ -2,7 +2,6 @@
 
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QMessageBox>
 
 #include "core/base/counted.h"
 #include "core/bench/calibrate.h"
@@ -12,6 +11,7 @@
 #include "views/session/text/node_text.h"
 #include "views/session/work/task.h"
 #include "views/spmd/spmd_dialog.h"
+#include "views/widgets/controls.h"
 #include "views/window/estimates_dialog.h"
 
 namespace jointer::desktop {
@@ -85,11 +85,7 @@ void GraphMenu::import_measurement(const QString& path) {
           tr("Showing %1 alongside the estimates.").arg(QString::fromStdString(read_one->label)));
       return;
     }
-    auto* box = new QMessageBox(QMessageBox::Warning, tr("Import"),
-                                QString::fromStdString(read_one.error().message), QMessageBox::Ok,
-                                &context_.window);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
+    show_warning(tr("Import"), QString::fromStdString(read_one.error().message), &context_.window);
   });
 }
 

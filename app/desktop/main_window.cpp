@@ -7,7 +7,6 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabBar>
-#include <QVBoxLayout>
 
 #include "app/desktop/closing.h"
 #include "app/desktop/command_search.h"
@@ -34,6 +33,7 @@
 #include "views/session/workspace/autosave.h"
 #include "views/tables/table_pane.h"
 #include "views/tune/tune_pane.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/number_keys.h"
 #include "views/window/graph_chooser.h"
 #include "views/window/scoreboard.h"
@@ -111,11 +111,8 @@ MainWindow::~MainWindow() {
 MainWindow::Top MainWindow::make_top() {
   Top parts;
   auto* top = new QWidget(this);
-  auto* column = new QVBoxLayout(top);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(0, 2, 8, 2);
+  QVBoxLayout* column = make_column(top, {}, 0);
+  QHBoxLayout* row = make_row(nullptr, {0, 2, 8, 2});
   parts.menus = new QMenuBar(top);
   parts.search = new QToolButton(top);
   parts.search->setObjectName(QStringLiteral("search"));

@@ -1,6 +1,5 @@
 #include "app/desktop/pass_menu.h"
 
-#include <QMessageBox>
 #include <QTimer>
 #include <map>
 
@@ -9,6 +8,7 @@
 #include "views/session/pipeline/pipeline_session.h"
 #include "views/session/text/node_text.h"
 #include "views/session/tune/tune_session.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::desktop {
 namespace {
@@ -24,10 +24,7 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
     : context_(context), passes_(passes), workspaces_(workspaces), recipes_(recipes) {
   questions_ = new CodeQuestions(passes_, &context_.window);
   connect(&passes_, &PassService::failed, this, [this](const QString& sentence) {
-    auto* box = new QMessageBox(QMessageBox::Warning, tr("Passes"), sentence, QMessageBox::Ok,
-                                &context_.window);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
+    show_warning(tr("Passes"), sentence, &context_.window);
   });
   QMenu* menu = context_.bar.addMenu(tr("&Passes"));
   const auto add = context_.adder(menu, this);

@@ -2,17 +2,17 @@
 
 #include <QEvent>
 
+#include "views/widgets/controls.h"
+
 namespace jointer::views {
 
 AlivePane::AlivePane(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Alive now"), tr("Filter tensors"), parent) {
   model_->set_theme(Theme::of(palette()));
-  grouping_ = new QComboBox(this);
-  grouping_->setAccessibleName(tr("Grouping"));
+  grouping_ = add_control(controls(), new QComboBox(this), nullptr, {}, tr("Grouping"));
   grouping_->addItem(tr("By size"), static_cast<int>(AliveModel::Grouping::none));
   grouping_->addItem(tr("By module"), static_cast<int>(AliveModel::Grouping::module));
   grouping_->addItem(tr("By category"), static_cast<int>(AliveModel::Grouping::category));
-  controls().addWidget(grouping_);
   connect(grouping_, &QComboBox::currentIndexChanged, this, &AlivePane::choose_grouping);
   view().setRootIsDecorated(false);
   view().setColumnHidden(AliveModel::change_column, true);

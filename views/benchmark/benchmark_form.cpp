@@ -1,17 +1,15 @@
 #include "views/benchmark/benchmark_form.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QScopedValueRollback>
 #include <QStandardItemModel>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
 
 #include "views/session/text/node_text.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -55,9 +53,7 @@ void set_possible(QComboBox& box, int index, const QString& why_not, const QStri
 
 BenchmarkForm::BenchmarkForm(Benchmarks& benchmarks, QWidget* parent)
     : QWidget(parent), benchmarks_(benchmarks) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kMargin, 0, kMargin, 0);
-  column->setSpacing(kRowSpacing);
+  QVBoxLayout* column = make_column(this, {kMargin, 0, kMargin, 0}, kRowSpacing);
   auto* fields = new QWidget(this);
   new FlowLayout(fields, kFieldSpacing, kRowSpacing);
   fields->layout()->setContentsMargins(0, 0, 0, 0);
@@ -75,33 +71,16 @@ BenchmarkForm::BenchmarkForm(Benchmarks& benchmarks, QWidget* parent)
 
 void BenchmarkForm::make_buttons() {
   auto* buttons = new QWidget(this);
-  auto* row = new QHBoxLayout(buttons);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(4);
-  run_ = new QPushButton(tr("Run"), buttons);
-  run_->setAutoDefault(false);
-  cancel_ = new QPushButton(tr("Cancel"), buttons);
-  cancel_->setObjectName(QStringLiteral("cancel"));
-  cancel_->setAutoDefault(false);
-  row->addWidget(run_);
-  row->addWidget(cancel_);
+  QHBoxLayout* row = make_row(buttons, {}, 4);
+  run_ = add_control(*row, new QPushButton(tr("Run"), buttons), nullptr);
+  cancel_ = add_control(*row, new QPushButton(tr("Cancel"), buttons), "cancel");
   findChild<QWidget*>(QStringLiteral("fields"))->layout()->addWidget(buttons);
   connect(run_, &QPushButton::clicked, &benchmarks_, &Benchmarks::run);
   connect(cancel_, &QPushButton::clicked, &benchmarks_, &Benchmarks::cancel);
 }
 
 QWidget* BenchmarkForm::add_field(const QString& label, QWidget* control, const QString& tip) {
-  auto* field = new QWidget(this);
-  auto* row = new QHBoxLayout(field);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(5);
-  auto* name = new QLabel(label, field);
-  name->setForegroundRole(QPalette::PlaceholderText);
-  name->setBuddy(control);
-  row->addWidget(name);
-  row->addWidget(control);
-  field->setToolTip(tip);
-  control->setAccessibleName(label);
+  QWidget* field = make_field(label, control, tip, this);
   findChild<QWidget*>(QStringLiteral("fields"))->layout()->addWidget(field);
   return field;
 }

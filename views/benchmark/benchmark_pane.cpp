@@ -2,7 +2,6 @@
 
 #include <QEvent>
 #include <QHeaderView>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/benchmark/benchmark_details.h"
@@ -10,6 +9,7 @@
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/inspector_html.h"
 
 namespace jointer::views {
@@ -25,41 +25,29 @@ constexpr int kWide = 1000;      // minimum width at which the details are next 
 BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
     : QWidget(parent), benchmarks_(benchmarks) {
   setAccessibleName(tr("Benchmark"));
-  setAutoFillBackground(true);
-  setBackgroundRole(QPalette::Base);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, kMargin, 0, 0);
-  column->setSpacing(6);
+  use_base_background(*this);
+  QVBoxLayout* column = make_column(this, {0, kMargin, 0, 0}, 6);
   form_ = new BenchmarkForm(benchmarks_, this);
   column->addWidget(form_);
-  status_ = new QLabel(this);
-  status_->setObjectName(QStringLiteral("status"));
+  status_ = add_control(*column, new QLabel(this), "status");
   status_->setWordWrap(true);
   // The label wraps if there is space, but must not limit the minimum height of the pane.
   status_->setMinimumSize(1, fontMetrics().height());
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
   status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  column->addWidget(status_);
   make_question();
   column->addWidget(question_);
   ranks_ = new RankModel(this);
-  rank_view_ = new TableView(*ranks_, this);
-  rank_view_->setObjectName(QStringLiteral("ranks"));
+  rank_view_ = add_control(*column, new TableView(*ranks_, this), "ranks", {}, tr("Ranks"));
   rank_view_->setRootIsDecorated(false);
   rank_view_->setSelectionMode(QAbstractItemView::NoSelection);
   rank_view_->setFocusPolicy(Qt::NoFocus);
-  rank_view_->setAccessibleName(tr("Ranks"));
   rank_view_->hide();
-  column->addWidget(rank_view_);
   splitter_ = new QSplitter(Qt::Horizontal, this);
   splitter_->setChildrenCollapsible(false);
   table_ = new BenchmarkTable(benchmarks_, splitter_);
-  details_ = new QTextBrowser(splitter_);
+  details_ = make_text_page(tr("Details of the benchmark"), kMargin, splitter_);
   details_->setObjectName(QStringLiteral("details"));
-  details_->setFrameShape(QFrame::NoFrame);
-  details_->setOpenLinks(false);
-  details_->document()->setDocumentMargin(kMargin);
-  details_->setAccessibleName(tr("Details of the benchmark"));
   details_->setMinimumSize(160, 40);
   table_->view().setMinimumHeight(kMinTable);
   splitter_->addWidget(table_);
@@ -90,10 +78,10 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
 void BenchmarkPane::make_question() {
   question_ = new NoticeBar(this);
   question_->setObjectName(QStringLiteral("question"));
-  connect(question_->add_button(tr("Start Anyway"), QStringLiteral("start_anyway")),
-          &QPushButton::clicked, &benchmarks_, &Benchmarks::start_anyway);
-  connect(question_->add_button(tr("Don't Start"), QStringLiteral("drop_question")),
-          &QPushButton::clicked, &benchmarks_, &Benchmarks::drop_question);
+  connect(question_->add_button(tr("Start Anyway"), "start_anyway"), &QPushButton::clicked,
+          &benchmarks_, &Benchmarks::start_anyway);
+  connect(question_->add_button(tr("Don't Start"), "drop_question"), &QPushButton::clicked,
+          &benchmarks_, &Benchmarks::drop_question);
   connect(&benchmarks_, &Benchmarks::question_changed, this, &BenchmarkPane::show_question);
   show_question();
 }

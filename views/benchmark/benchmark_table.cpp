@@ -5,11 +5,11 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHeaderView>
-#include <QMessageBox>
 #include <QToolButton>
 #include <algorithm>
 
 #include "core/base/bytes.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -33,10 +33,8 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, QWidget* parent)
   auto* menu = new QMenu(this);
   add_to_menu(*menu);
   auto* more = new QToolButton(this);
-  more->setText(tr("Export  ▾"));
-  more->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
-  more->setPopupMode(QToolButton::InstantPopup);
-  more->setMenu(menu);
+  more->setText(tr("Export") + kArrow);
+  open_menu(*more, menu);
   controls().addWidget(more);
 
   connect(&benchmarks_, &Benchmarks::rows_changed, this, &BenchmarkTable::request_refresh);
@@ -89,11 +87,7 @@ void BenchmarkTable::export_csv() {
   if (path.isEmpty()) return;
   const auto written = write_bytes(path.toStdString(), results_csv(chosen()));
   if (written) return;
-  auto* box =
-      new QMessageBox(QMessageBox::Warning, tr("Export Benchmarks"),
-                      QString::fromStdString(written.error().message), QMessageBox::Ok, this);
-  box->setAttribute(Qt::WA_DeleteOnClose);
-  box->open();
+  show_warning(tr("Export Benchmarks"), QString::fromStdString(written.error().message), this);
 }
 
 void BenchmarkTable::remove_selected() {

@@ -5,11 +5,9 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QTabBar>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/open/open.h"
@@ -19,6 +17,7 @@
 #include "views/session/sac/sac_session.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -33,21 +32,14 @@ constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
 ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* parent)
     : QWidget(parent), document_(document), open_(open), editing_(document.editing()) {
   setAccessibleName(tr("Compare"));
-  setAutoFillBackground(true);
-  setBackgroundRole(QPalette::Base);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, kMargin, 0, 0);
-  column->setSpacing(kMargin / 2);
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  use_base_background(*this);
+  QVBoxLayout* column = make_column(this, {0, kMargin, 0, 0}, kMargin / 2);
+  QHBoxLayout* row = make_row(nullptr, {kMargin, 0, kMargin, 0});
   const auto add_box = [&](const char* object_name, const QString& name) {
-    auto* box = new QComboBox(this);
-    box->setObjectName(QLatin1String(object_name));
-    box->setAccessibleName(name);
-    box->setToolTip(name);
+    QComboBox* box = add_control(*row, new QComboBox(this), object_name, name, name);
+    row->setStretchFactor(box, 1);
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     box->setMinimumContentsLength(12);
-    row->addWidget(box, 1);
     connect(box, &QComboBox::activated, this, &ComparePane::compare);
     return box;
   };
@@ -56,22 +48,15 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   to_ = add_box("to", tr("Second state"));
   const auto add_button = [&](const char* object_name, const QString& text, const QString& tip,
                               auto slot) {
-    auto* button = new QPushButton(text, this);
-    button->setObjectName(QLatin1String(object_name));
-    button->setAccessibleName(tip);
-    button->setToolTip(tip);
-    connect(button, &QPushButton::clicked, this, slot);
-    row->addWidget(button);
+    connect(add_control(*row, new QPushButton(text, this), object_name, tip, tip),
+            &QPushButton::clicked, this, slot);
   };
   add_button("files", tr("File..."), tr("Compare with files that are not open"),
              &ComparePane::choose_files);
   add_button("markdown", tr("Markdown"), tr("Copy as Markdown"), &ComparePane::copy_markdown);
   add_button("tsv", tr("TSV"), tr("Copy as tab-separated values"), &ComparePane::copy_tsv);
   column->addLayout(row);
-  metrics_ = new QTextBrowser(this);
-  metrics_->setFrameShape(QFrame::NoFrame);
-  metrics_->setAccessibleName(tr("Numbers for both states"));
-  metrics_->document()->setDocumentMargin(kMargin);
+  metrics_ = make_text_page(tr("Numbers for both states"), kMargin, this);
   metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   metrics_->setMinimumSize(120, 20);  // the pane may be small; the table scrolls
   column->addWidget(metrics_, 3);

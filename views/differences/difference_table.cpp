@@ -4,19 +4,17 @@
 #include <algorithm>
 
 #include "views/session/text/number_text.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
 DifferenceTable::DifferenceTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Nodes that differ"), tr("Filter nodes"), parent) {
   view().set_flat();
-  kinds_ = new QComboBox(this);
-  kinds_->setObjectName(QStringLiteral("kinds"));
-  kinds_->setAccessibleName(tr("Kind of change"));
-  kinds_->setToolTip(tr("Show only one kind of change"));
+  kinds_ = add_control(controls(), new QComboBox(this), "kinds", tr("Show only one kind of change"),
+                       tr("Kind of change"));
   kinds_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   kinds_->setMinimumContentsLength(11);
-  controls().addWidget(kinds_);
   connect(kinds_, &QComboBox::currentIndexChanged, this, [this] {
     const QVariant kind = kinds_->currentData();
     model_->show_only(kind.isValid() ? std::optional(static_cast<NodeChange>(kind.toInt()))

@@ -1,15 +1,14 @@
 #include "views/differences/plan_difference_table.h"
 
+#include "views/widgets/controls.h"
+
 namespace jointer::views {
 
 PlanDifferenceTable::PlanDifferenceTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Changes to the plan"), tr("Filter values"), parent) {
-  grouping_ = new QComboBox(this);
-  grouping_->setObjectName(QStringLiteral("plan_grouping"));
-  grouping_->setAccessibleName(tr("Grouping of values"));
-  grouping_->setToolTip(tr("Grouping of values"));
+  grouping_ = add_control(controls(), new QComboBox(this), "plan_grouping",
+                          tr("Grouping of values"), tr("Grouping of values"));
   grouping_->addItems({tr("By layer"), tr("By operator"), tr("By tensor")});
-  controls().addWidget(grouping_);
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int index) {
     model_->set_grouping(index == 0   ? PlanDifferenceModel::Grouping(PlanGrouping::layer)
                          : index == 1 ? PlanDifferenceModel::Grouping(PlanGrouping::target)

@@ -1,12 +1,11 @@
 #include "views/exposed/exposed_details.h"
 
-#include <QVBoxLayout>
-
 #include "core/schedule/exposure_reason.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -19,9 +18,7 @@ const QString kNode = QStringLiteral("node:");
 
 ExposedDetails::ExposedDetails(const ExposedModel& model, QWidget* parent)
     : QWidget(parent), model_(model) {
-  auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
-  rows->setSpacing(kNarrowMargin);
+  QVBoxLayout* rows = make_column(this, {kNarrowMargin, 0, kNarrowMargin, 0}, kNarrowMargin);
   why_ = new QLabel(this);
   why_->setObjectName(QStringLiteral("why"));
   why_->setAccessibleName(tr("Why the collective is exposed"));

@@ -7,6 +7,8 @@
 #include <QScrollBar>
 #include <QToolButton>
 
+#include "views/widgets/controls.h"
+
 namespace jointer::views {
 namespace {
 
@@ -22,16 +24,14 @@ ExposedPane::ExposedPane(Document& document, QWidget* parent)
   // Fit the widths only to the rows on screen, since measuring the reasons in all rows is slow.
   view().header()->setResizeContentsPrecision(0);
   view().sortByColumn(ExposedModel::exposed_column, Qt::DescendingOrder);
-  auto* hidden = new QToolButton(this);
+  QToolButton* hidden = add_control(controls(), new QToolButton(this), "show_hidden",
+                                    tr("Also list the collectives hidden by compute"));
   hidden->setText(tr("Show Hidden"));
   hidden->setCheckable(true);
-  hidden->setObjectName(QStringLiteral("show_hidden"));
-  hidden->setToolTip(tr("Also list the collectives hidden by compute"));
   connect(hidden, &QToolButton::toggled, this, [this](bool shown) {
     model_->set_show_hidden(shown);
     request_refresh();
   });
-  controls().addWidget(hidden);
   details_ = new ExposedDetails(*model_, this);
   qobject_cast<QBoxLayout*>(layout())->addWidget(details_);
   best_ = add_key(tr("Move to Best Position"), Qt::NoModifier, &ExposedPane::apply_best);

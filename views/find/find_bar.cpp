@@ -2,13 +2,13 @@
 
 #include <QKeyEvent>
 #include <QScopedValueRollback>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/session/open/go_to.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -31,12 +31,9 @@ QString help_html() {
 FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
   setAccessibleName(tr("Find"));
   setAutoFillBackground(true);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  row_ = new QHBoxLayout;
-  row_->setContentsMargins(kNarrowMargin, kNarrowMargin / 2, kNarrowMargin, kNarrowMargin / 2);
-  row_->setSpacing(kNarrowMargin / 2);
+  QVBoxLayout* column = make_column(this, {}, 0);
+  row_ = make_row(nullptr, {kNarrowMargin, kNarrowMargin / 2, kNarrowMargin, kNarrowMargin / 2},
+                  kNarrowMargin / 2);
   column->addLayout(row_);
   edit_ = new QLineEdit(this);
   edit_->setPlaceholderText(

@@ -4,12 +4,11 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QMenu>
 
 #include "views/graph/ladder_picture.h"
 #include "views/widgets/bar_button.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -21,9 +20,7 @@ constexpr double kButtonZoom = 1.4;
 GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
     : QWidget(parent), document_(document), graph_(graph) {
   LadderModel* model = &graph_.model();
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(8, 2, 8, 2);
-  row->setSpacing(2);
+  QHBoxLayout* row = make_row(this, {8, 2, 8, 2}, 2);
   color_ = add_menu_button({}, tr("Choose how boxes are colored"), QStringLiteral("color"));
   auto* group = new QActionGroup(color_);
   for (const LadderColor color : kLadderColors) {
@@ -65,18 +62,14 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
 
 QToolButton* GraphBar::add_menu_button(const QString& text, const QString& tip,
                                        const QString& name) {
-  QToolButton* button = add_bar_button(*this, text + QStringLiteral("  ▾"), tip);
+  QToolButton* button = add_bar_button(*this, text + kArrow, tip);
   button->setObjectName(name);
-  button->setPopupMode(QToolButton::InstantPopup);
-  button->setToolButtonStyle(Qt::ToolButtonTextOnly);
-  button->setMenu(new QMenu(button));
-  // The arrow is part of the text because the style's indicator would overlap the text.
-  button->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+  open_menu(*button, new QMenu(button));
   return button;
 }
 
 void GraphBar::show_color(LadderColor color) {
-  color_->setText(tr("Color: %1  ▾").arg(label_of(color)));
+  color_->setText(tr("Color: %1").arg(label_of(color)) + kArrow);
 }
 
 void GraphBar::export_picture(const QString& suffix, bool whole) {

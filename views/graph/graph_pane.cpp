@@ -1,14 +1,12 @@
 #include "views/graph/graph_pane.h"
 
-#include <QVBoxLayout>
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
 GraphPane::GraphPane(Document& document, QWidget* parent)
     : QWidget(parent), view_(new GraphView(document, this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  QVBoxLayout* column = make_column(this, {}, 0);
   auto* bar = new GraphBar(document, *view_, this);
   column->addWidget(bar);
   column->addWidget(view_, 1);

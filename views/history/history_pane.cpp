@@ -1,13 +1,12 @@
 #include "views/history/history_pane.h"
 
-#include <QHBoxLayout>
 #include <QTimer>
-#include <QVBoxLayout>
 
 #include "views/session/document/document.h"
 #include "views/session/sac/sac_state.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
@@ -21,11 +20,8 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
       state_model_(new HistoryModel({tr("1 named state"), tr("%1 named states")},
                                     tr("compared with the graph as opened"), this)) {
   setAccessibleName(tr("History"));
-  setAutoFillBackground(true);
-  setBackgroundRole(QPalette::Base);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, kMargin, 0, 0);
-  column->setSpacing(6);
+  use_base_background(*this);
+  QVBoxLayout* column = make_column(this, {0, kMargin, 0, 0}, 6);
   const auto add_table = [&](HistoryModel& model, const QString& name, int stretch) {
     auto* view = new TableView(model, this);
     view->set_flat();
@@ -38,19 +34,15 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   steps_ = add_table(*step_model_, tr("Edit history"), 3);
   steps_->setObjectName(QStringLiteral("steps"));
   const auto add_row = [&] {
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(kMargin, 0, kMargin, 0);
-    row->setSpacing(4);
+    QHBoxLayout* row = make_row(nullptr, {kMargin, 0, kMargin, 0}, 4);
     column->addLayout(row);
     return row;
   };
   QHBoxLayout* row = add_row();
-  name_ = new QLineEdit(this);
-  name_->setObjectName(QStringLiteral("name"));
+  name_ = add_control(*row, new QLineEdit(this), "name", {}, tr("State name"));
+  row->setStretchFactor(name_, 1);
   name_->setPlaceholderText(tr("Name this state to return to it later"));
-  name_->setAccessibleName(tr("State name"));
   name_->setClearButtonEnabled(true);
-  row->addWidget(name_, 1);
   keep_ = add_button(row, tr("Save State"), tr("Save the current state under this name"),
                      &HistoryPane::keep);
   states_ = add_table(*state_model_, tr("Named states"), 2);

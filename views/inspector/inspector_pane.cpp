@@ -1,10 +1,8 @@
 #include "views/inspector/inspector_pane.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QScrollBar>
 #include <QUrl>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/inspector/describe_nodes.h"
@@ -15,6 +13,7 @@
 #include "views/session/text/node_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/inspector_html.h"
 #include "views/widgets/range_chip.h"
 
@@ -48,16 +47,10 @@ QString policy_text(const SacTensor& tensor) {
 InspectorPane::InspectorPane(Document& document, QWidget* parent)
     : QWidget(parent), document_(document) {
   setAccessibleName(tr("Inspector"));
-  auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(0, 0, 0, 0);
-  page_ = new QTextBrowser(this);
+  QVBoxLayout* rows = make_column(this, {});
+  page_ = make_text_page(tr("Inspector"), kMargin, this);
   setFocusProxy(page_);
-  page_->setFrameShape(QFrame::NoFrame);
-  page_->setOpenLinks(false);
-  page_->document()->setDocumentMargin(kMargin);
-  page_->setAccessibleName(tr("Inspector"));
-  auto* chip_row = new QHBoxLayout;
-  chip_row->setContentsMargins(kMargin, 0, kMargin, 0);
+  QHBoxLayout* chip_row = make_row(nullptr, {kMargin, 0, kMargin, 0});
   chip_row->addWidget(new RangeChip(document_, this));
   chip_row->addStretch(1);
   rows->addLayout(chip_row);

@@ -1,11 +1,11 @@
 #include "views/palette/command_palette.h"
 
 #include <QKeyEvent>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/palette/palette_delegate.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -19,9 +19,7 @@ CommandPalette::CommandPalette(QWidget* parent)
     : QFrame(parent, Qt::Popup), model_(new PaletteModel(this)) {
   setAccessibleName(tr("Commands"));
   setFrameShape(QFrame::StyledPanel);
-  auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-  rows->setSpacing(kMargin);
+  QVBoxLayout* rows = make_column(this, {kMargin, kMargin, kMargin, kMargin}, kMargin);
   edit_ = new QLineEdit(this);
   edit_->setPlaceholderText(tr("Type a command, or @ followed by a node or module"));
   edit_->setAccessibleName(tr("Command"));

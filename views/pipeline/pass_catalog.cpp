@@ -6,12 +6,12 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QStyledItemDelegate>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -78,9 +78,7 @@ PassCatalog::PassCatalog(PassService& service, QWidget* parent)
   setFrameShape(StyledPanel);
   setAccessibleName(tr("Passes"));
   resize(kWidth, kHeight);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-  column->setSpacing(6);
+  QVBoxLayout* column = make_column(this, {kMargin, kMargin, kMargin, kMargin}, 6);
   edit_ = new QLineEdit(this);
   edit_->setPlaceholderText(tr("Search by name or description"));
   edit_->setClearButtonEnabled(true);

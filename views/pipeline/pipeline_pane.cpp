@@ -7,7 +7,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/base/bytes.h"
@@ -16,6 +15,7 @@
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/elided_label.h"
 #include "views/widgets/flow_layout.h"
 
@@ -69,19 +69,13 @@ Result<void> save_pipeline(const PipelineSession& session, const QString& path) 
 PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
     : QWidget(parent), session_(session) {
   setAccessibleName(tr("Pipeline"));
-  setAutoFillBackground(true);
-  setBackgroundRole(QPalette::Base);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, kMargin / 2, 0, 0);
-  column->setSpacing(kMargin / 2);
+  use_base_background(*this);
+  QVBoxLayout* column = make_column(this, {0, kMargin / 2, 0, 0}, kMargin / 2);
   list_ = new StepList(session_, this);
   column->addWidget(make_bar());
   // The status is always a single line, so that the list below does not move.
-  status_ = new ElidedLabel(this);
-  status_->setObjectName(QStringLiteral("status"));
+  status_ = add_control(*column, new ElidedLabel(this), "status", {}, tr("Pipeline status"));
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
-  status_->setAccessibleName(tr("Pipeline status"));
-  column->addWidget(status_);
   progress_ = new QProgressBar(this);
   progress_->setTextVisible(false);
   progress_->setFixedHeight(kProgressHeight);
@@ -142,30 +136,22 @@ QWidget* PipelinePane::make_bar() {
   auto* bar = new QWidget(this);
   auto* row = new FlowLayout(bar, kMargin / 2, kMargin / 2);
   row->setContentsMargins(kMargin, 0, kMargin, 0);
-  const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
-    auto* button = new QPushButton(text, bar);
-    button->setAutoDefault(false);
-    button->setToolTip(tip);
+  const auto add_button = [&](const char* name, const QString& text, const QString& tip,
+                              auto slot) {
+    QPushButton* button = add_control(*row, new QPushButton(text, bar), name, tip);
     button->setFixedWidth(fontMetrics().horizontalAdvance(text) + 3 * kMargin);
-    row->addWidget(button);
     connect(button, &QPushButton::clicked, this, slot);
     return button;
   };
-  run_ = add_button(tr("Run"), {}, [this] { session_.run(); });
-  run_->setObjectName(QStringLiteral("run"));
-  next_ = add_button(tr("Next Step"), {}, [this] { session_.run_next(); });
-  next_->setObjectName(QStringLiteral("next"));
-  stop_ = add_button(tr("Stop"), tr("Cancel the run but keep completed steps (Ctrl+Shift+.)"),
-                     [this] { session_.cancel(); });
-  stop_->setObjectName(QStringLiteral("stop"));
-  add_ = add_button(tr("Add..."), tr("Add a pass after the current step (Ctrl+Shift+A)"),
+  run_ = add_button("run", tr("Run"), {}, [this] { session_.run(); });
+  next_ = add_button("next", tr("Next Step"), {}, [this] { session_.run_next(); });
+  stop_ =
+      add_button("stop", tr("Stop"), tr("Cancel the run but keep completed steps (Ctrl+Shift+.)"),
+                 [this] { session_.cancel(); });
+  add_ = add_button(nullptr, tr("Add..."), tr("Add a pass after the current step (Ctrl+Shift+A)"),
                     [this] { open_catalog(); });
   const auto add_menu = [&](const QString& text, const QString& tip, QMenu* menu) {
-    auto* button = new QPushButton(text, bar);
-    button->setAutoDefault(false);
-    button->setToolTip(tip);
-    button->setMenu(menu);
-    row->addWidget(button);
+    add_control(*row, new QPushButton(text, bar), nullptr, tip)->setMenu(menu);
     return menu;
   };
   add_menu(tr("Presets"), tr("Replace the steps with an upstream pipeline"), make_presets());
@@ -176,9 +162,7 @@ QWidget* PipelinePane::make_bar() {
 
 QWidget* PipelinePane::make_limit(QWidget* bar) {
   auto* field = new QWidget(bar);
-  auto* row = new QHBoxLayout(field);
-  row->setContentsMargins(kMargin, 0, 0, 0);
-  row->setSpacing(kMargin / 2);
+  QHBoxLayout* row = make_row(field, {kMargin, 0, 0, 0}, kMargin / 2);
   auto* name = new QLabel(tr("Peak ≤"), field);
   limit_ = new ByteBox(field);
   limit_->setObjectName(QStringLiteral("limit"));
@@ -243,8 +227,7 @@ QMenu* PipelinePane::make_more() {
 
 QWidget* PipelinePane::make_empty_page() {
   auto* page = new QWidget(this);
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(2 * kMargin, kMargin, 2 * kMargin, kMargin);
+  QVBoxLayout* column = make_column(page, {2 * kMargin, kMargin, 2 * kMargin, kMargin});
   column->addStretch(1);
   auto* text = new QLabel(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file "
                              "here, or write the steps on the Text page."),
@@ -256,7 +239,6 @@ QWidget* PipelinePane::make_empty_page() {
   auto* row = new QHBoxLayout;
   row->addStretch(1);
   auto* add = new QPushButton(tr("Add Pass..."), page);
-  add->setAutoDefault(false);
   connect(add, &QPushButton::clicked, this, &PipelinePane::open_catalog);
   row->addWidget(add);
   row->addStretch(1);

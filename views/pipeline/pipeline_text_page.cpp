@@ -9,13 +9,13 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QScopedValueRollback>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/pass/pipeline_file.h"
 #include "views/pipeline/step_text.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -35,9 +35,7 @@ class StepsEdit : public QPlainTextEdit {
 
 PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
     : QWidget(parent), session_(session) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-  column->setSpacing(4);
+  QVBoxLayout* column = make_column(this, {kMargin, kMargin, kMargin, kMargin}, 4);
   edit_ = new StepsEdit(this);
   QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
   fixed.setPixelSize(QFontInfo(font()).pixelSize());

@@ -8,6 +8,7 @@
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -39,9 +40,7 @@ StepForm::StepForm(PipelineSession& session, QWidget* parent)
   page_->setBackgroundRole(QPalette::Base);
   page_->setAutoFillBackground(true);
   outline_controls(*page_, Theme::of(palette()));
-  column_ = new QVBoxLayout(page_);
-  column_->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-  column_->setSpacing(4);
+  column_ = make_column(page_, {kMargin, kMargin, kMargin, kMargin}, 4);
   const auto add_label = [this](bool is_muted) {
     auto* label = new QLabel(page_);
     label->setWordWrap(true);

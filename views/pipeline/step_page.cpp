@@ -8,6 +8,7 @@
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -17,20 +18,14 @@ constexpr int kPrintedLines = 6;  // lines visible at once above a report
 }  // namespace
 
 StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent), session_(session) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kMargin, 0, kMargin, 0);
-  column->setSpacing(2);
+  QVBoxLayout* column = make_column(this, {kMargin, 0, kMargin, 0}, 2);
   summary_ = new QLabel(this);
   summary_->setWordWrap(true);
   summary_->setTextFormat(Qt::PlainText);
   summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(summary_);
   make_ways();
-  details_ = new QTextBrowser(this);
-  details_->setFrameShape(QFrame::NoFrame);
-  details_->setOpenLinks(false);
-  details_->document()->setDocumentMargin(0);
-  details_->setAccessibleName(tr("Step output"));
+  details_ = make_text_page(tr("Step output"), 0, this);
   details_->setMinimumHeight(40);
   column->addWidget(details_);
   connect(details_, &QTextBrowser::anchorClicked, this, [this] {

@@ -2,7 +2,6 @@
 
 #include <QMenu>
 #include <QSplitter>
-#include <QVBoxLayout>
 
 #include "core/query/query_schema.h"
 #include "views/query/schema_list.h"
@@ -11,6 +10,7 @@
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/bar_button.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -22,11 +22,8 @@ constexpr int kRowLimit = 10'000, kMaxRowLimit = 1'000'000;
 QueryPane::QueryPane(Document& document, QWidget* parent)
     : QWidget(parent), runner_(document), rows_(new ResultTable(document, this)) {
   setAccessibleName(tr("Query"));
-  setAutoFillBackground(true);
-  setBackgroundRole(QPalette::Base);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, kNarrowMargin, 0, 0);
-  column->setSpacing(kNarrowMargin);
+  use_base_background(*this);
+  make_column(this, {0, kNarrowMargin, 0, 0}, kNarrowMargin);
   add_bar();
   add_parts();
   setFocusProxy(editor_);
@@ -40,9 +37,7 @@ QueryPane::QueryPane(Document& document, QWidget* parent)
 
 void QueryPane::add_bar() {
   bar_ = new QWidget(this);
-  auto* row = new QHBoxLayout(bar_);
-  row->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
-  row->setSpacing(4);
+  QHBoxLayout* row = make_row(bar_, {kNarrowMargin, 0, kNarrowMargin, 0}, 4);
   run_ = add_bar_button(*bar_, tr("Run"), tr("Run the query (Ctrl+Enter)"));
   run_->setObjectName(QStringLiteral("run"));
   cancel_ = add_bar_button(*bar_, tr("Cancel"), tr("Stop the query"));
@@ -53,14 +48,11 @@ void QueryPane::add_bar() {
   row->addStretch(1);
   auto* label = new QLabel(tr("Row limit"), bar_);
   row->addWidget(label);
-  limit_ = new QSpinBox(bar_);
-  limit_->setObjectName(QStringLiteral("limit"));
+  limit_ = add_control(*row, new QSpinBox(bar_), "limit", {}, label->text());
   limit_->setRange(1, kMaxRowLimit);
   limit_->setValue(kRowLimit);
   limit_->setGroupSeparatorShown(true);
-  limit_->setAccessibleName(label->text());
   label->setBuddy(limit_);
-  row->addWidget(limit_);
   connect(add_bar_button(*bar_, tr("Copy"), tr("Copy all rows as tab-separated values")),
           &QToolButton::clicked, rows_, &TablePane::copy_all);
   connect(add_bar_button(*bar_, tr("Save..."), tr("Save all rows as TSV or CSV")),
@@ -77,11 +69,8 @@ void QueryPane::add_examples(QToolButton& button) {
       editor_->setPlainText(sql);
       run();
     });
-  button.setMenu(menu);
-  button.setPopupMode(QToolButton::InstantPopup);
-  // The arrow is part of the text, since the style's indicator would overlap the text.
-  button.setText(button.text() + QStringLiteral("  ▾"));
-  button.setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+  open_menu(button, menu);
+  button.setText(button.text() + kArrow);
 }
 
 void QueryPane::add_parts() {
@@ -97,15 +86,11 @@ void QueryPane::add_parts() {
   question->setStretchFactor(0, 3);
   question->setStretchFactor(1, 2);
   auto* answer = new QWidget(this);
-  auto* column = new QVBoxLayout(answer);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  status_ = new QLabel(answer);
-  status_->setObjectName(QStringLiteral("status"));
+  QVBoxLayout* column = make_column(answer, {}, 0);
+  status_ = add_control(*column, new QLabel(answer), "status");
   status_->setWordWrap(true);
   status_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  column->addWidget(status_);
   column->addWidget(rows_, 1);
   auto* halves = new QSplitter(Qt::Vertical, this);
   halves->addWidget(question);

@@ -1,11 +1,12 @@
 #include "views/sac/budget_control.h"
 
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QProxyStyle>
 #include <QSignalBlocker>
 #include <algorithm>
 #include <cmath>
+
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -47,20 +48,16 @@ class ExactBox : public QDoubleSpinBox {
 }  // namespace
 
 BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(6);
-  unit_ = new QComboBox(this);
-  unit_->setObjectName(QStringLiteral("unit"));
-  unit_->addItem(tr("Budget"), static_cast<int>(Unit::budget));
-  unit_->addItem(tr("Peak"), static_cast<int>(Unit::peak));
-  unit_->setAccessibleName(tr("Quantity to limit"));
-  unit_->setToolTip(
+  QHBoxLayout* row = make_row(this, {}, 6);
+  unit_ = add_control(
+      *row, new QComboBox(this), "unit",
       tr("Budget: torch's activation_memory_budget. 1 saves the values of the min cut, and 0 saves "
          "only inputs; in between, a knapsack solver decides which values are worth saving.\n"
          "Peak: the fastest plan within this peak memory.\n"
-         "Reserved: the same for the memory that torch's caching allocator reserves."));
-  row->addWidget(unit_);
+         "Reserved: the same for the memory that torch's caching allocator reserves."),
+      tr("Quantity to limit"));
+  unit_->addItem(tr("Budget"), static_cast<int>(Unit::budget));
+  unit_->addItem(tr("Peak"), static_cast<int>(Unit::peak));
   slider_ = new QSlider(Qt::Horizontal, this);
   slider_->setRange(0, kParts);
   slider_->setPageStep(kPage);

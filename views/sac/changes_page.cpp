@@ -1,30 +1,23 @@
 #include "views/sac/changes_page.h"
 
-#include <QHBoxLayout>
 #include <QSignalBlocker>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
 ChangesPage::ChangesPage(Document& document, QWidget* parent)
     : QWidget(parent), document_(document), session_(document.sac()) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, kMargin / 2, 0, 0);
-  column->setSpacing(4);
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(kMargin, 0, kMargin, 0);
-  since_ = new QComboBox(this);
-  since_->setObjectName(QStringLiteral("since"));
-  since_->setAccessibleName(tr("Compare with"));
-  since_->setToolTip(tr("The state to compare the current plan with"));
+  QVBoxLayout* column = make_column(this, {0, kMargin / 2, 0, 0}, 4);
+  QHBoxLayout* row = make_row(nullptr, {kMargin, 0, kMargin, 0});
+  since_ = add_control(*row, new QComboBox(this), "since",
+                       tr("The state to compare the current plan with"), tr("Compare with"));
   since_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   since_->setMinimumContentsLength(16);
-  row->addWidget(since_);
   summary_ = new ElidedLabel(this);
   summary_->setObjectName(QStringLiteral("plan_summary"));
   row->addWidget(summary_, 1);

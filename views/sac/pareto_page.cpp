@@ -1,6 +1,5 @@
 #include "views/sac/pareto_page.h"
 
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/policy/decider.h"
@@ -10,6 +9,7 @@
 #include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -21,70 +21,48 @@ constexpr double kMaxPercent = 1'000, kUsualPercent = 5;
 
 ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
     : QWidget(parent), session_(session), bar_(bar), search_(session.pareto()) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  QVBoxLayout* column = make_column(this, {}, 0);
   auto* controls = new QWidget(this);
   auto* row = new FlowLayout(controls, kMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
-  start_ = new QPushButton(controls);
-  start_->setObjectName(QStringLiteral("start"));
-  row->addWidget(start_);
+  start_ = add_control(*row, new QPushButton(controls), "start");
   const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
   peak_only_ = new QLabel(tr("Peak up to"), controls);
   row->addWidget(peak_only_);
-  memory_ = new QComboBox(controls);
-  memory_->setObjectName(QStringLiteral("memory"));
-  memory_->setAccessibleName(tr("Memory to limit"));
+  memory_ =
+      add_control(*row, new QComboBox(controls), "memory",
+                  tr("Peak: memory allocated at the peak.\n"
+                     "Reserved: memory that torch's caching allocator reserves on the device.\n"
+                     "The plot, the slider and both searches use this choice."),
+                  tr("Memory to limit"));
   memory_->addItem(tr("Peak up to"), static_cast<int>(LimitedMemory::allocated));
   memory_->addItem(tr("Reserved up to"), static_cast<int>(LimitedMemory::reserved));
-  memory_->setToolTip(
-      tr("Peak: memory allocated at the peak.\n"
-         "Reserved: memory that torch's caching allocator reserves on the device.\n"
-         "The plot, the slider and both searches use this choice."));
-  row->addWidget(memory_);
-  limit_ = new ByteBox(controls);
-  limit_->setObjectName(QStringLiteral("limit"));
-  limit_->setAccessibleName(tr("Limit"));
-  row->addWidget(limit_);
-  fastest_ = new QPushButton(tr("Fastest"), controls);
-  fastest_->setObjectName(QStringLiteral("fastest"));
-  fastest_->setToolTip(tr("Use the fastest plan within the limit"));
-  row->addWidget(fastest_);
+  limit_ = add_control(*row, new ByteBox(controls), "limit", {}, tr("Limit"));
+  fastest_ = add_control(*row, new QPushButton(tr("Fastest"), controls), "fastest",
+                         tr("Use the fastest plan within the limit"));
   add_label(tr("Step up to"));
-  percent_ = new QDoubleSpinBox(controls);
-  percent_->setObjectName(QStringLiteral("percent"));
+  percent_ =
+      add_control(*row, new QDoubleSpinBox(controls), "percent",
+                  tr("Relative to the step time of the current plan"), tr("Maximum slowdown"));
   percent_->setRange(0, kMaxPercent);
   percent_->setDecimals(1);
   percent_->setValue(kUsualPercent);
   percent_->setSuffix(tr("% slower"));
-  percent_->setAccessibleName(tr("Maximum slowdown"));
-  percent_->setToolTip(tr("Relative to the step time of the current plan"));
-  row->addWidget(percent_);
-  smallest_ = new QPushButton(tr("Smallest"), controls);
-  smallest_->setObjectName(QStringLiteral("smallest"));
-  smallest_->setToolTip(tr("Use the plan that needs the least memory with at most this slowdown"));
-  row->addWidget(smallest_);
-  offload_ = new QCheckBox(tr("Offload"), controls);
-  offload_->setObjectName(QStringLiteral("offload"));
+  smallest_ =
+      add_control(*row, new QPushButton(tr("Smallest"), controls), "smallest",
+                  tr("Use the plan that needs the least memory with at most this slowdown"));
+  offload_ = add_control(*row, new QCheckBox(tr("Offload"), controls), "offload",
+                         tr("Allow plans to offload values to the host"));
   offload_->setChecked(true);
-  offload_->setToolTip(tr("Allow plans to offload values to the host"));
-  row->addWidget(offload_);
-  orders_ = new QCheckBox(tr("Order"), controls);
-  orders_->setObjectName(QStringLiteral("orders"));
-  orders_->setChecked(search_.orders());
-  orders_->setToolTip(
+  orders_ = add_control(
+      *row, new QCheckBox(tr("Order"), controls), "orders",
       tr("Find an order for each plan, using passes that bucket and move collectives. Opening the "
          "pair, or applying the tags of a flat training step, also runs these passes.\n"
          "Off: compare plans in their own order."));
-  row->addWidget(orders_);
-  tune_ = new QPushButton(tr("Tune Order and Buckets..."), controls);
-  tune_->setObjectName(QStringLiteral("tune"));
-  row->addWidget(tune_);
-  status_ = new QLabel(controls);
-  status_->setObjectName(QStringLiteral("status"));
+  orders_->setChecked(search_.orders());
+  tune_ = add_control(*row, new QPushButton(tr("Tune Order and Buckets..."), controls), "tune");
+  status_ = add_control(*row, new QLabel(controls), "status");
   status_->setForegroundRole(QPalette::PlaceholderText);
-  row->addWidget(status_);
   column->addWidget(controls);
   plot_ = new ParetoPlot(this);
   column->addWidget(plot_, 1);

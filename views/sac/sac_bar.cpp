@@ -1,7 +1,6 @@
 #include "views/sac/sac_bar.h"
 
 #include <QAbstractItemView>
-#include <QHBoxLayout>
 #include <algorithm>
 
 #include "core/policy/check_tags.h"
@@ -11,6 +10,7 @@
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -23,25 +23,25 @@ constexpr int kSolverLetters = 6;
 SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   auto* row = new FlowLayout(this, kNarrowMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
-  partitioner_ = new QComboBox(this);
-  partitioner_->setObjectName(QStringLiteral("partitioner"));
-  partitioner_->setAccessibleName(tr("Partitioner"));
-  partitioner_->addItem(tr("min_cut"), static_cast<int>(Partitioner::min_cut));
-  partitioner_->addItem(tr("default"), static_cast<int>(Partitioner::default_partition));
-  partitioner_->setToolTip(
+  partitioner_ = add_control(
+      *row, new QComboBox(this), "partitioner",
       tr("min_cut: torch's min_cut_rematerialization_partition, which recomputes cheap values.\n"
          "default: torch's default_partition, which saves all values that the backward reads, "
-         "unless tagged otherwise."));
-  row->addWidget(partitioner_);
+         "unless tagged otherwise."),
+      tr("Partitioner"));
+  partitioner_->addItem(tr("min_cut"), static_cast<int>(Partitioner::min_cut));
+  partitioner_->addItem(tr("default"), static_cast<int>(Partitioner::default_partition));
   ignore_tags_ = new QToolButton(this);
   ignore_tags_->setText(tr("Ignore Tags"));
   ignore_tags_->setCheckable(true);
   ignore_tags_->setToolTip(tr("Solve without tags and without your choices"));
   row->addWidget(ignore_tags_);
   connect(ignore_tags_, &QToolButton::toggled, this, &SacBar::try_settings);
-  solver_ = new QComboBox(this);
-  solver_->setObjectName(QStringLiteral("solver"));
-  solver_->setAccessibleName(tr("Knapsack solver"));
+  solver_ = add_control(
+      *row, new QComboBox(this), "solver",
+      tr("torch's activation_memory_budget_solver: decides, for budgets between 0 and 1, which "
+         "values are worth saving"),
+      tr("Knapsack solver"));
   const auto add_solver = [this](KnapsackSolver solver, const QString& what) {
     solver_->addItem(to_qstring(to_string(solver)), static_cast<int>(solver));
     solver_->setItemData(solver_->count() - 1, what, Qt::ToolTipRole);
@@ -54,38 +54,28 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   add_solver(KnapsackSolver::knee_point,
              tr("stops where more memory would avoid only little recomputation, so it may use less "
                 "than the budget: torch's dynamic_memory_budget_dp"));
-  solver_->setToolTip(
-      tr("torch's activation_memory_budget_solver: decides, for budgets between 0 and 1, which "
-         "values are worth saving"));
   solver_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   solver_->setMinimumContentsLength(kSolverLetters);
   solver_->view()->setMinimumWidth(solver_->view()->sizeHintForColumn(0) + kMargin);
-  row->addWidget(solver_);
   budget_ = new BudgetControl(this);
   row->addWidget(budget_);
-  solve_ = new QPushButton(tr("Solve"), this);
-  solve_->setObjectName(QStringLiteral("solve"));
-  solve_->setToolTip(
+  solve_ = add_control(
+      *row, new QPushButton(tr("Solve"), this), "solve",
       tr("Partition again with these settings, using your choices as tags. For a flat training "
          "step, set the tags of the plan for this budget.\n"
          "With a limit, use the fastest plan within it."));
   solve_->setFixedWidth(std::max(fontMetrics().horizontalAdvance(solve_->text()),
                                  fontMetrics().horizontalAdvance(tr("Cancel"))) +
                         3 * kMargin);
-  row->addWidget(solve_);
   of_partitioner_ = {partitioner_, ignore_tags_};
-  apply_tags_ = new QPushButton(tr("Apply Tags"), this);
-  apply_tags_->setObjectName(QStringLiteral("apply_tags"));
-  apply_tags_->setToolTip(
+  apply_tags_ = add_control(
+      *row, new QPushButton(tr("Apply Tags"), this), "apply_tags",
       tr("Edit the graph to match the training step shown: offload and recompute values as tagged, "
          "and run the passes of the plan's order, if it has one. Each edit becomes one history "
          "entry."));
-  row->addWidget(apply_tags_);
   connect(apply_tags_, &QPushButton::clicked, &session_, &SacSession::apply_tags);
   more_ = new QWidget(this);
-  auto* more = new QHBoxLayout(more_);
-  more->setContentsMargins(0, 0, 4, 0);
-  more->setSpacing(2);
+  QHBoxLayout* more = make_row(more_, {0, 0, 4, 0}, 2);
   const auto add_button = [&](const QString& text, const QString& tip) {
     auto* button = new QToolButton(more_);
     button->setText(text);

@@ -1,13 +1,12 @@
 #include "views/sac/sac_figures.h"
 
-#include <QVBoxLayout>
-
 #include "views/sac/sac_model.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -35,9 +34,7 @@ QString plan_difference_text(const PlanFigures& from, const PlanFigures& to) {
 }
 
 SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), session_(session) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kMargin, 4, kMargin, 0);
-  column->setSpacing(2);
+  QVBoxLayout* column = make_column(this, {kMargin, 4, kMargin, 0}, 2);
   boxes_ = new QWidget(this);
   new FlowLayout(boxes_, 2 * kMargin, 4);
   column->addWidget(boxes_);

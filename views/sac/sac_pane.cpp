@@ -1,12 +1,10 @@
 #include "views/sac/sac_pane.h"
 
-#include <QHBoxLayout>
-#include <QVBoxLayout>
-
 #include "views/session/document/document.h"
 #include "views/session/sac/pair_file.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -25,19 +23,15 @@ constexpr int kMinWithLongReasons = 560, kFewLines = 5, kManyLines = 8;
 
 SacPane::SacPane(Document& document, QWidget* parent)
     : QWidget(parent), document_(document), session_(document.sac()) {
-  setAutoFillBackground(true);
-  setBackgroundRole(QPalette::Base);
+  use_base_background(*this);
   setAccessibleName(tr("SAC"));
-  auto* whole = new QVBoxLayout(this);
-  whole->setContentsMargins(0, 0, 0, 0);
+  QVBoxLayout* whole = make_column(this, {});
   stack_ = new QStackedWidget(this);
   whole->addWidget(stack_);
   stack_->addWidget(make_waiting());
 
   auto* shown = new QWidget(stack_);
-  auto* column = new QVBoxLayout(shown);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(2);
+  QVBoxLayout* column = make_column(shown, {}, 2);
   figures_ = new SacFigures(session_, shown);
   bar_ = new SacBar(session_, shown);
   curve_ = new PlanCurve(shown);
@@ -97,8 +91,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
 
 QWidget* SacPane::make_waiting() {
   auto* page = new QWidget(stack_);
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(2 * kMargin, 2 * kMargin, 2 * kMargin, 2 * kMargin);
+  QVBoxLayout* column = make_column(page, {2 * kMargin, 2 * kMargin, 2 * kMargin, 2 * kMargin});
   column->addStretch(1);
   message_ = new QLabel(page);
   message_->setAlignment(Qt::AlignCenter);
@@ -120,15 +113,13 @@ QWidget* SacPane::make_waiting() {
 // A line that summarizes what the last history entry changed.
 QWidget* SacPane::make_last_change(QWidget* parent) {
   auto* line = new QWidget(parent);
-  auto* row = new QHBoxLayout(line);
-  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  QHBoxLayout* row = make_row(line, {kMargin, 0, kMargin, 0});
   auto* text = new ElidedLabel(line);
   text->setObjectName(QStringLiteral("last_change"));
   row->addWidget(text, 1);
-  auto* button = new QPushButton(tr("Show Changes"), line);
-  button->setObjectName(QStringLiteral("show_changes"));
-  button->setToolTip(tr("List the values that changed, by layer, operator or tensor"));
-  row->addWidget(button);
+  QPushButton* button =
+      add_control(*row, new QPushButton(tr("Show Changes"), line), "show_changes",
+                  tr("List the values that changed, by layer, operator or tensor"));
   line->hide();
   connect(button, &QPushButton::clicked, this, &SacPane::show_changes);
   connect(changes_, &ChangesPage::summarized, line, [this, text](const QString& sentence) {

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "views/session/text/number_text.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -21,20 +22,15 @@ SacTable::SacTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Save, recompute, offload"),
                   tr("Filter: policy:save by:user op:mm mod:layers.3 bytes>1MiB"), parent),
       session_(document.sac()) {
-  all_ = new QToolButton(this);
+  all_ = add_control(controls(), new QToolButton(this), "show_all");
   all_->setText(tr("Show All"));
-  all_->setObjectName(QStringLiteral("show_all"));
   all_->hide();
   connect(all_, &QToolButton::clicked, this, &SacTable::show_all);
-  controls().addWidget(all_);
-  grouping_ = new QComboBox(this);
-  grouping_->setObjectName(QStringLiteral("grouping"));
-  grouping_->setAccessibleName(tr("Grouping"));
+  grouping_ = add_control(controls(), new QComboBox(this), "grouping", {}, tr("Grouping"));
   grouping_->addItem(tr("By layer"), static_cast<int>(SacGrouping::layer));
   grouping_->addItem(tr("By module"), static_cast<int>(SacGrouping::module));
   grouping_->addItem(tr("By operator"), static_cast<int>(SacGrouping::op));
   grouping_->addItem(tr("By tensor"), static_cast<int>(SacGrouping::tensor));
-  controls().addWidget(grouping_);
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this] {
     const auto grouping = static_cast<SacGrouping>(grouping_->currentData().toInt());
     model_->set_grouping(grouping);

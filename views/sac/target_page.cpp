@@ -2,13 +2,13 @@
 
 #include <QKeyEvent>
 #include <QLabel>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/session/edit/editing.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -25,9 +25,7 @@ QString figures_text(const Figures& figures) {
 
 TargetPage::TargetPage(Document& document, QWidget* parent)
     : QWidget(parent), session_(document.sac()), search_(new TargetSearch(this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  QVBoxLayout* column = make_column(this, {}, 0);
   auto* controls = new QWidget(this);
   make_controls(controls);
   column->addWidget(controls);
@@ -60,42 +58,36 @@ TargetPage::TargetPage(Document& document, QWidget* parent)
 void TargetPage::make_controls(QWidget* controls) {
   auto* row = new FlowLayout(controls, kMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
-  const auto add = [&](auto* widget, const char* name) {
-    widget->setObjectName(QString::fromLatin1(name));
-    row->addWidget(widget);
-    return widget;
-  };
-  goal_ = add(new QComboBox(controls), "goal");
+  goal_ = add_control(*row, new QComboBox(controls), "goal",
+                      tr("Free: lower the peak by this much.\nFit: lower the peak to this value."),
+                      tr("Target"));
   goal_->addItem(tr("Free"), static_cast<int>(Goal::free));
   goal_->addItem(tr("Fit"), static_cast<int>(Goal::fit));
-  goal_->setAccessibleName(tr("Target"));
-  goal_->setToolTip(tr("Free: lower the peak by this much.\nFit: lower the peak to this value."));
-  bytes_ = add(new ByteBox(controls), "bytes");
-  bytes_->setAccessibleName(tr("Bytes"));
+  bytes_ = add_control(*row, new ByteBox(controls), "bytes", {}, tr("Bytes"));
   bytes_->installEventFilter(this);
   row->addWidget(new QLabel(tr("by changing"), controls));
-  at_most_ = add(new QSpinBox(controls), "at_most");
+  at_most_ =
+      add_control(*row, new QSpinBox(controls), "at_most", {}, tr("Maximum number of changes"));
   at_most_->setRange(0, kMaxChanges);
   at_most_->setSpecialValueText(tr("any number of"));
   at_most_->setPrefix(tr("at most "));
-  at_most_->setAccessibleName(tr("Maximum number of changes"));
   at_most_->installEventFilter(this);
-  unit_ = add(new QComboBox(controls), "unit");
+  unit_ = add_control(
+      *row, new QComboBox(controls), "unit",
+      tr("The values that change together and count as one: a tensor, the same tensor in all "
+         "layers, all results of an operator, or a whole layer"),
+      tr("Unit of a change"));
   for (const MoveUnit unit :
        {MoveUnit::tensor, MoveUnit::all_layers, MoveUnit::op, MoveUnit::layer})
     unit_->addItem({}, static_cast<int>(unit));
   name_units();
-  unit_->setAccessibleName(tr("Unit of a change"));
-  unit_->setToolTip(
-      tr("The values that change together and count as one: a tensor, the same tensor in all "
-         "layers, all results of an operator, or a whole layer"));
-  recompute_ = add(new QCheckBox(tr("Recompute"), controls), "recompute");
+  recompute_ = add_control(*row, new QCheckBox(tr("Recompute"), controls), "recompute",
+                           tr("Allow changes that recompute values"));
   recompute_->setChecked(true);
-  recompute_->setToolTip(tr("Allow changes that recompute values"));
-  offload_ = add(new QCheckBox(tr("Offload"), controls), "offload");
+  offload_ = add_control(*row, new QCheckBox(tr("Offload"), controls), "offload",
+                         tr("Allow changes that offload values to the host"));
   offload_->setChecked(true);
-  offload_->setToolTip(tr("Allow changes that offload values to the host"));
-  find_ = add(new QPushButton(controls), "find");
+  find_ = add_control(*row, new QPushButton(controls), "find");
 }
 
 bool TargetPage::eventFilter(QObject* watched, QEvent* event) {

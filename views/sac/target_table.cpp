@@ -2,15 +2,15 @@
 
 #include <QTimer>
 
+#include "views/widgets/controls.h"
+
 namespace jointer::views {
 
 TargetTable::TargetTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("List of changes"), tr("Filter: recompute layers.3"), parent) {
   view().setRootIsDecorated(false);
-  apply_ = new QPushButton(tr("Apply List"), this);
-  apply_->setObjectName(QStringLiteral("apply_list"));
-  apply_->setToolTip(tr("Apply all changes in the list as one history entry"));
-  controls().addWidget(apply_);
+  apply_ = add_control(controls(), new QPushButton(tr("Apply List"), this), "apply_list",
+                       tr("Apply all changes in the list as one history entry"));
   set_empty_text(
       tr("The shortest list of changes that frees this much memory, or that lowers the peak to "
          "this value, will be shown here."));

@@ -1,14 +1,13 @@
 #include "views/tables/call_histogram.h"
 
-#include <QHBoxLayout>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <numeric>
 
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/widgets/bar_button.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/elided_label.h"
 
 namespace jointer::views {
@@ -20,13 +19,9 @@ constexpr std::size_t kMaxBins = 24;
 
 CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("histogram"));
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(2);
+  QVBoxLayout* column = make_column(this, {}, 2);
   auto* bar = new QWidget(this);
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
-  row->setSpacing(2);
+  QHBoxLayout* row = make_row(bar, {kNarrowMargin, 0, kNarrowMargin, 0}, 2);
   label_ = new ElidedLabel(bar);
   label_->setObjectName(QStringLiteral("distribution"));
   label_->setForegroundRole(QPalette::PlaceholderText);

@@ -15,6 +15,7 @@
 #include "views/tables/table_export.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/elided_label.h"
 #include "views/widgets/range_chip.h"
 
@@ -32,13 +33,9 @@ void mute(QLabel* label) {
 TablePane::TablePane(Document& document, TableModel& model, const QString& filter_hint,
                      QWidget* parent)
     : QWidget(parent), document_(document), model_(model) {
-  setAutoFillBackground(true);
-  setBackgroundRole(QPalette::Base);
-  rows_ = new QVBoxLayout(this);
-  rows_->setContentsMargins(0, kNarrowMargin, 0, kNarrowMargin);
-  rows_->setSpacing(kNarrowMargin);
-  controls_ = new QHBoxLayout;
-  controls_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
+  use_base_background(*this);
+  rows_ = make_column(this, {0, kNarrowMargin, 0, kNarrowMargin}, kNarrowMargin);
+  controls_ = make_row(nullptr, {kNarrowMargin, 0, kNarrowMargin, 0});
   filter_ = new QLineEdit(this);
   filter_->setObjectName(QStringLiteral("filter"));
   filter_->setPlaceholderText(filter_hint);
@@ -91,8 +88,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
 }
 
 void TablePane::follow_range() {
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
+  QHBoxLayout* row = make_row(nullptr, {kNarrowMargin, 0, kNarrowMargin, 0});
   row->addWidget(new RangeChip(document_, this));
   row->addStretch(1);
   rows_->insertLayout(1, row);

@@ -2,13 +2,13 @@
 
 #include <QActionGroup>
 #include <QButtonGroup>
-#include <QHBoxLayout>
 #include <QMenu>
 
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/measured_text.h"
 #include "views/widgets/bar_button.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -20,9 +20,7 @@ constexpr int kMaxLabel = 260;
 
 TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
     : QWidget(parent), timeline_(timeline), content_(timeline.content()) {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(12, 2, 12, 2);
-  row->setSpacing(4);
+  QHBoxLayout* row = make_row(this, {12, 2, 12, 2}, 4);
   auto* title = new QLabel(tr("Timeline"), this);
   QFont bold = title->font();
   bold.setBold(true);
@@ -38,11 +36,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
       add_axis(tr("Measured"), AxisKind::measured_time, tr("Measured node times and memory (G)"));
   row->addSpacing(14);
   measurement_ = add_bar_button(*this, {}, tr("Measurement to show alongside the estimates"));
-  measurement_->setPopupMode(QToolButton::InstantPopup);
-  measurement_->setToolButtonStyle(Qt::ToolButtonTextOnly);
-  measurement_->setMenu(new QMenu(measurement_));
-  // The arrow is part of the text; the style's indicator would overlap the text.
-  measurement_->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+  open_menu(*measurement_, new QMenu(measurement_));
   measurement_->setAccessibleName(tr("Measurement"));
   measurement_->setObjectName(QStringLiteral("measurement"));
   connect(measurement_->menu(), &QMenu::aboutToShow, this, &TimelineBar::fill_measurement_menu);
@@ -146,8 +140,7 @@ void TimelineBar::show_measurement() {
   measurement_->setVisible(!document.measurements().empty());
   const QString label =
       shown == nullptr ? tr("No measurement") : QString::fromStdString(shown->measurement().label);
-  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMaxLabel) +
-                        QStringLiteral("  ▾"));
+  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMaxLabel) + kArrow);
   QStringList tip;
   if (shown != nullptr) {
     tip << tr("Shown alongside the estimates: %1").arg(measurement_text(shown->measurement()));

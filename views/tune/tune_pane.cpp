@@ -3,10 +3,8 @@
 #include <QClipboard>
 #include <QFileDialog>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QSplitter>
-#include <QVBoxLayout>
 #include <limits>
 
 #include "passes/built_in.h"
@@ -16,6 +14,7 @@
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -43,9 +42,7 @@ QString pass_names(const Pipeline& pipeline) {
 }  // namespace
 
 TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), session_(session) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  QVBoxLayout* column = make_column(this, {}, 0);
   make_controls();
   auto* halves = new QSplitter(Qt::Vertical, this);
   halves->setChildrenCollapsible(false);
@@ -85,63 +82,36 @@ void TunePane::make_controls() {
   auto* controls = new QWidget(this);
   auto* row = new FlowLayout(controls, kMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
-  // Wraps a label together with its control.
   const auto add = [&](const QString& label, QWidget* control, const QString& tip) {
-    auto* field = new QWidget(controls);
-    auto* pair = new QHBoxLayout(field);
-    pair->setContentsMargins(0, 0, 0, 0);
-    pair->setSpacing(5);
-    auto* name = new QLabel(label, field);
-    name->setForegroundRole(QPalette::PlaceholderText);
-    name->setBuddy(control);
-    control->setAccessibleName(label);
-    field->setToolTip(tip);
-    pair->addWidget(name);
-    pair->addWidget(control);
-    row->addWidget(field);
+    row->addWidget(make_field(label, control, tip, controls));
   };
-  const auto number = [&](int min, int max, int value) {
+  const auto number = [&](const char* name, int min, int max, int value) {
     auto* box = new QSpinBox(controls);
+    box->setObjectName(QLatin1String(name));
     box->setRange(min, max);
     box->setValue(value);
     return box;
   };
-  start_ = new QPushButton(controls);
-  start_->setObjectName(QStringLiteral("start"));
-  start_->setAutoDefault(false);
-  row->addWidget(start_);
+  start_ = add_control(*row, new QPushButton(controls), "start");
   budget_ = new ByteBox(controls);
   budget_->setObjectName(QStringLiteral("budget"));
   add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result"));
-  evaluations_ = number(1, std::numeric_limits<int>::max(), kDefaultEvaluations);
-  evaluations_->setObjectName(QStringLiteral("evaluations"));
+  evaluations_ = number("evaluations", 1, std::numeric_limits<int>::max(), kDefaultEvaluations);
   add(tr("Candidates"), evaluations_, tr("Maximum number of pipelines to try"));
-  seconds_ = number(0, kMaxSeconds, kDefaultSeconds);
-  seconds_->setObjectName(QStringLiteral("seconds"));
+  seconds_ = number("seconds", 0, kMaxSeconds, kDefaultSeconds);
   seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));
   add(tr("Time limit"), seconds_,
       tr("Maximum duration of the search. If time runs out, the result depends on how many "
          "candidates have been evaluated by then."));
-  seed_ = number(0, std::numeric_limits<int>::max(), 0);
+  seed_ = number(nullptr, 0, std::numeric_limits<int>::max(), 0);
   add(tr("Seed"), seed_, tr("Seed for the random choice of candidates"));
-  apply_ = new QPushButton(tr("Apply Best"), controls);
-  apply_->setObjectName(QStringLiteral("apply"));
-  apply_->setAutoDefault(false);
-  row->addWidget(apply_);
-  copy_ = new QPushButton(tr("Copy as Pipeline"), controls);
-  copy_->setObjectName(QStringLiteral("copy"));
-  copy_->setAutoDefault(false);
-  row->addWidget(copy_);
-  save_ = new QPushButton(controls);
-  save_->setObjectName(QStringLiteral("save"));
-  save_->setAutoDefault(false);
-  row->addWidget(save_);
+  apply_ = add_control(*row, new QPushButton(tr("Apply Best"), controls), "apply");
+  copy_ = add_control(*row, new QPushButton(tr("Copy as Pipeline"), controls), "copy");
+  save_ = add_control(*row, new QPushButton(controls), "save");
   connect(save_, &QPushButton::clicked, this, &TunePane::save_winner);
-  status_ = new QLabel(controls);
-  status_->setObjectName(QStringLiteral("status"));
+  status_ = add_control(*row, new QLabel(controls), "status");
   status_->setForegroundRole(QPalette::PlaceholderText);
-  row->addWidget(status_);
   layout()->addWidget(controls);
 }
 

@@ -1,12 +1,12 @@
 #include "views/widgets/figure_box.h"
 
 #include <QHBoxLayout>
-#include <QVBoxLayout>
 #include <initializer_list>
 
 #include "views/session/edit/metrics.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
@@ -20,9 +20,7 @@ void paint_in(QLabel& label, const QColor& color) {
 
 FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent) : QWidget(parent) {
   setToolTip(how);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  QVBoxLayout* column = make_column(this, {}, 0);
   name_ = new QLabel(this);
   name_->setFont(small_font(name_->font()));
   name_->setForegroundRole(QPalette::PlaceholderText);

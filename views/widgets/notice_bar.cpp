@@ -1,9 +1,9 @@
 #include "views/widgets/notice_bar.h"
 
-#include <QHBoxLayout>
 #include <QPainter>
 
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -15,8 +15,7 @@ constexpr int kStripe = 4;
 NoticeBar::NoticeBar(QWidget* parent, Tone tone) : QFrame(parent), tone_(tone) {
   setFrameShape(QFrame::StyledPanel);
   setAutoFillBackground(true);
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(10 + kStripe, 4, 6, 4);
+  QHBoxLayout* row = make_row(this, {10 + kStripe, 4, 6, 4});
   text_ = new WrappedText({}, this);
   row->addWidget(text_, 1, Qt::AlignVCenter);
 }
@@ -26,12 +25,8 @@ void NoticeBar::set_text(const QString& text) {
   setAccessibleName(text);
 }
 
-QPushButton* NoticeBar::add_button(const QString& text, const QString& name) {
-  auto* button = new QPushButton(text, this);
-  button->setObjectName(name);
-  button->setAutoDefault(false);
-  layout()->addWidget(button);
-  return button;
+QPushButton* NoticeBar::add_button(const QString& text, const char* name) {
+  return add_control(*layout(), new QPushButton(text, this), name);
 }
 
 void NoticeBar::paintEvent(QPaintEvent* event) {

@@ -21,7 +21,7 @@ class NoticeBar : public QFrame {
   void set_text(const QString& text);
   [[nodiscard]] QString text() const { return text_->toPlainText(); }
   // Adds a button to the right of the existing ones. `name`: the button's object name.
-  QPushButton* add_button(const QString& text, const QString& name);
+  QPushButton* add_button(const QString& text, const char* name);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

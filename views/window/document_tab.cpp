@@ -1,8 +1,9 @@
 #include "views/window/document_tab.h"
 
 #include <QFileInfo>
-#include <QVBoxLayout>
 #include <utility>
+
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
@@ -56,9 +57,7 @@ void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
   // Keep the old session: panes use its document until `ready` is emitted.
   const std::unique_ptr<Session> old = std::exchange(session_, make_session_(request_, snapshot));
   auto* page = new QWidget(this);
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  QVBoxLayout* column = make_column(page, {}, 0);
   auto* timelines = new TimelineStack(*document(), page);
   column->addWidget(timelines, 1);
   show_page(page, timelines);

@@ -4,7 +4,6 @@
 #include <QLabel>
 #include <QScreen>
 #include <QTextBrowser>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 
@@ -12,6 +11,7 @@
 #include "views/session/text/number_text.h"
 #include "views/session/translation/tr.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -57,8 +57,7 @@ QString graph_summary(const Graph& graph) {
 FactsPopup::FactsPopup(const Graph& graph, QWidget* parent) : QFrame(parent, Qt::Popup) {
   setAttribute(Qt::WA_DeleteOnClose);
   setFrameShape(QFrame::StyledPanel);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(1, 1, 1, 1);
+  QVBoxLayout* column = make_column(this, {1, 1, 1, 1});
   auto* text = new QTextBrowser(this);
   text->setFrameShape(QFrame::NoFrame);
   QString html;

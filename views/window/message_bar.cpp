@@ -7,12 +7,12 @@ namespace jointer::views {
 
 MessageBar::MessageBar(QWidget* parent) : NoticeBar(parent) {
   setObjectName(QStringLiteral("message_bar"));
-  QPushButton* copy = add_button(tr("Copy"), QStringLiteral("copy"));
+  QPushButton* copy = add_button(tr("Copy"), "copy");
   copy->setToolTip(tr("Copy this message"));
   connect(copy, &QPushButton::clicked, this, &MessageBar::copy);
-  dismiss_ = add_button(tr("Dismiss"), QStringLiteral("dismiss"));
+  dismiss_ = add_button(tr("Dismiss"), "dismiss");
   connect(dismiss_, &QPushButton::clicked, this, &MessageBar::dismiss);
-  dismiss_all_ = add_button(tr("Dismiss All"), QStringLiteral("dismiss_all"));
+  dismiss_all_ = add_button(tr("Dismiss All"), "dismiss_all");
   connect(dismiss_all_, &QPushButton::clicked, this, &MessageBar::dismiss_all);
   refresh();
 }

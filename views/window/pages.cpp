@@ -5,6 +5,7 @@
 
 #include "core/open/open.h"
 #include "views/widgets/button_text.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/wrapped_text.h"
 #include "views/window/recent_files.h"
 
@@ -65,9 +66,7 @@ EmptyPage::EmptyPage(QWidget* parent) : Page(parent) {
   buttons->addStretch(1);
   column->addLayout(buttons);
   recent_ = new QWidget(this);
-  auto* list = new QVBoxLayout(recent_);
-  list->setContentsMargins(0, 8, 0, 0);
-  list->setSpacing(2);
+  make_column(recent_, {0, 8, 0, 0}, 2);
   column->addWidget(recent_);
   auto* capture = new QLabel(tr("To capture your own model, run<br><code>jointer capture -- python "
                                 "train.py</code><br>or see docs/capturing.md."),

@@ -1,10 +1,10 @@
 #include "views/window/restore_bar.h"
 
 #include <QDateTime>
-#include <QHBoxLayout>
 #include <QLocale>
 #include <QPushButton>
 
+#include "views/widgets/controls.h"
 #include "views/widgets/wrapped_text.h"
 
 namespace jointer::views {
@@ -43,8 +43,7 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
     : QFrame(parent) {
   setObjectName(QStringLiteral("restore_bar"));
   setFrameShape(QFrame::StyledPanel);
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(10, 4, 6, 4);
+  QHBoxLayout* row = make_row(this, {10, 4, 6, 4});
   auto* text = new WrappedText(sentence, this);
   if (!refused.isEmpty()) {
     text->set_text((sentence.isEmpty() ? QString() : sentence + u' ') +
@@ -56,24 +55,19 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
     text->setToolTip(refused.join(u'\n'));
   }
   row->addWidget(text, 1, Qt::AlignVCenter);
-  auto* keep = new QPushButton(can_discard ? tr("Keep") : tr("Close"), this);
-  keep->setObjectName(QStringLiteral("keep"));
-  connect(keep, &QPushButton::clicked, this, [this] {
-    hide();
-    deleteLater();
-    emit kept();
-  });
-  row->addWidget(keep);
-  if (!can_discard) return;
-  auto* discard = new QPushButton(tr("Discard"), this);
-  discard->setObjectName(QStringLiteral("discard"));
-  discard->setToolTip(tr("Return to the saved graph, or to the graph as opened"));
-  connect(discard, &QPushButton::clicked, this, [this] {
-    hide();
-    deleteLater();
-    emit discarded();
-  });
-  row->addWidget(discard);
+  const auto add = [&](const QString& answer, const char* name, const QString& tip,
+                       void (RestoreBar::*answered)()) {
+    connect(add_control(*row, new QPushButton(answer, this), name, tip), &QPushButton::clicked,
+            this, [this, answered] {
+              hide();
+              deleteLater();
+              emit(this->*answered)();
+            });
+  };
+  add(can_discard ? tr("Keep") : tr("Close"), "keep", {}, &RestoreBar::kept);
+  if (can_discard)
+    add(tr("Discard"), "discard", tr("Return to the saved graph, or to the graph as opened"),
+        &RestoreBar::discarded);
 }
 
 QString restored_text(const RestoredWork& work, const QString& title, std::int64_t changed_at) {

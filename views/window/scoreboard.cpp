@@ -16,6 +16,7 @@
 #include "views/session/text/measured_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 #include "views/window/assumptions_dialog.h"
 #include "views/window/estimates_dialog.h"
 #include "views/window/guess_note.h"
@@ -36,9 +37,7 @@ bool is_estimator(const QString& entry) {
 
 Scoreboard::Scoreboard(Document& document, QWidget* parent)
     : QWidget(parent), document_(document), planner_(document.editing().planner()) {
-  auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(12, 6, 12, 6);
-  layout->setSpacing(kMetricSpacing);
+  QHBoxLayout* layout = make_row(this, {12, 6, 12, 6}, kMetricSpacing);
   peak_ = add_figure(tr("Peak memory"),
                      tr("The maximum of allocated bytes, compared with the device's memory. Each "
                         "storage is counted once, rounded up as the device's allocator does."));

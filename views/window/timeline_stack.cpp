@@ -1,10 +1,9 @@
 #include "views/window/timeline_stack.h"
 
-#include <QVBoxLayout>
-
 #include "views/session/edit/editing.h"
 #include "views/session/edit/move_planner.h"
 #include "views/session/sac/sac_state.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
@@ -39,9 +38,7 @@ TimelineView* TimelineStack::shown() const {
 
 TimelineStack::Page TimelineStack::add_page(Document& document, TimelineView::Moves moves) {
   Page page{.widget = new QWidget(this)};
-  auto* column = new QVBoxLayout(page.widget);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  QVBoxLayout* column = make_column(page.widget, {}, 0);
   page.view = new TimelineView(document, page.widget, moves);
   page.bar = new TimelineBar(*page.view, page.widget);
   column->addWidget(page.bar);

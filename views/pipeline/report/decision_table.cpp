@@ -6,6 +6,7 @@
 
 #include "core/edit/edit.h"
 #include "views/session/text/number_text.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -19,20 +20,15 @@ DecisionTable::DecisionTable(Document& document, QWidget* parent)
   set_empty_text(tr("No decisions were recorded."));
   view().set_flat();
   view().setTextElideMode(Qt::ElideRight);  // elide sentences at the end
-  actions_ = new QComboBox(this);
-  actions_->setObjectName(QStringLiteral("actions"));
-  actions_->setAccessibleName(tr("Action"));
-  actions_->setToolTip(tr("Show only one action"));
+  actions_ = add_control(controls(), new QComboBox(this), "actions", tr("Show only one action"),
+                         tr("Action"));
   actions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   actions_->setMinimumContentsLength(11);
-  controls().addWidget(actions_);
-  selected_ = new QToolButton(this);
-  selected_->setObjectName(QStringLiteral("selected"));
+  selected_ = add_control(controls(), new QToolButton(this), "selected",
+                          tr("Show only decisions about the selected nodes"));
   selected_->setText(tr("Selected"));
-  selected_->setToolTip(tr("Show only decisions about the selected nodes"));
   selected_->setCheckable(true);
   selected_->setMinimumHeight(22);
-  controls().addWidget(selected_);
   connect(actions_, &QComboBox::currentIndexChanged, this,
           [this] { model_->show_action(actions_->currentData().toString().toStdString()); });
   connect(selected_, &QToolButton::toggled, this, [this] {

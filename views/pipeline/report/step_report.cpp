@@ -1,10 +1,8 @@
 #include "views/pipeline/report/step_report.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QMenu>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "views/pipeline/report/report_summary.h"
 #include "views/session/edit/editing.h"
@@ -14,6 +12,7 @@
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/bar_button.h"
+#include "views/widgets/controls.h"
 #include "views/widgets/elided_label.h"
 
 namespace jointer::views {
@@ -50,10 +49,8 @@ struct StepReport::Made {
 
 StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
   setAccessibleName(tr("Step result"));
-  setAutoFillBackground(true);
-  setBackgroundRole(QPalette::Base);
-  auto* whole = new QVBoxLayout(this);
-  whole->setContentsMargins(0, 0, 0, 0);
+  use_base_background(*this);
+  QVBoxLayout* whole = make_column(this, {});
   empty_ = new QLabel(tr("Run a step to see its result."), this);
   empty_->setAlignment(Qt::AlignCenter);
   empty_->setWordWrap(true);
@@ -61,9 +58,7 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
   whole->addWidget(empty_, 1);
   body_ = new QWidget(this);
   whole->addWidget(body_, 1);
-  auto* column = new QVBoxLayout(body_);
-  column->setContentsMargins(0, kMargin / 2, 0, 0);
-  column->setSpacing(2);
+  QVBoxLayout* column = make_column(body_, {0, kMargin / 2, 0, 0}, 2);
   title_ = add_label(*column, body_);
   QFont bold = font();
   bold.setBold(true);
@@ -109,9 +104,7 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
 
 void StepReport::make_corner() {
   auto* bar = new QWidget(pages_);
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(0, 0, kMargin, 0);
-  row->setSpacing(2);
+  make_row(bar, {0, 0, kMargin, 0}, 2);
   QToolButton* rows = add_bar_button(*bar, tr("Rows"), tr("Copy or save the rows"));
   rows->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(rows);

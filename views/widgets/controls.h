@@ -1,0 +1,57 @@
+#pragma once
+
+// Functions that build the parts of panes and bars.
+
+#include <QBoxLayout>
+#include <QMenu>
+#include <QString>
+#include <QTextBrowser>
+#include <QToolButton>
+
+namespace jointer::views {
+
+// A layout of a widget or, if `widget` is null, one to be added to another layout. Spacing -1 is
+// that of the style.
+inline QVBoxLayout* make_column(QWidget* widget, const QMargins& margins, int spacing = -1) {
+  auto* column = new QVBoxLayout(widget);
+  column->setContentsMargins(margins);
+  column->setSpacing(spacing);
+  return column;
+}
+inline QHBoxLayout* make_row(QWidget* widget, const QMargins& margins, int spacing = -1) {
+  auto* row = new QHBoxLayout(widget);
+  row->setContentsMargins(margins);
+  row->setSpacing(spacing);
+  return row;
+}
+
+// Appends a control to a layout and returns it. `name`: its object name, or null.
+// `accessible_name` is needed if the control has neither a text nor a label.
+template <class Control>
+Control* add_control(QLayout& layout, Control* control, const char* name, const QString& tip = {},
+                     const QString& accessible_name = {}) {
+  control->setObjectName(QLatin1String(name));
+  control->setToolTip(tip);
+  control->setAccessibleName(accessible_name);
+  layout.addWidget(control);
+  return control;
+}
+
+// A control after its label.
+QWidget* make_field(const QString& label, QWidget* control, const QString& tip, QWidget* parent);
+
+// Makes a click on a button open a menu. The button's text ends in kArrow, since the style's
+// indicator would overlap the text.
+void open_menu(QToolButton& button, QMenu* menu);
+inline const QString kArrow = QStringLiteral("  ▾");
+
+// A page of rich text without a frame. Following its links is up to the caller.
+QTextBrowser* make_text_page(const QString& accessible_name, int margin, QWidget* parent);
+
+// Paints the background of a pane like that of a table.
+void use_base_background(QWidget& widget);
+
+// Shows a failure in a dialog.
+void show_warning(const QString& title, const QString& text, QWidget* parent);
+
+}  // namespace jointer::views
