@@ -211,13 +211,9 @@ QString AliveModel::sentence() const {
 
 QString AliveModel::range_sentence() const {
   const RangeTotals& t = figures_->totals();
-  const auto in_storages = [](std::int64_t bytes, std::size_t count) {
-    return count == 1 ? tr("%1 in 1 storage").arg(bytes_text(bytes))
-                      : tr("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
-  };
   return tr("%1: allocates %2, frees %3; live: %4 at its start, %5 at its end")
       .arg(time_range_text(figures_->range().begin, figures_->range().end),
-           in_storages(t.allocated_bytes, t.allocated), in_storages(t.freed_bytes, t.freed),
+           storages_text(t.allocated_bytes, t.allocated), storages_text(t.freed_bytes, t.freed),
            bytes_text(t.begin_bytes), bytes_text(t.end_bytes));
 }
 

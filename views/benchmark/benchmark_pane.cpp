@@ -29,12 +29,9 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   QVBoxLayout* column = make_column(this, {0, kMargin, 0, 0}, 6);
   form_ = new BenchmarkForm(benchmarks_, this);
   column->addWidget(form_);
-  status_ = add_control(*column, new QLabel(this), "status");
-  status_->setWordWrap(true);
+  status_ = add_control(*column, make_text_label(this, kMargin), "status");
   // The label wraps if there is space, but must not limit the minimum height of the pane.
   status_->setMinimumSize(1, fontMetrics().height());
-  status_->setContentsMargins(kMargin, 0, kMargin, 0);
-  status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   make_question();
   column->addWidget(question_);
   ranks_ = new RankModel(this);

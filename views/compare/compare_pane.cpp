@@ -62,10 +62,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   column->addWidget(metrics_, 3);
   curves_ = new CurveOverlay(this);
   column->addWidget(curves_);
-  summary_ = new QLabel(this);
-  summary_->setContentsMargins(kMargin, 0, kMargin, 0);
-  summary_->setWordWrap(true);
-  summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  summary_ = make_text_label(this, kMargin);
   column->addWidget(summary_);
   tables_ = new QTabWidget(this);
   tables_->setObjectName(QStringLiteral("tables"));

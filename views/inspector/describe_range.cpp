@@ -22,10 +22,6 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
   const auto add_bytes = [&](const QString& label, std::int64_t bytes, const QString& value) {
     add(label, value, Provenance::computed, exact_bytes_text(bytes));
   };
-  const auto in_storages = [](std::int64_t bytes, std::size_t count) {
-    return count == 1 ? tr("%1 in 1 storage").arg(bytes_text(bytes))
-                      : tr("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
-  };
   using enum Provenance;
   add(tr("duration"), time_text(figures.range().length()), estimated);
   add(tr("nodes"), count_text(t.nodes), computed,
@@ -37,8 +33,8 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
       tr("Time within the range in which the compute stream waits for communication."));
   add(tr("FLOPs"), t.flops == 0 ? QStringLiteral("0") : flops_text(t.flops), computed,
       tr("FLOPs of all nodes that run in the range; each node counts in full."));
-  add_bytes(tr("allocated"), t.allocated_bytes, in_storages(t.allocated_bytes, t.allocated));
-  add_bytes(tr("freed"), t.freed_bytes, in_storages(t.freed_bytes, t.freed));
+  add_bytes(tr("allocated"), t.allocated_bytes, storages_text(t.allocated_bytes, t.allocated));
+  add_bytes(tr("freed"), t.freed_bytes, storages_text(t.freed_bytes, t.freed));
   add_bytes(
       tr("live"), t.end_bytes,
       tr("%1 at the start, %2 at the end").arg(bytes_text(t.begin_bytes), bytes_text(t.end_bytes)));

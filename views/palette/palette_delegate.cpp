@@ -3,6 +3,7 @@
 #include <QPainter>
 
 #include "views/palette/palette_model.h"
+#include "views/theme/fonts.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -14,8 +15,7 @@ constexpr int kGap = 14;
 // Paints the title in runs of the same font weight. Returns the x position of its end.
 int paint_title(QPainter& painter, const QRect& rect, const QString& title,
                 const QList<int>& positions) {
-  QFont plain = painter.font(), bold = plain;
-  bold.setBold(true);
+  const QFont plain = painter.font(), bold = bold_font(plain);
   int x = rect.left();
   for (qsizetype begin = 0; begin < title.size();) {
     const bool is_match = positions.contains(static_cast<int>(begin));

@@ -9,6 +9,7 @@
 #include "views/pipeline/step_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -75,11 +76,8 @@ ParameterField::ParameterField(const Parameter& parameter, bool is_stacked, QWid
     show_value(std::nullopt);
     emit edited(std::nullopt);
   });
-  hint_ = new QLabel(this);
-  hint_->setWordWrap(true);
+  hint_ = make_text_label(this, 0, Qt::PlainText);
   hint_->setFont(small_font(font()));
-  hint_->setTextFormat(Qt::PlainText);
-  hint_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   grid->addWidget(name_, 0, 0);
   const int row = is_stacked ? 1 : 0;
   grid->addWidget(control, row, is_stacked ? 0 : 1);

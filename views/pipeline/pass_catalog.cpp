@@ -61,8 +61,7 @@ class CatalogDelegate : public QStyledItemDelegate {
     const int room = rect.width() - small_metrics.horizontalAdvance(source) - kMargin;
     painter->drawText(rect, Qt::AlignLeft | Qt::AlignBottom,
                       small_metrics.elidedText(summary, Qt::ElideRight, rect.width()));
-    QFont bold = option.font;
-    bold.setBold(true);
+    const QFont bold = bold_font(option.font);
     painter->setFont(bold);
     painter->setPen(is_selected ? theme.accent_text : theme.text);
     painter->drawText(rect, Qt::AlignLeft | Qt::AlignTop,

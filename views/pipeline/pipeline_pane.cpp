@@ -229,13 +229,9 @@ QWidget* PipelinePane::make_empty_page() {
   auto* page = new QWidget(this);
   QVBoxLayout* column = make_column(page, {2 * kMargin, kMargin, 2 * kMargin, kMargin});
   column->addStretch(1);
-  auto* text = new QLabel(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file "
-                             "here, or write the steps on the Text page."),
-                          page);
-  text->setWordWrap(true);
-  text->setAlignment(Qt::AlignCenter);
-  text->setForegroundRole(QPalette::PlaceholderText);
-  column->addWidget(text);
+  column->addWidget(make_hint(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file "
+                                 "here, or write the steps on the Text page."),
+                              page));
   auto* row = new QHBoxLayout;
   row->addStretch(1);
   auto* add = new QPushButton(tr("Add Pass..."), page);

@@ -48,11 +48,8 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   edit_->setLineWrapMode(QPlainTextEdit::WidgetWidth);
   column->addWidget(edit_, 1);
   auto* row = new QHBoxLayout;
-  said_ = new QLabel(this);
+  said_ = make_text_label(this, 0, Qt::PlainText);
   said_->setObjectName(QStringLiteral("message"));
-  said_->setWordWrap(true);
-  said_->setTextFormat(Qt::PlainText);
-  said_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(said_, 1);
   auto* copy = new QPushButton(tr("Copy as One Line"), this);
   copy->setToolTip(tr("Copy the pipeline in the form that `jointer apply --passes` accepts"));

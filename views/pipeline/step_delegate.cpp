@@ -125,8 +125,7 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   paint_box(*painter, QRectF(box_rect(option.rect)).adjusted(3.5, 3.5, -3.5, -3.5),
             index.data(Qt::CheckStateRole).toInt() == Qt::Checked, theme);
 
-  QFont bold = option.font;
-  bold.setBold(true);
+  const QFont bold = bold_font(option.font);
   const QFont small = small_font(option.font);
   const int left = option.rect.left() + kMargin + kBox + kGap - 2;
   QRect line(left, option.rect.top() + kPadding, option.rect.right() - kMargin - left,

@@ -42,18 +42,13 @@ StepForm::StepForm(PipelineSession& session, QWidget* parent)
   outline_controls(*page_, Theme::of(palette()));
   column_ = make_column(page_, {kMargin, kMargin, kMargin, kMargin}, 4);
   const auto add_label = [this](bool is_muted) {
-    auto* label = new QLabel(page_);
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    QLabel* label = make_text_label(page_, 0, Qt::PlainText);
     if (is_muted) label->setForegroundRole(QPalette::PlaceholderText);
     column_->addWidget(label);
     return label;
   };
   title_ = add_label(false);
-  QFont bold = title_->font();
-  bold.setBold(true);
-  title_->setFont(bold);
+  title_->setFont(bold_font(title_->font()));
   summary_ = add_label(false);
   notes_ = add_label(true);
   notes_->setFont(small_font(font()));

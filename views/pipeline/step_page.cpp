@@ -19,10 +19,7 @@ constexpr int kPrintedLines = 6;  // lines visible at once above a report
 
 StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   QVBoxLayout* column = make_column(this, {kMargin, 0, kMargin, 0}, 2);
-  summary_ = new QLabel(this);
-  summary_->setWordWrap(true);
-  summary_->setTextFormat(Qt::PlainText);
-  summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  summary_ = make_text_label(this, 0, Qt::PlainText);
   column->addWidget(summary_);
   make_ways();
   details_ = make_text_page(tr("Step output"), 0, this);

@@ -87,10 +87,7 @@ void QueryPane::add_parts() {
   question->setStretchFactor(1, 2);
   auto* answer = new QWidget(this);
   QVBoxLayout* column = make_column(answer, {}, 0);
-  status_ = add_control(*column, new QLabel(answer), "status");
-  status_->setWordWrap(true);
-  status_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
-  status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  status_ = add_control(*column, make_text_label(answer, kNarrowMargin), "status");
   column->addWidget(rows_, 1);
   auto* halves = new QSplitter(Qt::Vertical, this);
   halves->addWidget(question);

@@ -71,9 +71,7 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
   auto* box = new FigureBox(name, how, boxes_);
   box->setProperty("how", how);
   // A smaller font than that of the scoreboard leaves more space for the table.
-  QFont strong = font();
-  strong.setBold(true);
-  box->value().setFont(strong);
+  box->value().setFont(bold_font(font()));
   boxes_->layout()->addWidget(box);
   return box;
 }

@@ -93,10 +93,7 @@ QWidget* SacPane::make_waiting() {
   auto* page = new QWidget(stack_);
   QVBoxLayout* column = make_column(page, {2 * kMargin, 2 * kMargin, 2 * kMargin, 2 * kMargin});
   column->addStretch(1);
-  message_ = new QLabel(page);
-  message_->setAlignment(Qt::AlignCenter);
-  message_->setWordWrap(true);
-  message_->setForegroundRole(QPalette::PlaceholderText);
+  message_ = make_hint({}, page);
   column->addWidget(message_);
   button_ = new QPushButton(page);
   column->addWidget(button_, 0, Qt::AlignHCenter);

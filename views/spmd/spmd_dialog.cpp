@@ -10,6 +10,7 @@
 #include "views/session/open/open_requests.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -79,9 +80,7 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
       tr("Use %1 as currently edited for rank %2").arg(document.title()).arg(rank_), this);
   with_own_->setChecked(true);
   column->addWidget(with_own_);
-  answer_ = new QLabel(this);
-  answer_->setWordWrap(true);
-  answer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  answer_ = make_text_label(this);
   column->addWidget(answer_);
   sides_ = new QTreeWidget(this);
   sides_->setObjectName(QStringLiteral("sides"));

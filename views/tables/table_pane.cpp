@@ -24,10 +24,6 @@ namespace {
 
 constexpr int kMinTable = 66;  // fits the header, a row and a scroll bar, in pixels
 
-void mute(QLabel* label) {
-  label->setForegroundRole(QPalette::PlaceholderText);
-}
-
 }  // namespace
 
 TablePane::TablePane(Document& document, TableModel& model, const QString& filter_hint,
@@ -44,10 +40,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   filter_->installEventFilter(this);
   controls_->addWidget(filter_, 1);
   rows_->addLayout(controls_);
-  headline_ = new QLabel(this);
-  headline_->setWordWrap(true);
-  headline_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
-  headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  headline_ = make_text_label(this, kNarrowMargin);
   headline_->hide();
   rows_->addWidget(headline_);
   view_ = new TableView(model, this);
@@ -55,17 +48,14 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   view_->setMinimumHeight(kMinTable);
   rows_->addWidget(view_, 1);
   setFocusProxy(view_);
-  empty_ = new QLabel(view_->viewport());
-  empty_->setAlignment(Qt::AlignCenter);
-  empty_->setWordWrap(true);
+  empty_ = make_hint({}, view_->viewport());
   empty_->setAttribute(Qt::WA_TransparentForMouseEvents);
-  mute(empty_);
   auto* overlay = new QVBoxLayout(view_->viewport());
   overlay->addWidget(empty_);
   footer_ = new ElidedLabel(this);
   footer_->setObjectName(QStringLiteral("footer"));
   footer_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
-  mute(footer_);
+  footer_->setForegroundRole(QPalette::PlaceholderText);
   rows_->addWidget(footer_);
 
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {

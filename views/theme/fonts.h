@@ -16,6 +16,11 @@ inline QFont small_font(const QFont& font) {
   return small;
 }
 
+inline QFont bold_font(QFont font) {
+  font.setBold(true);
+  return font;
+}
+
 // The font size of HTML pages, in pixels.
 inline int page_font_pixels(const QFont& font) {
   return std::max(kMinFontPixels, QFontInfo(font).pixelSize());
@@ -23,9 +28,8 @@ inline int page_font_pixels(const QFont& font) {
 
 // The font of numbers that should be readable from a distance.
 inline QFont figure_font(const QFont& font) {
-  QFont large = font;
+  QFont large = bold_font(font);
   large.setPixelSize(QFontInfo(font).pixelSize() + 4);
-  large.setBold(true);
   return large;
 }
 

@@ -8,6 +8,7 @@
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/translation/tr.h"
+#include "views/theme/fonts.h"
 
 namespace jointer::views {
 namespace {
@@ -101,9 +102,7 @@ void MoveStrip::paint_strip(QPainter& painter) const {
     y += h;
     return r;
   };
-  QFont bold = painter.font();
-  bold.setBold(true);
-  const QFont plain = painter.font();
+  const QFont plain = painter.font(), bold = bold_font(plain);
   const QRect head = line(kLine);
   painter.setFont(bold);
   painter.setPen(theme_.text);

@@ -7,6 +7,7 @@
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/measured_text.h"
+#include "views/theme/fonts.h"
 #include "views/widgets/bar_button.h"
 #include "views/widgets/controls.h"
 
@@ -22,9 +23,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
     : QWidget(parent), timeline_(timeline), content_(timeline.content()) {
   QHBoxLayout* row = make_row(this, {12, 2, 12, 2}, 4);
   auto* title = new QLabel(tr("Timeline"), this);
-  QFont bold = title->font();
-  bold.setBold(true);
-  title->setFont(bold);
+  title->setFont(bold_font(title->font()));
   row->addWidget(title);
   row->addSpacing(10);
   add_program_choice();

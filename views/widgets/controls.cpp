@@ -1,6 +1,5 @@
 #include "views/widgets/controls.h"
 
-#include <QLabel>
 #include <QMessageBox>
 #include <QTextDocument>
 
@@ -33,6 +32,23 @@ QTextBrowser* make_text_page(const QString& accessible_name, int margin, QWidget
   page->document()->setDocumentMargin(margin);
   page->setAccessibleName(accessible_name);
   return page;
+}
+
+QLabel* make_text_label(QWidget* parent, int margin, Qt::TextFormat format) {
+  auto* label = new QLabel(parent);
+  label->setWordWrap(true);
+  label->setContentsMargins(margin, 0, margin, 0);
+  label->setTextFormat(format);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
+}
+
+QLabel* make_hint(const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  label->setAlignment(Qt::AlignCenter);
+  label->setWordWrap(true);
+  label->setForegroundRole(QPalette::PlaceholderText);
+  return label;
 }
 
 void use_base_background(QWidget& widget) {

@@ -3,6 +3,7 @@
 // Functions that build the parts of panes and bars.
 
 #include <QBoxLayout>
+#include <QLabel>
 #include <QMenu>
 #include <QString>
 #include <QTextBrowser>
@@ -47,6 +48,12 @@ inline const QString kArrow = QStringLiteral("  ▾");
 
 // A page of rich text without a frame. Following its links is up to the caller.
 QTextBrowser* make_text_page(const QString& accessible_name, int margin, QWidget* parent);
+
+// A label that wraps its text, which can be selected. `margin`: on its left and right.
+QLabel* make_text_label(QWidget* parent, int margin = 0, Qt::TextFormat format = Qt::AutoText);
+
+// A muted, centered text in place of content.
+QLabel* make_hint(const QString& text, QWidget* parent);
 
 // Paints the background of a pane like that of a table.
 void use_base_background(QWidget& widget);

@@ -1,5 +1,7 @@
 #include "views/widgets/hover_card.h"
 
+#include "views/theme/fonts.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -17,8 +19,7 @@ void paint_card(QPainter& painter, QPoint at, const QRect& bounds, const QString
   if (lines.isEmpty()) return;
   painter.save();
   const QFont plain = painter.font();
-  QFont bold = plain;
-  bold.setBold(true);
+  const QFont bold = bold_font(plain);
   constexpr int kFlags = Qt::AlignLeft | Qt::TextWordWrap | Qt::TextWrapAnywhere;
   std::vector<QRect> boxes;
   int width = 0, height = 0;

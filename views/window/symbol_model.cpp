@@ -3,6 +3,7 @@
 #include <QFont>
 
 #include "views/session/text/node_text.h"
+#include "views/theme/fonts.h"
 
 namespace jointer::views {
 
@@ -30,11 +31,7 @@ QVariant SymbolModel::data(const QModelIndex& index, int role) const {
   const auto edited = edited_.find(index.row());
   if (role == Qt::TextAlignmentRole && index.column() == value_column)
     return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
-  if (role == Qt::FontRole && edited != edited_.end()) {
-    QFont bold;
-    bold.setBold(true);
-    return bold;
-  }
+  if (role == Qt::FontRole && edited != edited_.end()) return bold_font({});
   if (role != Qt::DisplayRole && role != Qt::EditRole) return {};
   switch (index.column()) {
     case name_column:

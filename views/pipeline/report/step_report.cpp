@@ -29,9 +29,7 @@ QString link(const QString& target, const QString& text, const Theme& theme) {
 }
 
 QLabel* add_label(QVBoxLayout& column, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setWordWrap(true);
-  label->setContentsMargins(kMargin, 0, kMargin, 0);
+  QLabel* label = make_text_label(parent, kMargin);
   label->setTextInteractionFlags(Qt::TextBrowserInteraction);
   column.addWidget(label);
   return label;
@@ -51,18 +49,13 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
   setAccessibleName(tr("Step result"));
   use_base_background(*this);
   QVBoxLayout* whole = make_column(this, {});
-  empty_ = new QLabel(tr("Run a step to see its result."), this);
-  empty_->setAlignment(Qt::AlignCenter);
-  empty_->setWordWrap(true);
-  empty_->setForegroundRole(QPalette::PlaceholderText);
+  empty_ = make_hint(tr("Run a step to see its result."), this);
   whole->addWidget(empty_, 1);
   body_ = new QWidget(this);
   whole->addWidget(body_, 1);
   QVBoxLayout* column = make_column(body_, {0, kMargin / 2, 0, 0}, 2);
   title_ = add_label(*column, body_);
-  QFont bold = font();
-  bold.setBold(true);
-  title_->setFont(bold);
+  title_->setFont(bold_font(font()));
   effort_ = add_label(*column, body_);
   effort_->setFont(small_font(font()));
   effort_->setForegroundRole(QPalette::PlaceholderText);

@@ -3,7 +3,7 @@
 #include <QString>
 
 #include "core/base/number_range.h"
-
+#include "views/session/text/number_text.h"
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
@@ -19,6 +19,12 @@ inline QString short_time_range_text(std::int64_t begin, std::int64_t end) {
   const RangeText text = format_ns_range(begin, end);
   const std::string number = text.begin.substr(0, text.begin.rfind(' '));
   return QString::fromStdString(number + "–" + text.end);
+}
+
+// "1.2 GiB in 12 storages".
+inline QString storages_text(std::int64_t bytes, std::size_t count) {
+  return count == 1 ? tr("%1 in 1 storage").arg(bytes_text(bytes))
+                    : tr("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
 }
 
 }  // namespace jointer::views
