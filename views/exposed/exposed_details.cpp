@@ -19,9 +19,7 @@ const QString kNode = QStringLiteral("node:");
 ExposedDetails::ExposedDetails(const ExposedModel& model, QWidget* parent)
     : QWidget(parent), model_(model) {
   QVBoxLayout* rows = make_column(this, {kNarrowMargin, 0, kNarrowMargin, 0}, kNarrowMargin);
-  why_ = new QLabel(this);
-  why_->setObjectName(QStringLiteral("why"));
-  why_->setAccessibleName(tr("Why the collective is exposed"));
+  why_ = add_control(*rows, new QLabel(this), "why", {}, tr("Why the collective is exposed"));
   why_->setWordWrap(true);
   why_->setTextFormat(Qt::RichText);
   why_->setTextInteractionFlags(Qt::TextBrowserInteraction);
@@ -30,7 +28,6 @@ ExposedDetails::ExposedDetails(const ExposedModel& model, QWidget* parent)
   connect(why_, &QLabel::linkActivated, this, [this](const QString& link) {
     emit node_chosen(NodeId(link.mid(kNode.size()).toULongLong()));
   });
-  rows->addWidget(why_);
   auto* buttons = new FlowLayout(nullptr, kNarrowMargin, kNarrowMargin);
   const auto add = [&](const QString& name, const QString& key, auto signal) {
     auto* button = new QPushButton(this);

@@ -43,11 +43,9 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   edit_->setAccessibleName(tr("Search text"));
   edit_->installEventFilter(this);
   row_->addWidget(edit_, 1);
-  status_ = new QLabel(this);
-  status_->setObjectName(QStringLiteral("status"));
+  status_ = add_control(*row_, new QLabel(this), "status");
   status_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("00,000 of 00,000")));
   status_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  row_->addWidget(status_);
   previous_ = add_button(QStringLiteral("‹"), tr("Previous (Shift+Enter)"));
   next_ = add_button(QStringLiteral("›"), tr("Next (Enter)"));
   all_ = add_button(tr("Select All"), tr("Select all matches (Ctrl+Enter)"));

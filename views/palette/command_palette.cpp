@@ -20,11 +20,9 @@ CommandPalette::CommandPalette(QWidget* parent)
   setAccessibleName(tr("Commands"));
   setFrameShape(QFrame::StyledPanel);
   QVBoxLayout* rows = make_column(this, {kMargin, kMargin, kMargin, kMargin}, kMargin);
-  edit_ = new QLineEdit(this);
+  edit_ = add_control(*rows, new QLineEdit(this), nullptr, {}, tr("Command"));
   edit_->setPlaceholderText(tr("Type a command, or @ followed by a node or module"));
-  edit_->setAccessibleName(tr("Command"));
   edit_->installEventFilter(this);
-  rows->addWidget(edit_);
   list_ = new QListView(this);
   list_->setModel(model_);
   list_->setItemDelegate(new PaletteDelegate(list_));

@@ -78,12 +78,10 @@ PassCatalog::PassCatalog(PassService& service, QWidget* parent)
   setAccessibleName(tr("Passes"));
   resize(kWidth, kHeight);
   QVBoxLayout* column = make_column(this, {kMargin, kMargin, kMargin, kMargin}, 6);
-  edit_ = new QLineEdit(this);
+  edit_ = add_control(*column, new QLineEdit(this), nullptr, {}, tr("Search passes"));
   edit_->setPlaceholderText(tr("Search by name or description"));
   edit_->setClearButtonEnabled(true);
-  edit_->setAccessibleName(tr("Search passes"));
   edit_->installEventFilter(this);
-  column->addWidget(edit_);
   list_ = new QListView(this);
   list_->setModel(model_);
   list_->setItemDelegate(new CatalogDelegate(list_));

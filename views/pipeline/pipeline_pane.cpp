@@ -76,14 +76,12 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   // The status is always a single line, so that the list below does not move.
   status_ = add_control(*column, new ElidedLabel(this), "status", {}, tr("Pipeline status"));
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
-  progress_ = new QProgressBar(this);
+  progress_ = add_control(*column, new QProgressBar(this), nullptr, {}, tr("Progress of the run"));
   progress_->setTextVisible(false);
   progress_->setFixedHeight(kProgressHeight);
-  progress_->setAccessibleName(tr("Progress of the run"));
   QSizePolicy kept = progress_->sizePolicy();
   kept.setRetainSizeWhenHidden(true);
   progress_->setSizePolicy(kept);
-  column->addWidget(progress_);
   splitter_ = new QSplitter(Qt::Horizontal, this);
   splitter_->setChildrenCollapsible(false);
   stack_ = new QStackedWidget(splitter_);
@@ -164,18 +162,15 @@ QWidget* PipelinePane::make_limit(QWidget* bar) {
   auto* field = new QWidget(bar);
   QHBoxLayout* row = make_row(field, {kMargin, 0, 0, 0}, kMargin / 2);
   auto* name = new QLabel(tr("Peak ≤"), field);
-  limit_ = new ByteBox(field);
-  limit_->setObjectName(QStringLiteral("limit"));
+  row->addWidget(name);
+  limit_ = add_control(*row, new ByteBox(field), "limit", {}, tr("Peak limit"));
   limit_->setSpecialValueText(tr("No limit"));
   limit_->setKeyboardTracking(false);
-  limit_->setAccessibleName(tr("Peak limit"));
   limit_->set_bytes(session_.peak_limit().value_or(0));
   name->setBuddy(limit_);
   field->setToolTip(
       tr("Limit on peak memory for passes that support a limit. Steps that ran with a different "
          "limit will run again. 0 means no limit."));
-  row->addWidget(name);
-  row->addWidget(limit_);
   connect(limit_, &QDoubleSpinBox::valueChanged, this, [this] {
     session_.set_peak_limit(limit_->bytes() > 0 ? std::optional(limit_->bytes()) : std::nullopt);
   });

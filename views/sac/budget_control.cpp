@@ -58,20 +58,19 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
       tr("Quantity to limit"));
   unit_->addItem(tr("Budget"), static_cast<int>(Unit::budget));
   unit_->addItem(tr("Peak"), static_cast<int>(Unit::peak));
-  slider_ = new QSlider(Qt::Horizontal, this);
+  slider_ = add_control(
+      *row, new QSlider(Qt::Horizontal, this), nullptr,
+      tr("Drag to preview the numbers and curves of a new plan. Release the slider or press Enter "
+         "to use the plan."),
+      tr("Budget or limit"));
   slider_->setRange(0, kParts);
   slider_->setPageStep(kPage);
   slider_->setSingleStep(kStep);
   fit(0);
-  slider_->setAccessibleName(tr("Budget or limit"));
-  slider_->setToolTip(
-      tr("Drag to preview the numbers and curves of a new plan. Release the slider or press Enter "
-         "to use the plan."));
   auto* style = new JumpingStyle;
   style->setParent(slider_);
   slider_->setStyle(style);
   slider_->installEventFilter(this);
-  row->addWidget(slider_);
   budget_box_ = new ExactBox(this);
   budget_box_->setAccessibleName(tr("Activation budget"));
   budget_box_->setRange(0, 1);

@@ -50,8 +50,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
                    tr("Activations that stay in host memory between forward and backward."));
   recomputed_ = add(tr("Recomputed"), tr("Forward calls that are recomputed in the backward, "
                                          "and their estimated time."));
-  line_ = new QLabel(this);
-  line_->setObjectName(QStringLiteral("what_if"));
+  line_ = add_control(*column, new QLabel(this), "what_if");
   line_->setFont(small_font(font()));
   line_->setForegroundRole(QPalette::PlaceholderText);
   line_->setWordWrap(true);
@@ -59,7 +58,6 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   // The label is always two lines high, so that nothing moves when a preview appears.
   line_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   line_->setFixedHeight(2 * line_->fontMetrics().lineSpacing());
-  column->addWidget(line_);
   connect(&session_, &SacSession::changed, this, &SacFigures::refresh);
   connect(&session_, &SacSession::previewed, this, &SacFigures::show_preview);
   connect(&session_.reserved(), &PlanReserved::changed, this, &SacFigures::show_reserved);

@@ -82,14 +82,12 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   column->addWidget(with_own_);
   answer_ = make_text_label(this);
   column->addWidget(answer_);
-  sides_ = new QTreeWidget(this);
-  sides_->setObjectName(QStringLiteral("sides"));
+  sides_ = add_control(*column, new QTreeWidget(this), "sides");
   sides_->setHeaderLabels({tr("rank"), tr("node"), tr("position"), tr("call")});
   sides_->setRootIsDecorated(false);
   sides_->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
   sides_->setMaximumHeight(fontMetrics().height() * 6);
   sides_->hide();
-  column->addWidget(sides_);
 
   auto* box = new QDialogButtonBox(QDialogButtonBox::Close, this);
   check_ = box->addButton(tr("&Check"), QDialogButtonBox::ActionRole);

@@ -52,11 +52,9 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   empty_->setAttribute(Qt::WA_TransparentForMouseEvents);
   auto* overlay = new QVBoxLayout(view_->viewport());
   overlay->addWidget(empty_);
-  footer_ = new ElidedLabel(this);
-  footer_->setObjectName(QStringLiteral("footer"));
+  footer_ = add_control(*rows_, new ElidedLabel(this), "footer");
   footer_->setContentsMargins(kNarrowMargin, 0, kNarrowMargin, 0);
   footer_->setForegroundRole(QPalette::PlaceholderText);
-  rows_->addWidget(footer_);
 
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     model_.set_filter(text);

@@ -12,6 +12,7 @@
 
 #include "core/graph/group_argument.h"
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
@@ -28,11 +29,9 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   text->setWordWrap(true);
   column->addWidget(text);
 
-  auto* filter = new QLineEdit(this);
-  filter->setObjectName(QStringLiteral("filter"));
+  QLineEdit* filter = add_control(*column, new QLineEdit(this), "filter");
   filter->setPlaceholderText(tr("Filter by name"));
   filter->setClearButtonEnabled(true);
-  column->addWidget(filter);
   model_ = new SymbolModel(document.graph(), this);
   auto* proxy = new QSortFilterProxyModel(this);
   proxy->setSourceModel(model_);
@@ -51,13 +50,11 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
 
   auto* row = new QHBoxLayout;
   row->addWidget(new QLabel(tr("Value of all other symbols:"), this));
-  fallback_ = new QLineEdit(this);
-  fallback_->setObjectName(QStringLiteral("fallback"));
+  fallback_ = add_control(*row, new QLineEdit(this), "fallback");
   fallback_->setValidator(new QIntValidator(0, 1 << 30, fallback_));
   fallback_->setPlaceholderText(tr("balanced"));
   if (const auto& fallback = document.graph().assumptions().fallback)
     fallback_->setText(QString::number(*fallback));
-  row->addWidget(fallback_);
   column->addLayout(row);
 
   auto* buttons = new QDialogButtonBox(

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "views/theme/spacing.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 
@@ -32,9 +33,8 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
   const bool has_passes = std::any_of(entries.begin(), entries.end(),
                                       [](const GraphEntry& e) { return e.before.has_value(); });
   if (has_passes) {
-    compares_ = new QCheckBox(tr("&Compare with the previous graph"), this);
-    compares_->setToolTip(tr("Show what the pass changed"));
-    column->addWidget(compares_);
+    compares_ = add_control(*column, new QCheckBox(tr("&Compare with the previous graph"), this),
+                            nullptr, tr("Show what the pass changed"));
   }
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, this);
   column->addWidget(buttons);

@@ -129,9 +129,7 @@ ErrorPage::ErrorPage(const QString& name, const QString& message, QWidget* paren
   setObjectName(QStringLiteral("ErrorPage"));
   QVBoxLayout* column = this->column();
   column->addWidget(heading(tr("Could not open %1").arg(name), this));
-  auto* what = new WrappedText(message, this);
-  what->setObjectName(QStringLiteral("message"));
-  column->addWidget(what);
+  add_control(*column, new WrappedText(message, this), "message");
   auto* buttons = new QHBoxLayout;
   auto* retry = new QPushButton(tr("Try Again"), this);
   auto* open = new QPushButton(tr("Open Another File..."), this);

@@ -64,10 +64,8 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
   figures_ = add_label(*column, body_);
   figures_->setObjectName(QStringLiteral("figures"));
   figures_->setMaximumWidth(kMaxFigures);
-  brief_ = new ElidedLabel(body_);
-  brief_->setObjectName(QStringLiteral("brief"));
+  brief_ = add_control(*column, new ElidedLabel(body_), "brief");
   brief_->setContentsMargins(kMargin, 0, kMargin, 0);
-  column->addWidget(brief_);
   notice_ = add_label(*column, body_);
   notice_->setObjectName(QStringLiteral("notice"));
   notice_->hide();
