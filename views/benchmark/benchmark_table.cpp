@@ -33,7 +33,7 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, QWidget* parent)
   auto* menu = new QMenu(this);
   add_to_menu(*menu);
   auto* more = new QToolButton(this);
-  more->setText(tr("Export") + kArrow);
+  more->setText(tr("Export") + kMenuArrow);
   open_menu(*more, menu);
   controls().addWidget(more);
 

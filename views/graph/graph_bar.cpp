@@ -62,14 +62,14 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
 
 QToolButton* GraphBar::add_menu_button(const QString& text, const QString& tip,
                                        const QString& name) {
-  QToolButton* button = add_bar_button(*this, text + kArrow, tip);
+  QToolButton* button = add_bar_button(*this, text + kMenuArrow, tip);
   button->setObjectName(name);
   open_menu(*button, new QMenu(button));
   return button;
 }
 
 void GraphBar::show_color(LadderColor color) {
-  color_->setText(tr("Color: %1").arg(label_of(color)) + kArrow);
+  color_->setText(tr("Color: %1").arg(label_of(color)) + kMenuArrow);
 }
 
 void GraphBar::export_picture(const QString& suffix, bool whole) {

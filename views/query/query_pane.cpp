@@ -70,7 +70,7 @@ void QueryPane::add_examples(QToolButton& button) {
       run();
     });
   open_menu(button, menu);
-  button.setText(button.text() + kArrow);
+  button.setText(button.text() + kMenuArrow);
 }
 
 void QueryPane::add_parts() {

@@ -139,7 +139,7 @@ void TimelineBar::show_measurement() {
   measurement_->setVisible(!document.measurements().empty());
   const QString label =
       shown == nullptr ? tr("No measurement") : QString::fromStdString(shown->measurement().label);
-  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMaxLabel) + kArrow);
+  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMaxLabel) + kMenuArrow);
   QStringList tip;
   if (shown != nullptr) {
     tip << tr("Shown alongside the estimates: %1").arg(measurement_text(shown->measurement()));

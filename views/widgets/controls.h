@@ -41,10 +41,10 @@ Control* add_control(QLayout& layout, Control* control, const char* name, const 
 // A control after its label.
 QWidget* make_field(const QString& label, QWidget* control, const QString& tip, QWidget* parent);
 
-// Makes a click on a button open a menu. The button's text ends in kArrow, since the style's
+// Makes a click on a button open a menu. The button's text ends in kMenuArrow, since the style's
 // indicator would overlap the text.
 void open_menu(QToolButton& button, QMenu* menu);
-inline const QString kArrow = QStringLiteral("  ▾");
+inline const QString kMenuArrow = QStringLiteral("  ▾");
 
 // A page of rich text without a frame. Following its links is up to the caller.
 QTextBrowser* make_text_page(const QString& accessible_name, int margin, QWidget* parent);
