@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QAbstractScrollArea>
+#include <QEvent>
 #include <QObject>
 
 namespace jointer::views {
