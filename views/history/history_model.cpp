@@ -1,6 +1,5 @@
 #include "views/history/history_model.h"
 
-
 namespace jointer::views {
 
 HistoryModel::HistoryModel(Counted counted, const QString& change, QObject* parent)
