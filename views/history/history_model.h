@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "views/session/edit/edit_step.h"
+#include "views/session/edit/edit_history.h"
 #include "views/tables/table_model.h"
 
 namespace jointer::views {

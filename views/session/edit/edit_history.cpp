@@ -17,6 +17,26 @@ bool keeps_calls(const Edit& edit) {
   });
 }
 
+// --- History entries ---
+
+std::size_t replaced_edits(const EditStep& step) {
+  const auto [end, other] =
+      std::mismatch(step.before.begin(), step.before.end(), step.after.begin(), step.after.end());
+  return static_cast<std::size_t>(step.before.end() - end);
+}
+
+EditStep step_of(const DoneEditPtr& done, const EditHistory& before) {
+  EditStep step{.title = QString::fromStdString(done->edit.title),
+                .by = QString::fromStdString(done->edit.by),
+                .notes = {},
+                .before = before,
+                .after = before,
+                .metrics = {}};
+  for (const std::string& note : done->edit.notes) step.notes << QString::fromStdString(note);
+  step.after.push_back(done);
+  return step;
+}
+
 // --- Applying edits ---
 
 EditRun run_edits(Graph& graph, const std::vector<Edit>& edits) {

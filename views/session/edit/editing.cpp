@@ -7,6 +7,7 @@
 #include "core/edit/recipe.h"
 #include "views/session/edit/move_planner.h"
 #include "views/session/edit/repeat.h"
+#include "views/session/edit/stored_history.h"
 
 namespace jointer::views {
 namespace {

@@ -8,7 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "views/session/edit/edit_step.h"
+#include "core/workspace/history.h"
+#include "views/session/edit/edit_history.h"
 #include "views/session/open/open_graph.h"
 #include "views/session/work/task.h"
 

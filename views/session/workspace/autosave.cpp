@@ -7,6 +7,7 @@
 #include "core/graph/canonical.h"
 #include "core/workspace/workspace_capture.h"
 #include "views/session/document/marks.h"
+#include "views/session/edit/stored_history.h"
 #include "views/session/work/task.h"
 #include "views/session/workspace/workspace_options.h"
 

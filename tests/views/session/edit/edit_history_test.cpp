@@ -10,7 +10,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/session/edit/edit_history.h"
-#include "views/session/edit/edit_step.h"
+#include "views/session/edit/stored_history.h"
 
 namespace jointer::views {
 namespace {

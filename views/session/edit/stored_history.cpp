@@ -1,35 +1,8 @@
-#include "views/session/edit/edit_step.h"
+#include "views/session/edit/stored_history.h"
 
 #include <algorithm>
 
 namespace jointer::views {
-namespace {
-
-// The length of the common prefix of the histories before and after the entry.
-std::size_t shared_edits(const EditStep& step) {
-  const auto [end, other] =
-      std::mismatch(step.before.begin(), step.before.end(), step.after.begin(), step.after.end());
-  return static_cast<std::size_t>(end - step.before.begin());
-}
-
-}  // namespace
-
-std::size_t replaced_edits(const EditStep& step) {
-  return step.before.size() - shared_edits(step);
-}
-
-EditStep step_of(const DoneEditPtr& done, const EditHistory& before) {
-  EditStep step{.title = QString::fromStdString(done->edit.title),
-                .by = QString::fromStdString(done->edit.by),
-                .notes = {},
-                .before = before,
-                .after = before,
-                .metrics = {}};
-  for (const std::string& note : done->edit.notes) step.notes << QString::fromStdString(note);
-  step.after.push_back(done);
-  return step;
-}
-
 namespace {
 
 // Replays the entries of a history on a single graph.
@@ -117,7 +90,9 @@ Result<Restored> restore_history(const DocumentState& state, const History& hist
 }
 
 HistoryEntry to_history_entry(const EditStep& step) {
-  HistoryEntry stored{.title = step.title.toStdString(), .keep = shared_edits(step), .edits = {}};
+  HistoryEntry stored{.title = step.title.toStdString(),
+                      .keep = step.before.size() - replaced_edits(step),
+                      .edits = {}};
   for (std::size_t i = stored.keep; i < step.after.size(); ++i)
     stored.edits.push_back(step.after[i]->edit);
   return stored;

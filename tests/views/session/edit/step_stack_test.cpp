@@ -1,4 +1,4 @@
-#include "views/session/edit/edit_step.h"
+#include "views/session/edit/edit_history.h"
 
 #include <gtest/gtest.h>
 
