@@ -333,9 +333,9 @@ void EditMenu::take_pane(QWidget* pane) {
 void EditMenu::refresh() {
   const Document* document = context_.documents.document();
   const Editing* editing = document == nullptr ? nullptr : &document->editing();
-  const auto name = [](QAction* action, const QString& verb, const EditStep* step) {
-    action->setEnabled(step != nullptr);
-    action->setText(step != nullptr ? QStringLiteral("%1 %2").arg(verb, step->title) : verb);
+  const auto name = [](QAction* action, const QString& verb, const EditEntry* entry) {
+    action->setEnabled(entry != nullptr);
+    action->setText(entry != nullptr ? QStringLiteral("%1 %2").arg(verb, entry->title) : verb);
   };
   name(undo_, tr("&Undo"), editing == nullptr ? nullptr : editing->undoable());
   name(redo_, tr("&Redo"), editing == nullptr ? nullptr : editing->redoable());

@@ -222,7 +222,7 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
   const Editing& editing = document.editing();
   QStringList sentences{restored_text(
       {.edits = edits,
-       .undone = editing.step_count() - editing.place(),
+       .undone = editing.entry_count() - editing.place(),
        .states = static_cast<int>(editing.named().size()),
        .marks = static_cast<int>(document.marks().all().size()),
        .has_pipeline = tab->session()->pipeline().draft().saved() != WorkspacePipeline()},

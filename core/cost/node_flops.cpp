@@ -96,14 +96,17 @@ std::vector<Flops> flops_of(const Graph& graph) {
 }
 
 GraphFlops graph_flops(const Graph& graph) {
+  return graph_flops(graph, flops_of(graph));
+}
+
+GraphFlops graph_flops(const Graph& graph, std::span<const Flops> flops) {
   GraphFlops sums;
   for (const NodeId id : graph.order()) {
-    const Node& n = graph.node(id);
-    const Flops flops = node_flops(graph, n);
-    std::int64_t& phase = n.phase == Phase::forward ? sums.forward : sums.backward;
-    phase = saturating_add(phase, flops.total);
-    sums.total = saturating_add(sums.total, flops.total);
-    sums.torch_registry = saturating_add(sums.torch_registry, flops.torch_registry);
+    const Flops& own = flops[id.index()];
+    std::int64_t& phase = graph.node(id).phase == Phase::forward ? sums.forward : sums.backward;
+    phase = saturating_add(phase, own.total);
+    sums.total = saturating_add(sums.total, own.total);
+    sums.torch_registry = saturating_add(sums.torch_registry, own.torch_registry);
   }
   return sums;
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "core/graph/graph.h"
 #include "core/ops/flops.h"
 
@@ -16,5 +19,7 @@ struct GraphFlops {
   std::int64_t forward = 0, backward = 0, total = 0, torch_registry = 0;
 };
 GraphFlops graph_flops(const Graph& graph);
+// `flops`: the result of flops_of.
+GraphFlops graph_flops(const Graph& graph, std::span<const Flops> flops);
 
 }  // namespace jointer

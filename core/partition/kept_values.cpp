@@ -17,11 +17,11 @@ bool moves_memory(const Graph& graph, const Node& n) {
 
 namespace {
 
-// Indexed by node id: how the backward receives a value of the forward; Keep::recompute if it does
+// Indexed by node id: how the backward receives a value of the forward; PlanAction::recompute if it does
 // not receive the value.
-std::vector<Keep> kept_by_node(const Graph& graph) {
-  std::vector<Keep> kept(graph.node_count(), Keep::recompute);
-  const auto keep = [&](NodeId id, Keep as) {
+std::vector<PlanAction> kept_by_node(const Graph& graph) {
+  std::vector<PlanAction> kept(graph.node_count(), PlanAction::recompute);
+  const auto keep = [&](NodeId id, PlanAction as) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::call && n.phase == Phase::forward && !n.has(Node::recomputed) &&
         n.value.kind == Value::Kind::tensor)
@@ -32,14 +32,14 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
     // If the saved value is the result of a copy to the host, use the value that was copied.
     const NodeId copy = n.partner ? ended_transfer(graph, graph.node(n.partner)) : NodeId{};
     if (copy)
-      keep(graph.inputs(copy).front(), Keep::offload);
+      keep(graph.inputs(copy).front(), PlanAction::offload);
     else if (n.partner)
-      keep(n.partner, Keep::save);
+      keep(n.partner, PlanAction::save);
     // The input of a copy back is on the host.
     if (graph.is_pair() || n.kind != NodeKind::call || graph.is_transfer(n)) continue;
     for (const NodeId input : graph.inputs(id)) {
       if (n.phase == Phase::backward && !moves_memory(graph, graph.node(input)))
-        keep(input, Keep::save);
+        keep(input, PlanAction::save);
     }
   }
   // In a flat training step, only the wait reads the offloaded copy; the backward reads the
@@ -47,7 +47,7 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
   if (!graph.is_pair())
     for (const NodeId id : graph.order())
       if (const Node& n = graph.node(id); graph.is_transfer(n) && n.phase == Phase::forward)
-        keep(graph.inputs(id).front(), Keep::offload);
+        keep(graph.inputs(id).front(), PlanAction::offload);
   return kept;
 }
 
@@ -81,14 +81,14 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
                 "a flat training step",
                 kind == CaptureKind::joint ? "a joint graph" : "a single half");
   std::vector<std::uint8_t> is_counted = held_storages(graph);
-  const std::vector<Keep> kept = kept_by_node(graph);
+  const std::vector<PlanAction> kept = kept_by_node(graph);
   std::vector<SaveCandidate> rows;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     const bool again =
         n.kind == NodeKind::call && n.has(Node::recomputed) && !moves_memory(graph, n);
-    if (!again && kept[id.index()] == Keep::recompute) continue;
-    SaveCandidate row{.node = id, .keep = kept[id.index()]};
+    if (!again && kept[id.index()] == PlanAction::recompute) continue;
+    SaveCandidate row{.node = id, .action = kept[id.index()]};
     for (const Tensor& t : graph.tensors(n)) {
       if (!t.storage || graph.device_type(t) != graph.main_device()) continue;
       const StorageId storage = graph.real_storage(t.storage);
@@ -114,8 +114,9 @@ bool runs_again(const Graph& graph, const Node& node) {
 PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept) {
   PlanFigures figures;
   for (const SaveCandidate& each : kept) {
-    if (each.keep != Keep::recompute) {
-      (each.keep == Keep::save ? figures.saved_bytes : figures.offloaded_bytes) += each.bytes;
+    if (each.action != PlanAction::recompute) {
+      (each.action == PlanAction::save ? figures.saved_bytes : figures.offloaded_bytes) +=
+          each.bytes;
     } else if (runs_again(graph, graph.node(each.node))) {
       ++figures.recomputed;
       figures.recompute_ns += each.recompute_ns;

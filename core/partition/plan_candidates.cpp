@@ -10,16 +10,16 @@
 
 namespace jointer {
 
-std::optional<Keep> keep_of(MemoryPolicy policy) {
+std::optional<PlanAction> action_of(MemoryPolicy policy) {
   switch (policy) {
     case MemoryPolicy::must_save:
     case MemoryPolicy::prefer_save:
-      return Keep::save;
+      return PlanAction::save;
     case MemoryPolicy::must_recompute:
     case MemoryPolicy::prefer_recompute:
-      return Keep::recompute;
+      return PlanAction::recompute;
     case MemoryPolicy::must_cpu_offload:
-      return Keep::offload;
+      return PlanAction::offload;
     case MemoryPolicy::none:
       break;
   }
@@ -83,10 +83,10 @@ Result<std::vector<SaveCandidate>> PlanWhatIf::State::candidates(const SavePlan&
       candidate.chain = chains[i].calls;
     }
     if (is_saved)
-      candidate.keep =
+      candidate.action =
           std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), candidate.node)
-              ? Keep::offload
-              : Keep::save;
+              ? PlanAction::offload
+              : PlanAction::save;
     found.push_back(candidate);
   }
   return found;

@@ -68,8 +68,8 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
                             is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0),
                             is_redrawn(orders.size(), 0);
   for (const NodeId id : plan.redrawn) is_redrawn[orders.place(id)] = 1;
-  for (const auto& [id, keep] : decisions) {
-    if (keep != Keep::recompute || !graph.is_live(id)) continue;
+  for (const auto& [id, action] : decisions) {
+    if (action != PlanAction::recompute || !graph.is_live(id)) continue;
     const Place call = recomputable.source(orders.place(id));
     if (recomputable.if_asked(call) && can_keep_state(graph, graph.node(orders.node(call))))
       is_redrawn[call] = 1;
@@ -80,36 +80,36 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   for (Place p = 0; p < orders.size(); ++p)
     given[p] = was_given[p] || (given[p] && !is_redrawn[recomputable.source(p)]);
 
-  for (const auto& [id, keep] : decisions)
+  for (const auto& [id, action] : decisions)
     if (!graph.is_live(id))
       change.refused.push_back(
           {id, fmt::format(
                    "{} is no longer in the graph: it was dead code or a duplicate of another call",
                    graph.name(id))});
-  const auto decide_one = [&](Place p, Keep keep) {
-    const std::string why = keep == Keep::save          ? why_not_saved(p)
-                            : keep == Keep::offload     ? why_not_offloaded(p)
-                            : !why_not_saved(p).empty() ? why_not_saved(p)
-                            : recomputable.if_asked(p)  ? std::string()
-                                                        : recomputable.why_not(p);
+  const auto decide_one = [&](Place p, PlanAction action) {
+    const std::string why = action == PlanAction::save      ? why_not_saved(p)
+                            : action == PlanAction::offload ? why_not_offloaded(p)
+                            : !why_not_saved(p).empty()     ? why_not_saved(p)
+                            : recomputable.if_asked(p)      ? std::string()
+                                                            : recomputable.why_not(p);
     if (!why.empty()) {
       change.refused.push_back({orders.node(p), why});
       return;
     }
-    given[p] = keep != Keep::recompute;
-    is_wanted[p] = keep != Keep::recompute;
-    is_offloaded[p] = keep == Keep::offload;
+    given[p] = action != PlanAction::recompute;
+    is_wanted[p] = action != PlanAction::recompute;
+    is_offloaded[p] = action == PlanAction::offload;
   };
-  for (const auto& [id, keep] : decisions) {
+  for (const auto& [id, action] : decisions) {
     if (!graph.is_live(id)) continue;
     const Place p = orders.place(id);
     bool is_tuple = false;
     if (graph.node(id).value.kind == Value::Kind::list)
       for (const Place reader : orders.getitems(p)) {
         is_tuple = true;
-        decide_one(reader, keep);
+        decide_one(reader, action);
       }
-    if (!is_tuple) decide_one(p, keep);
+    if (!is_tuple) decide_one(p, action);
   }
 
   JOINTER_TRY(const PairOrder order, orders.backward_calls(given));
@@ -157,16 +157,16 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
 Result<SavePlan> PlanWhatIf::plan_of(std::span<const NodeId> saved,
                                      std::span<const NodeId> offloaded) const {
   State::Decisions decisions;
-  for (const NodeId id : saved) decisions.emplace_back(id, Keep::save);
-  for (const NodeId id : offloaded) decisions.emplace_back(id, Keep::offload);
+  for (const NodeId id : saved) decisions.emplace_back(id, PlanAction::save);
+  for (const NodeId id : offloaded) decisions.emplace_back(id, PlanAction::offload);
   JOINTER_TRY(PlanChange change, state_->decide({}, decisions));
   return std::move(change.plan);
 }
 
 Result<PlanChange> PlanWhatIf::change_all(const SavePlan& plan, std::span<const NodeId> nodes,
-                                          Keep keep) const {
+                                          PlanAction action) const {
   State::Decisions decisions;
-  for (const NodeId id : nodes) decisions.emplace_back(id, keep);
+  for (const NodeId id : nodes) decisions.emplace_back(id, action);
   JOINTER_TRY(PlanChange change, state_->decide(plan, decisions));
   if (!change.refused.empty() && change.refused.size() >= nodes.size())
     return fail(Error::Kind::usage, "{}", change.refused.front().text);
@@ -174,8 +174,8 @@ Result<PlanChange> PlanWhatIf::change_all(const SavePlan& plan, std::span<const 
 }
 
 Result<SavePlan> PlanWhatIf::change(const SavePlan& plan, std::span<const NodeId> nodes,
-                                    Keep keep) const {
-  JOINTER_TRY(PlanChange change, change_all(plan, nodes, keep));
+                                    PlanAction action) const {
+  JOINTER_TRY(PlanChange change, change_all(plan, nodes, action));
   if (!change.refused.empty()) return fail(Error::Kind::usage, "{}", change.refused.front().text);
   return std::move(change.plan);
 }
@@ -188,7 +188,7 @@ Result<PlanChange> PlanWhatIf::apply_policies(const SavePlan& base,
     const MemoryPolicy was = id.index() < solved.size() ? solved[id.index()] : MemoryPolicy::none;
     const MemoryPolicy is = id.index() < now.size() ? now[id.index()] : MemoryPolicy::none;
     if (is == was) continue;
-    if (const std::optional<Keep> keep = keep_of(is)) decisions.emplace_back(id, *keep);
+    if (const std::optional<PlanAction> action = action_of(is)) decisions.emplace_back(id, *action);
   }
   if (decisions.empty()) return PlanChange{.plan = base, .refused = {}, .saved = {}};
   return state_->decide(base, decisions);

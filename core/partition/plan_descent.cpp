@@ -43,19 +43,19 @@ namespace {
 constexpr std::size_t kBatch = 16;  // changes that are judged at once
 
 // Kinds of changes in the order in which they are tried.
-int rank(Keep from, Keep to) {
-  if (to == Keep::save) return from == Keep::recompute ? 0 : 1;
-  if (from == Keep::recompute) return 2;
-  return from == Keep::offload ? 3 : to == Keep::offload ? 4 : 5;
+int rank(PlanAction from, PlanAction to) {
+  if (to == PlanAction::save) return from == PlanAction::recompute ? 0 : 1;
+  if (from == PlanAction::recompute) return 2;
+  return from == PlanAction::offload ? 3 : to == PlanAction::offload ? 4 : 5;
 }
 
 }  // namespace
 
-bool PlanDescent::may(const SaveCandidate& candidate, Keep to) const {
+bool PlanDescent::may(const SaveCandidate& candidate, PlanAction to) const {
   const Node& node = joint_.node(candidate.node);
-  if (to == candidate.keep || is_kept(node)) return false;
-  if (to == Keep::recompute) return candidate.chain > 0;
-  if (to == Keep::offload && !options_.offload) return false;
+  if (to == candidate.action || is_kept(node)) return false;
+  if (to == PlanAction::recompute) return candidate.chain > 0;
+  if (to == PlanAction::offload && !options_.offload) return false;
   return node.policy != MemoryPolicy::must_recompute;
 }
 
@@ -68,10 +68,10 @@ std::vector<PlanDescent::Group> PlanDescent::groups(const SavePlan& plan) const 
   };
   std::map<std::tuple<int, std::string_view, std::int64_t>, Found> found;
   for (const SaveCandidate& each : *candidates)
-    for (const Keep to : {Keep::save, Keep::offload, Keep::recompute}) {
+    for (const PlanAction to : {PlanAction::save, PlanAction::offload, PlanAction::recompute}) {
       if (!may(each, to)) continue;
       const Node& node = joint_.node(each.node);
-      Found& group = found[{rank(each.keep, to), joint_.target(node), joint_.output_bytes(node)}];
+      Found& group = found[{rank(each.action, to), joint_.target(node), joint_.output_bytes(node)}];
       group.gain = std::max(group.gain, 1 / std::max(bytes_per_us(each), 1e-9));
       group.changes.push_back({each.node, to});
     }

@@ -32,12 +32,12 @@ class PlanDescent {
   [[nodiscard]] EvaluatedPlan improved(EvaluatedPlan from, const PlanLimit& limit, bool all);
 
   // True if the decision for this value may become `to`.
-  [[nodiscard]] bool may(const SaveCandidate& candidate, Keep to) const;
+  [[nodiscard]] bool may(const SaveCandidate& candidate, PlanAction to) const;
 
  private:
   struct Change {
     NodeId node;
-    Keep to = Keep::recompute;
+    PlanAction to = PlanAction::recompute;
     friend auto operator<=>(const Change&, const Change&) = default;
   };
   // Similar changes, in program order.

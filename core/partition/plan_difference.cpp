@@ -56,19 +56,19 @@ PlanAmounts operator-(const PlanAmounts& a, const PlanAmounts& b) {
           .recompute_ns = a.recompute_ns - b.recompute_ns};
 }
 
-KeptAs kept_as(const PlanRow* row) {
-  return row == nullptr ? KeptAs() : KeptAs(row->keep);
+MaybeAction kept_as(const PlanRow* row) {
+  return row == nullptr ? MaybeAction() : MaybeAction(row->action);
 }
 
 // True if saved or offloaded.
-bool has_storage(KeptAs kept) {
-  return kept && *kept != Keep::recompute;
+bool has_storage(MaybeAction kept) {
+  return kept && *kept != PlanAction::recompute;
 }
 
 // How the backward obtains a storage, given how it obtains two values in it.
-KeptAs joined(KeptAs a, KeptAs b) {
-  for (const Keep keep : {Keep::save, Keep::offload, Keep::recompute})
-    if (a == keep || b == keep) return keep;
+MaybeAction joined(MaybeAction a, MaybeAction b) {
+  for (const PlanAction action : {PlanAction::save, PlanAction::offload, PlanAction::recompute})
+    if (a == action || b == action) return action;
   return {};
 }
 
@@ -78,7 +78,7 @@ struct StorageChange {
   std::size_t position = 0;
   bool describes_after = false;  // `node` is in the second graph
   NodeId node = {};
-  KeptAs from = {}, to = {};
+  MaybeAction from = {}, to = {};
   PlanAmounts amounts = {};
 };
 
@@ -228,7 +228,7 @@ std::string list(const std::vector<PlanTransition>& all, std::string_view arrow,
 
 }  // namespace
 
-std::string_view to_text(KeptAs kept) {
+std::string_view to_text(MaybeAction kept) {
   return kept ? participle(*kept) : "not needed";
 }
 
@@ -274,7 +274,7 @@ std::vector<PlanTransition> transitions(const PlanDifference& difference) {
 
 std::vector<PlanTransition> transitions(const PlanDifference& difference,
                                         std::span<const std::size_t> rows) {
-  std::map<std::pair<KeptAs, KeptAs>, PlanTransition> by_kind;
+  std::map<std::pair<MaybeAction, MaybeAction>, PlanTransition> by_kind;
   for (const std::size_t i : rows) {
     const PlanChangeRow& row = difference.rows[i];
     PlanTransition& sum = by_kind[{row.from, row.to}];
@@ -323,7 +323,7 @@ std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGroupi
 namespace {
 
 // Equal for corresponding values of identical layers.
-using LayerKey = std::tuple<std::string, std::string_view, KeptAs, KeptAs, std::int64_t,
+using LayerKey = std::tuple<std::string, std::string_view, MaybeAction, MaybeAction, std::int64_t,
                             std::int64_t, std::int64_t>;
 
 LayerKey layer_key(const PlanChangeRow& row) {

@@ -16,9 +16,9 @@
 namespace jointer {
 
 // How the backward obtains a value; none if the plan does not need it.
-using KeptAs = std::optional<Keep>;
+using MaybeAction = std::optional<PlanAction>;
 // "saved", "recomputed", "offloaded" or "not needed".
-std::string_view to_text(KeptAs kept);
+std::string_view to_text(MaybeAction kept);
 
 // The second plan's estimates minus those of the first.
 struct PlanAmounts {
@@ -32,7 +32,7 @@ struct PlanAmounts {
 struct PlanChangeRow {
   std::string name, target, module;  // target: the operator; for part of a tuple, that of the call
   std::int64_t layer = -1;           // Layers::kNone if it belongs to no layer
-  KeptAs from, to;
+  MaybeAction from, to;
   PlanAmounts change;
 
   [[nodiscard]] bool moved() const { return from != to; }
@@ -40,7 +40,7 @@ struct PlanChangeRow {
 
 // Values with the same change of policy.
 struct PlanTransition {
-  KeptAs from, to;
+  MaybeAction from, to;
   std::size_t count = 0;
   PlanAmounts change;  // the sum over these values
 };

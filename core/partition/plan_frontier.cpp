@@ -132,7 +132,7 @@ Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices) {
   JOINTER_TRY(sample.solution, relaxation_.solve(prices));
   // The cost of a solution without offloading does not bound plans that offload.
   if (prices.copy || !options_.offload) bounds_.push_back({prices, sample.solution.cost_ns});
-  if (const auto plan = relaxation_.plan(sample.solution.keep))
+  if (const auto plan = relaxation_.plan(sample.solution.actions))
     if (auto judged = evaluate(*plan); judged && *judged) sample.plan = **std::move(judged);
   return sample;
 }
@@ -171,23 +171,23 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
     auto between = sample(middle);
     if (!between || !between->plan) break;
     (holds(*between) ? found->within : found->beyond) = *std::move(between);
-    if (found->within.solution.keep == found->beyond.solution.keep) break;
+    if (found->within.solution.actions == found->beyond.solution.actions) break;
   }
   return found;
 }
 
 void PlanFrontier::mix(const Bracket& between, const PlanLimit& limit) {
-  const std::vector<Keep>& within = between.within.solution.keep;
-  const std::vector<Keep>& beyond = between.beyond.solution.keep;
+  const std::vector<PlanAction>& within = between.within.solution.actions;
+  const std::vector<PlanAction>& beyond = between.beyond.solution.actions;
   std::vector<std::size_t> differ;
   for (std::size_t i = 0; i < within.size(); ++i)
     if (within[i] != beyond[i]) differ.push_back(i);
   if (differ.empty()) return;
   const auto try_order = [&](const std::vector<std::size_t>& order) {
     (void)last_that_holds(order.size(), [&](std::size_t count) {
-      std::vector<Keep> keep = within;
-      for (std::size_t i = 0; i < count; ++i) keep[order[i]] = beyond[order[i]];
-      const auto plan = relaxation_.plan(keep);
+      std::vector<PlanAction> actions = within;
+      for (std::size_t i = 0; i < count; ++i) actions[order[i]] = beyond[order[i]];
+      const auto plan = relaxation_.plan(actions);
       if (!plan) return false;
       const auto judged = evaluate(*plan);
       return judged && *judged && limit.holds((*judged)->figures.figures);
@@ -265,9 +265,9 @@ void PlanFrontier::wander(const PlanLimit& limit, std::size_t end) {
     std::size_t changes = 0;
     for (int draw = 0; changes < wanted && draw < kMaxDraws; ++draw) {
       const SaveCandidate& each = (*candidates)[chance() % candidates->size()];
-      const auto keep = static_cast<Keep>(chance() % 3);
-      if (!descent_.may(each, keep)) continue;
-      auto changed = what_if_.change(plan, {&each.node, 1}, keep);
+      const auto action = static_cast<PlanAction>(chance() % 3);
+      if (!descent_.may(each, action)) continue;
+      auto changed = what_if_.change(plan, {&each.node, 1}, action);
       if (!changed) continue;
       plan = *std::move(changed);
       ++changes;

@@ -32,8 +32,8 @@ bool has_density(const SaveCandidate& value) {
   return value.bytes > 0 && value.chain > 0;
 }
 
-std::size_t index_of(Keep keep) {
-  return static_cast<std::size_t>(keep);
+std::size_t index_of(PlanAction action) {
+  return static_cast<std::size_t>(action);
 }
 
 }  // namespace
@@ -57,10 +57,10 @@ Result<PlanMargins> PlanMargins::make(const PlanWhatIf& what_if, SavePlan plan) 
 void PlanMargins::find_cut_off() {
   std::vector<WeighedValue> values;
   for (const SaveCandidate& each : candidates_)
-    if (has_density(each) && each.keep != Keep::offload)
+    if (has_density(each) && each.action != PlanAction::offload)
       values.push_back({.density = bytes_per_us(each),
                         .bytes = each.bytes,
-                        .is_recomputed = each.keep == Keep::recompute});
+                        .is_recomputed = each.action == PlanAction::recompute});
   cut_off_ = jointer::cut_off(std::move(values));
 }
 
@@ -82,13 +82,13 @@ Result<ValueMargin> PlanMargins::of(NodeId node) const {
 }
 
 void PlanMargins::add_choices(ValueMargin& margin) const {
-  for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload}) {
-    ValueMargin::Choice& choice = margin.choices[index_of(keep)];
-    if (keep == margin.value.keep) {
+  for (const PlanAction action : {PlanAction::recompute, PlanAction::save, PlanAction::offload}) {
+    ValueMargin::Choice& choice = margin.choices[index_of(action)];
+    if (action == margin.value.action) {
       choice.figures = figures_;
       continue;
     }
-    const auto changed = what_if_->change(plan_, {&margin.value.node, 1}, keep);
+    const auto changed = what_if_->change(plan_, {&margin.value.node, 1}, action);
     const auto figures = changed ? what_if_->figures(*changed)
                                  : Result<PlanFigures>(tl::unexpected(changed.error()));
     if (figures)
@@ -108,26 +108,26 @@ void PlanMargins::add_equal(ValueMargin& margin) const {
   const SaveCandidate* nearest = nullptr;
   for (const SaveCandidate& each : candidates_) {
     if (equal_.group(orders.place(each.node)) != equal_.group(place)) continue;
-    ++margin.equal[index_of(each.keep)];
-    if (each.keep != margin.value.keep &&
+    ++margin.equal[index_of(each.action)];
+    if (each.action != margin.value.action &&
         (nearest == nullptr || distance(each) < distance(*nearest)))
       nearest = &each;
   }
   if (nearest == nullptr) return;
   if (const auto figures = exchanged(margin.value, *nearest))
-    margin.exchange = {.with = nearest->node, .keep = nearest->keep, .figures = *figures};
+    margin.exchange = {.with = nearest->node, .action = nearest->action, .figures = *figures};
 }
 
 Result<Figures> PlanMargins::exchanged(const SaveCandidate& a, const SaveCandidate& b) const {
-  JOINTER_TRY(const SavePlan first, what_if_->change(plan_, {&a.node, 1}, b.keep));
-  JOINTER_TRY(const SavePlan both, what_if_->change(first, {&b.node, 1}, a.keep));
+  JOINTER_TRY(const SavePlan first, what_if_->change(plan_, {&a.node, 1}, b.action));
+  JOINTER_TRY(const SavePlan both, what_if_->change(first, {&b.node, 1}, a.action));
   JOINTER_TRY(const PlanFigures figures, what_if_->figures(both));
   return figures.figures;
 }
 
 NodeId PlanMargins::if_saved_too(const ValueMargin& margin) const {
-  if (margin.value.keep != Keep::save || !margin.bytes_per_us || !margin.cutoff_bytes_per_us ||
-      *margin.bytes_per_us >= *margin.cutoff_bytes_per_us)
+  if (margin.value.action != PlanAction::save || !margin.bytes_per_us ||
+      !margin.cutoff_bytes_per_us || *margin.bytes_per_us >= *margin.cutoff_bytes_per_us)
     return {};
   const PlanWhatIf::State& s = what_if_->state();
   const Place value = s.orders.place(margin.value.node);
@@ -171,7 +171,7 @@ NodeId PlanMargins::if_saved_too(const ValueMargin& margin) const {
 }
 
 NodeId PlanMargins::only_for(const SaveCandidate& value) const {
-  if (value.keep != Keep::recompute) return {};
+  if (value.action != PlanAction::recompute) return {};
   const PlanWhatIf::State& s = what_if_->state();
   const Place of = s.orders.place(value.node);
   // Views of the value count as the value.

@@ -33,18 +33,18 @@ struct ValueMargin {
     std::optional<Figures> figures;  // nullopt if impossible; see `why_not`
     std::string why_not;
   };
-  std::array<Choice, 3> choices;  // by Keep
-  [[nodiscard]] const Choice& choice(Keep keep) const {
-    return choices[static_cast<std::size_t>(keep)];
+  std::array<Choice, 3> choices;  // by PlanAction
+  [[nodiscard]] const Choice& choice(PlanAction action) const {
+    return choices[static_cast<std::size_t>(action)];
   }
 
-  // Number of values equal to this one (equal_values.h), including it, by Keep.
+  // Number of values equal to this one (equal_values.h), including it, by PlanAction.
   std::array<std::size_t, 3> equal{};
   [[nodiscard]] std::size_t equal_count() const { return equal[0] + equal[1] + equal[2]; }
   // The estimates if the value and an equal one with a different policy swapped their decisions.
   struct Exchange {
     NodeId with;
-    Keep keep = Keep::recompute;  // of `with` under the plan
+    PlanAction action = PlanAction::recompute;  // of `with` under the plan
     Figures figures;
   };
   // nullopt if all equal values have the same policy, or if the swap is impossible.

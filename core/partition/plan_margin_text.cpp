@@ -30,21 +30,21 @@ std::string difference(const Figures& from, const Figures& to) {
                      ns > 0 ? "longer" : "shorter");
 }
 
-std::string verb(Keep keep) {
-  return std::string(to_string(keep));
+std::string verb(PlanAction action) {
+  return std::string(to_string(action));
 }
 
 // Explains whether recomputing the value is worth its time.
 std::string value_text(const Graph& joint, const ValueMargin& margin) {
   const SaveCandidate& value = margin.value;
   const std::string time = format_ns(value.recompute_ns);
-  if (value.keep == Keep::offload) {
+  if (value.action == PlanAction::offload) {
     std::string text = fmt::format("Copying {} takes {} each way",
                                    format_bytes(joint.output_bytes(joint.node(value.node))),
                                    format_ns(margin.copy_ns));
     text += value.chain == 0 ? "; the value cannot be recomputed."
                              : fmt::format("; recomputing the value would take {}.", time);
-    const auto& saved = margin.choice(Keep::save).figures;
+    const auto& saved = margin.choice(PlanAction::save).figures;
     if (!saved) return text;
     const std::int64_t exposed = margin.now.step_ns - saved->step_ns;
     return text + (exposed <= 0
@@ -52,11 +52,11 @@ std::string value_text(const Graph& joint, const ValueMargin& margin) {
                        : fmt::format(" {} of the copies is exposed.", format_ns(exposed)));
   }
   if (value.chain == 0) {
-    const std::string& why = margin.choice(Keep::recompute).why_not;
+    const std::string& why = margin.choice(PlanAction::recompute).why_not;
     return why.empty() ? "It cannot be recomputed."
                        : fmt::format("It cannot be recomputed: {}.", why);
   }
-  const bool is_saved = value.keep == Keep::save;
+  const bool is_saved = value.action == PlanAction::save;
   if (value.bytes == 0)
     return is_saved ? "Its memory is saved anyway: recomputing it would free nothing."
                     : "Its memory is saved anyway: recomputing it frees nothing.";
@@ -66,8 +66,8 @@ std::string value_text(const Graph& joint, const ValueMargin& margin) {
 }
 
 std::string cut_off_text(const ValueMargin& margin) {
-  if (!margin.bytes_per_us || margin.value.keep == Keep::offload) return {};
-  const bool is_saved = margin.value.keep == Keep::save;
+  if (!margin.bytes_per_us || margin.value.action == PlanAction::offload) return {};
+  const bool is_saved = margin.value.action == PlanAction::save;
   if (!margin.cutoff_bytes_per_us)
     return "The plan has no cut-off: it does not weigh memory against time.";
   const double density = *margin.bytes_per_us, cutoff = *margin.cutoff_bytes_per_us;
@@ -77,7 +77,7 @@ std::string cut_off_text(const ValueMargin& margin) {
   if (is_saved == (density > cutoff))
     return fmt::format(
         "The plan recomputes values from {}: by its density alone, this value would be {}.", from,
-        participle(is_saved ? Keep::recompute : Keep::save));
+        participle(is_saved ? PlanAction::recompute : PlanAction::save));
   const std::string times = format_significant(density / cutoff);
   return is_saved ? fmt::format(
                         "The plan recomputes values from {}: this value would be recomputed if "
@@ -102,10 +102,10 @@ std::string dependency_text(const Graph& joint, const ValueMargin& margin) {
 
 std::string otherwise_text(const ValueMargin& margin) {
   std::string text;
-  for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload}) {
-    const ValueMargin::Choice& choice = margin.choice(keep);
-    if (keep == margin.value.keep || !choice.figures) continue;
-    text += fmt::format("{}If it were {}, {}.", text.empty() ? "" : " ", participle(keep),
+  for (const PlanAction action : {PlanAction::save, PlanAction::recompute, PlanAction::offload}) {
+    const ValueMargin::Choice& choice = margin.choice(action);
+    if (action == margin.value.action || !choice.figures) continue;
+    text += fmt::format("{}If it were {}, {}.", text.empty() ? "" : " ", participle(action),
                         difference(margin.now, *choice.figures));
   }
   return text;
@@ -115,10 +115,10 @@ std::string equal_text(const Graph& joint, const ValueMargin& margin) {
   const std::size_t count = margin.equal_count();
   if (count < 2) return {};
   std::string parts;
-  for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload}) {
-    const std::size_t of = margin.equal[static_cast<std::size_t>(keep)];
-    if (of == count) return fmt::format("All {} equal values are {}.", count, participle(keep));
-    if (of > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", of, participle(keep));
+  for (const PlanAction action : {PlanAction::save, PlanAction::recompute, PlanAction::offload}) {
+    const std::size_t of = margin.equal[static_cast<std::size_t>(action)];
+    if (of == count) return fmt::format("All {} equal values are {}.", count, participle(action));
+    if (of > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", of, participle(action));
   }
   std::string text = fmt::format("One of {} equal values: {}.", count, parts);
   if (!margin.exchange) return text;
@@ -131,20 +131,20 @@ std::string equal_text(const Graph& joint, const ValueMargin& margin) {
               ? fmt::format(
                     " The choice among them is arbitrary: if the value swapped its decision with "
                     "{}, which is {}, the peak and the step would be the same.",
-                    with, participle(margin.exchange->keep))
+                    with, participle(margin.exchange->action))
               : fmt::format(" If the value swapped its decision with {}, which is {}, {}.", with,
-                            participle(margin.exchange->keep), difference(margin.now, figures)));
+                            participle(margin.exchange->action), difference(margin.now, figures)));
 }
 
 }  // namespace
 
-std::string_view participle(Keep keep) {
-  switch (keep) {
-    case Keep::save:
+std::string_view participle(PlanAction action) {
+  switch (action) {
+    case PlanAction::save:
       return "saved";
-    case Keep::recompute:
+    case PlanAction::recompute:
       return "recomputed";
-    case Keep::offload:
+    case PlanAction::offload:
       break;
   }
   return "offloaded";
@@ -174,9 +174,9 @@ std::vector<MarginLine> explain_margin(const Graph& joint, const ValueMargin& ma
 MarginLine explain_choices(const SolverChoices& choices, std::optional<double> budget) {
   const auto torchs = [&](std::string_view name, const std::optional<SolverChoices::Torch>& made) {
     if (!made) return fmt::format("no budget of torch's {} fits", name);
-    return budget ? fmt::format("torch's {} would {} it", name, verb(made->keep))
+    return budget ? fmt::format("torch's {} would {} it", name, verb(made->action))
                   : fmt::format("torch's {} (budget {}) would {} it", name, made->budget,
-                                verb(made->keep));
+                                verb(made->action));
   };
   std::string text = budget
                          ? fmt::format("At a budget of {}, {}, {}", *budget,
@@ -188,7 +188,7 @@ MarginLine explain_choices(const SolverChoices& choices, std::optional<double> b
   } else {
     text += fmt::format(", and the relaxation{} would {} it.", budget ? " at the same peak" : "",
                         verb(*choices.relaxation));
-    const bool is_kept = *choices.relaxation != Keep::recompute;
+    const bool is_kept = *choices.relaxation != PlanAction::recompute;
     text +=
         choices.relaxation_peak_bytes
             ? fmt::format(" According to the relaxation, it would be {} {} a peak of {}.",

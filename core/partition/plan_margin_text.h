@@ -23,7 +23,7 @@ std::vector<MarginLine> explain_margin(const Graph& joint, const ValueMargin& ma
 MarginLine explain_choices(const SolverChoices& choices, std::optional<double> budget);
 
 // "saved", "recomputed", "offloaded".
-std::string_view participle(Keep keep);
+std::string_view participle(PlanAction action);
 // `word` must begin with a lowercase ASCII letter.
 std::string capitalized(std::string_view word);
 

@@ -280,7 +280,8 @@ void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
       std::int64_t bytes = 0;
       for (const std::uint32_t storage : storages(p))
         if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
-      visit(p, order.value_of[p] == PairOrder::kNever ? Keep::save : Keep::offload, bytes);
+      visit(p, order.value_of[p] == PairOrder::kNever ? PlanAction::save : PlanAction::offload,
+            bytes);
     }
     return;
   }
@@ -289,24 +290,25 @@ void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
   for (std::uint32_t v = 0; v < order.offloaded.size(); ++v) {
     const Place p = order.offloaded[v];
     is_offloaded[p] = 1;
-    visit(p, Keep::offload, storages(p).empty() ? 0 : bytes_of(order, host_storage(v)));
+    visit(p, PlanAction::offload, storages(p).empty() ? 0 : bytes_of(order, host_storage(v)));
   }
   for (const Place p : order.saved) {
     if (is_offloaded[p] != 0) continue;
     std::int64_t bytes = 0;
     for (const std::uint32_t storage : storages(p))
       if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
-    visit(p, Keep::save, bytes);
+    visit(p, PlanAction::save, bytes);
   }
   if (!host_counts_) return;
   for (std::size_t state = 0; state < order.states.size(); ++state)
-    visit(order.states[state].call, Keep::recompute, bytes_of(order, state_storage(order, state)));
+    visit(order.states[state].call, PlanAction::recompute,
+          bytes_of(order, state_storage(order, state)));
 }
 
 std::vector<PlanMemory::Kept> PlanMemory::kept(const PairOrder& order) const {
   std::vector<Kept> kept;
-  visit_kept(order, [&](Place value, Keep keep, std::int64_t bytes) {
-    kept.push_back({.value = value, .keep = keep, .bytes = bytes});
+  visit_kept(order, [&](Place value, PlanAction action, std::int64_t bytes) {
+    kept.push_back({.value = value, .action = action, .bytes = bytes});
   });
   return kept;
 }
@@ -324,8 +326,8 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
     result.profile.front() = saturating_add(result.profile.front(), bytes);
   std::partial_sum(result.profile.begin(), result.profile.end(), result.profile.begin());
   result.peak_bytes = *std::max_element(result.profile.begin(), result.profile.end());
-  visit_kept(order, [&](Place /*value*/, Keep keep, std::int64_t bytes) {
-    (keep == Keep::offload ? result.offloaded_bytes : result.saved_bytes) += bytes;
+  visit_kept(order, [&](Place /*value*/, PlanAction action, std::int64_t bytes) {
+    (action == PlanAction::offload ? result.offloaded_bytes : result.saved_bytes) += bytes;
   });
   return result;
 }

@@ -45,7 +45,7 @@ class PlanMemory {
   struct Kept {
     Place value = 0;
     // recompute: `bytes` is the size of the generator state with which the call runs again.
-    Keep keep = Keep::save;
+    PlanAction action = PlanAction::save;
     std::int64_t bytes = 0;  // on the host if offloaded; a storage counts only for its first value
   };
   [[nodiscard]] std::vector<Kept> kept(const PairOrder& order) const;

@@ -14,13 +14,13 @@
 namespace jointer {
 namespace {
 
-constexpr std::array kKeeps{Keep::recompute, Keep::save, Keep::offload};
+constexpr std::array kPlanActions{PlanAction::recompute, PlanAction::save, PlanAction::offload};
 
-// The values of one storage that have the same Keep.
+// The values of one storage that have the same action.
 struct Shared {
   SharedValues values;
-  Keep keep = Keep::save;
-  std::array<bool, kKeeps.size()> may{};  // by Keep
+  PlanAction action = PlanAction::save;
+  std::array<bool, kPlanActions.size()> may{};  // by PlanAction
 };
 
 class Grouping {
@@ -42,20 +42,20 @@ class Grouping {
     const StorageId storage =
         tensors.empty() ? StorageId{} : joint_.real_storage(tensors.front().storage);
     std::size_t index = shared_.size();
-    if (storage) index = by_storage_.try_emplace({storage, candidate.keep}, index).first->second;
+    if (storage) index = by_storage_.try_emplace({storage, candidate.action}, index).first->second;
     if (index == shared_.size()) {
-      shared_.push_back({.values = {}, .keep = candidate.keep});
-      shared_.back().may[static_cast<std::size_t>(Keep::recompute)] = options_.recompute;
-      shared_.back().may[static_cast<std::size_t>(Keep::offload)] = options_.offload;
+      shared_.push_back({.values = {}, .action = candidate.action});
+      shared_.back().may[static_cast<std::size_t>(PlanAction::recompute)] = options_.recompute;
+      shared_.back().may[static_cast<std::size_t>(PlanAction::offload)] = options_.offload;
     }
     Shared& shared = shared_[index];
     shared.values.nodes.push_back(candidate.node);
     shared.values.bytes += candidate.bytes;
     shared.values.recompute_ns = std::max(shared.values.recompute_ns, candidate.recompute_ns);
-    for (const Keep keep : kKeeps)
-      if (keep == candidate.keep || !may_become(node, keep) ||
-          (keep == Keep::recompute && candidate.chain == 0))
-        shared.may[static_cast<std::size_t>(keep)] = false;
+    for (const PlanAction action : kPlanActions)
+      if (action == candidate.action || !may_become(node, action) ||
+          (action == PlanAction::recompute && candidate.chain == 0))
+        shared.may[static_cast<std::size_t>(action)] = false;
   }
 
   void add_moves(const Shared& shared) {
@@ -85,13 +85,13 @@ class Grouping {
         key = name = fmt::format("layers.{}", layer);
         break;
     }
-    const std::size_t unit = units_.try_emplace({key, shared.keep}, units_.size()).first->second;
-    for (const Keep to : {Keep::recompute, Keep::offload}) {
+    const std::size_t unit = units_.try_emplace({key, shared.action}, units_.size()).first->second;
+    for (const PlanAction to : {PlanAction::recompute, PlanAction::offload}) {
       if (!shared.may[static_cast<std::size_t>(to)]) continue;
       const auto [at, is_new] = index_.try_emplace({unit, to}, moves_.size());
       if (is_new)
         moves_.push_back({.values = {},
-                          .from = shared.keep,
+                          .from = shared.action,
                           .to = to,
                           .unit = unit,
                           .name = name,
@@ -107,11 +107,11 @@ class Grouping {
   ModuleTree modules_;
   Layers layers_;
   std::vector<Shared> shared_;
-  std::map<std::pair<StorageId, Keep>, std::size_t> by_storage_;  // indices of shared_
+  std::map<std::pair<StorageId, PlanAction>, std::size_t> by_storage_;  // indices of shared_
   // Number of equal tensors so far, by layer and key.
   std::map<std::pair<std::int64_t, std::string>, std::size_t> met_;
-  std::map<std::pair<std::string, Keep>, std::size_t> units_;
-  std::map<std::pair<std::size_t, Keep>, std::size_t> index_;  // of moves_
+  std::map<std::pair<std::string, PlanAction>, std::size_t> units_;
+  std::map<std::pair<std::size_t, PlanAction>, std::size_t> index_;  // of moves_
   std::vector<PlanMove> moves_;
 };
 
@@ -147,7 +147,7 @@ std::int64_t PlanMove::bytes() const {
 
 std::int64_t PlanMove::recompute_ns() const {
   std::int64_t sum = 0;
-  if (to == Keep::recompute)
+  if (to == PlanAction::recompute)
     for (const SharedValues& each : values) sum += each.recompute_ns;
   return sum;
 }
@@ -160,14 +160,14 @@ std::string to_text(const PlanMove& move, const Graph& joint) {
   return text;
 }
 
-bool may_become(const Node& node, Keep keep) {
+bool may_become(const Node& node, PlanAction action) {
   switch (node.policy) {
     case MemoryPolicy::must_save:
-      return keep == Keep::save;
+      return action == PlanAction::save;
     case MemoryPolicy::must_cpu_offload:
-      return keep == Keep::offload;
+      return action == PlanAction::offload;
     case MemoryPolicy::must_recompute:
-      return keep == Keep::recompute;
+      return action == PlanAction::recompute;
     case MemoryPolicy::none:
     case MemoryPolicy::prefer_save:
     case MemoryPolicy::prefer_recompute:

@@ -33,7 +33,7 @@ struct SharedValues {
 
 struct PlanMove {
   std::vector<SharedValues> values;  // in program order
-  Keep from = Keep::save, to = Keep::recompute;
+  PlanAction from = PlanAction::save, to = PlanAction::recompute;
   std::size_t unit = 0;  // moves of equal `unit` exclude each other
   // The tensor, operator or layer: "mm_14", "aten.mm.default", "layers.3".
   std::string name;
@@ -56,7 +56,7 @@ struct MoveOptions {
 };
 
 // True if a node's tag leaves this choice to the plan, as preferences do.
-bool may_become(const Node& node, Keep keep);
+bool may_become(const Node& node, PlanAction action);
 
 // Returns the moves that may lower a plan's peak, in program order: from saved to recomputed or
 // offloaded, and between recomputed and offloaded. `candidates` are those of the plan. Omits values

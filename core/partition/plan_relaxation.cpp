@@ -241,7 +241,7 @@ Result<PlanRelaxation::Solution> PlanRelaxation::solve(const PlanPrices& prices)
   if (cut.capacity == FlowNetwork::kInfinite)
     return fail(Error::Kind::usage,
                 "the tags of the graph leave no legal plan; change or remove some of them");
-  Solution solution{.keep = std::vector<Keep>(items_.size(), Keep::recompute),
+  Solution solution{.actions = std::vector<PlanAction>(items_.size(), PlanAction::recompute),
                     .cost_ns = static_cast<double>(cut.capacity) / kPerNs};
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
@@ -250,16 +250,16 @@ Result<PlanRelaxation::Solution> PlanRelaxation::solve(const PlanPrices& prices)
     const bool is_cheaper =
         prices.copy && item.can_offload && item.bytes > 0 &&
         static_cast<double>(item.copy_ns) * (by_host_ ? 1 : *prices.copy) < saved;
-    solution.keep[i] = item.must_offload || is_cheaper ? Keep::offload : Keep::save;
+    solution.actions[i] = item.must_offload || is_cheaper ? PlanAction::offload : PlanAction::save;
   }
   return solution;
 }
 
-Result<SavePlan> PlanRelaxation::plan(std::span<const Keep> keep) const {
+Result<SavePlan> PlanRelaxation::plan(std::span<const PlanAction> actions) const {
   std::vector<NodeId> saved, offloaded;
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (keep[i] == Keep::save) saved.push_back(values_[i]);
-    if (keep[i] == Keep::offload) offloaded.push_back(values_[i]);
+    if (actions[i] == PlanAction::save) saved.push_back(values_[i]);
+    if (actions[i] == PlanAction::offload) offloaded.push_back(values_[i]);
   }
   return what_if_->plan_of(saved, offloaded);
 }

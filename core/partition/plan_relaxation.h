@@ -48,8 +48,8 @@ class PlanRelaxation {
                                      std::span<const MemoryPolicy> policies);
 
   struct Solution {
-    std::vector<Keep> keep;  // by value
-    double cost_ns = 0;      // the capacity of the cut: recomputed work, and all prices
+    std::vector<PlanAction> actions;  // by value
+    double cost_ns = 0;               // the capacity of the cut: recomputed work, and all prices
   };
   // Error (usage): the tags leave no legal plan.
   [[nodiscard]] Result<Solution> solve(const PlanPrices& prices) const;
@@ -61,7 +61,7 @@ class PlanRelaxation {
   // The values to decide about, in program order: one per storage.
   [[nodiscard]] std::span<const NodeId> values() const { return values_; }
   // The plan with these decisions, by value. Error (usage): same as emit_pair.
-  [[nodiscard]] Result<SavePlan> plan(std::span<const Keep> keep) const;
+  [[nodiscard]] Result<SavePlan> plan(std::span<const PlanAction> actions) const;
 
   // A lower bound on the step time of all plans with a peak of at most `peak_bytes`. `cost_ns` is
   // the cost of the solution for these prices.

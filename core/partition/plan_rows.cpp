@@ -51,7 +51,7 @@ std::vector<PlanRow> joined_rows(const Graph& graph, std::vector<PlanRow> rows) 
       continue;
     }
     PlanRow& same = joined.back();
-    if (same.keep == Keep::recompute) same.keep = row.keep;
+    if (same.action == PlanAction::recompute) same.action = row.action;
     same.saved_bytes += row.saved_bytes;
     same.offloaded_bytes += row.offloaded_bytes;
     same.recompute_ns += row.recompute_ns;
@@ -60,7 +60,7 @@ std::vector<PlanRow> joined_rows(const Graph& graph, std::vector<PlanRow> rows) 
   std::unordered_map<NodeId, PlanRow*> calls;
   for (PlanRow& row : joined) {
     if (graph.node(row.node).value.kind != Value::Kind::tensor) calls.emplace(row.node, &row);
-    if (row.keep != Keep::recompute || !is_element(graph, row.node)) continue;
+    if (row.action != PlanAction::recompute || !is_element(graph, row.node)) continue;
     if (const auto call = calls.find(tuple_call(graph, row.node)); call != calls.end())
       row.recompute_ns += std::exchange(call->second->recompute_ns, 0);
   }
@@ -79,8 +79,8 @@ Result<std::vector<PlanRow>> plan_rows(const PlanWhatIf& what_if, const SavePlan
   std::vector<PlanRow> rows;
   for (const PlanMemory::Kept& kept : s.memory.kept(order)) {
     if (!s.orders.has(kept.value, PairOrders::is_call)) continue;
-    PlanRow row{.node = s.orders.node(kept.value), .keep = kept.keep};
-    (kept.keep == Keep::offload ? row.offloaded_bytes : row.saved_bytes) = kept.bytes;
+    PlanRow row{.node = s.orders.node(kept.value), .action = kept.action};
+    (kept.action == PlanAction::offload ? row.offloaded_bytes : row.saved_bytes) = kept.bytes;
     rows.push_back(row);
   }
   std::vector<std::uint8_t> runs_first(s.orders.size(), 0);
@@ -90,7 +90,7 @@ Result<std::vector<PlanRow>> plan_rows(const PlanWhatIf& what_if, const SavePlan
     const NodeId id = s.orders.node(p);
     if (runs_first[p] == 0 && s.graph.node(id).phase != Phase::forward) continue;
     rows.push_back({.node = id,
-                    .keep = Keep::recompute,
+                    .action = PlanAction::recompute,
                     .recompute_ns = runs_first[p] != 0 ? s.time.ns(p) : 0});
   }
   return joined_rows(s.graph, std::move(rows));
@@ -101,11 +101,11 @@ std::vector<PlanRow> plan_rows(const Graph& graph, std::span<const SaveCandidate
   std::vector<PlanRow> rows;
   rows.reserve(kept.size());
   for (const SaveCandidate& each : kept) {
-    PlanRow row{.node = stands_for(graph, tagged, each.node), .keep = each.keep};
+    PlanRow row{.node = stands_for(graph, tagged, each.node), .action = each.action};
     if (!row.node) continue;
-    if (each.keep == Keep::save) row.saved_bytes = each.bytes;
-    if (each.keep == Keep::offload) row.offloaded_bytes = each.bytes;
-    if (each.keep == Keep::recompute && runs_again(graph, graph.node(each.node)))
+    if (each.action == PlanAction::save) row.saved_bytes = each.bytes;
+    if (each.action == PlanAction::offload) row.offloaded_bytes = each.bytes;
+    if (each.action == PlanAction::recompute && runs_again(graph, graph.node(each.node)))
       row.recompute_ns = each.recompute_ns;
     rows.push_back(row);
   }

@@ -16,7 +16,7 @@ namespace jointer {
 // One value that a plan saves, offloads or recomputes.
 struct PlanRow {
   NodeId node;
-  Keep keep = Keep::recompute;
+  PlanAction action = PlanAction::recompute;
   // Bytes on the device and on the host. A storage counts for the first saved value in it. For a
   // recomputed call, `saved_bytes` is the size of its generator state.
   std::int64_t saved_bytes = 0, offloaded_bytes = 0;

@@ -26,7 +26,7 @@ struct PlanWhatIf::State {
         keeps_state(find_keeps_state()) {}
 
   // Decisions about individual values of a plan.
-  using Decisions = std::vector<std::pair<NodeId, Keep>>;
+  using Decisions = std::vector<std::pair<NodeId, PlanAction>>;
   [[nodiscard]] Result<PlanChange> decide(const SavePlan& plan, const Decisions& decisions) const;
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan,
                                                               const PairOrder& order) const;

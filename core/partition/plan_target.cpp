@@ -53,8 +53,8 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kTried = 6;      // moves tried in each round, for each Keep that they lead to
-constexpr std::size_t kRounds = 64;    // if more moves are needed, each round adds several
+constexpr std::size_t kTried = 6;    // moves tried in each round, for each action that they lead to
+constexpr std::size_t kRounds = 64;  // if more moves are needed, each round adds several
 constexpr std::size_t kMeasured = 8;   // 1 / kMeasured of the effort may go into reliefs
 constexpr int kStalls = 8;             // rounds in a row that do not lower the peak
 constexpr std::size_t kMisses = 2000;  // replacements in a row that the reliefs rule out
@@ -173,7 +173,7 @@ class Search {
   // Error (usage): all values to recompute, or all values to offload, are refused.
   [[nodiscard]] Result<SavePlan> plan_of(const Choice& choice) const {
     SavePlan plan = plan_;
-    for (const Keep to : {Keep::recompute, Keep::offload}) {
+    for (const PlanAction to : {PlanAction::recompute, PlanAction::offload}) {
       std::vector<NodeId> nodes;
       for (const std::size_t i : choice) {
         if (moves_[i].to != to) continue;
@@ -208,10 +208,10 @@ class Search {
     std::vector<std::int64_t> found(moves_.size(), 0);
     for (std::size_t i = 0; i < moves_.size(); ++i)
       for (const SharedValues& each : moves_[i].values)
-        if (moves_[i].from == Keep::recompute ? at.peaks_in_backward
-                                              : std::ranges::any_of(each.nodes, [&](NodeId node) {
-                                                  return is_alive.contains(node);
-                                                }))
+        if (moves_[i].from == PlanAction::recompute
+                ? at.peaks_in_backward
+                : std::ranges::any_of(each.nodes,
+                                      [&](NodeId node) { return is_alive.contains(node); }))
           found[i] += each.bytes;
     return found;
   }
@@ -230,7 +230,7 @@ class Search {
     JOINTER_TRY(const auto alive, what_if_.saved_at(plan_, start_.peak_point));
     for (const SaveCandidate& each : alive)
       if (const Node& node = joint_.node(each.node);
-          !may_become(node, Keep::recompute) && !may_become(node, Keep::offload))
+          !may_become(node, PlanAction::recompute) && !may_become(node, PlanAction::offload))
         count.tagged += each.bytes;
     return count;
   }
@@ -327,7 +327,7 @@ class Search {
     for (const std::size_t i : from.choice) units.insert(moves_[i].unit);
     const std::int64_t excess = from.peak() - target_.peak_bytes;
     std::vector<Choice> groups;
-    for (const Keep to : {Keep::recompute, Keep::offload}) {
+    for (const PlanAction to : {PlanAction::recompute, PlanAction::offload}) {
       Choice sorted;
       for (std::size_t i = 0; i < moves_.size(); ++i)
         if (moves_[i].to == to && (*relief)[i] > 0 && !units.contains(moves_[i].unit))
@@ -407,8 +407,8 @@ class Search {
     Choice& choice = best_.choice;
     std::ranges::sort(choice, {}, [this](std::size_t i) { return std::pair(-relief_[i], i); });
     JOINTER_TRY(const auto candidates, what_if_.candidates(best_.plan));
-    std::map<NodeId, Keep> keep;
-    for (const SaveCandidate& each : candidates) keep.emplace(each.node, each.keep);
+    std::map<NodeId, PlanAction> action;
+    for (const SaveCandidate& each : candidates) action.emplace(each.node, each.action);
     std::vector<ListedChange> found;
     SavePlan plan = plan_;
     for (std::size_t n = 0; n < choice.size(); ++n) {
@@ -416,8 +416,8 @@ class Search {
       // Some values of a unit may be unable to change.
       std::vector<SharedValues> changed = move.values;
       std::erase_if(changed, [&](const SharedValues& each) {
-        const auto now = keep.find(each.nodes.front());
-        return now != keep.end() && now->second != move.to;
+        const auto now = action.find(each.nodes.front());
+        return now != action.end() && now->second != move.to;
       });
       if (!changed.empty()) move.values = std::move(changed);
       // A change may depend on later changes in the list; without those, it is refused.

@@ -36,15 +36,17 @@ constexpr int kTuningRounds = 24;
 }  // namespace
 
 std::vector<PlanTuning::Move> PlanTuning::to_lower_peak() const {
-  std::vector<Move> moves{{Keep::save, Keep::recompute, &Figures::peak_bytes}};
-  if (options_.offload) moves.push_back({Keep::save, Keep::offload, &Figures::peak_bytes});
+  std::vector<Move> moves{{PlanAction::save, PlanAction::recompute, &Figures::peak_bytes}};
+  if (options_.offload)
+    moves.push_back({PlanAction::save, PlanAction::offload, &Figures::peak_bytes});
   return moves;
 }
 
 std::vector<PlanTuning::Move> PlanTuning::to_speed_up() const {
-  std::vector<Move> moves{{Keep::recompute, Keep::save, &Figures::step_ns},
-                          {Keep::offload, Keep::save, &Figures::step_ns}};
-  if (options_.offload) moves.push_back({Keep::recompute, Keep::offload, &Figures::step_ns});
+  std::vector<Move> moves{{PlanAction::recompute, PlanAction::save, &Figures::step_ns},
+                          {PlanAction::offload, PlanAction::save, &Figures::step_ns}};
+  if (options_.offload)
+    moves.push_back({PlanAction::recompute, PlanAction::offload, &Figures::step_ns});
   return moves;
 }
 
@@ -61,10 +63,11 @@ std::vector<NodeId> PlanTuning::nodes(const SavePlan& plan, const Move& move) co
   if (!all) return found;
   std::erase_if(*all, [&](const SaveCandidate& each) {
     const Node& node = joint_.node(each.node);
-    if (each.keep != move.from) return true;
+    if (each.action != move.from) return true;
     if (at_peak)
-      return each.bytes == 0 || is_kept(node) || (move.to == Keep::recompute && each.chain == 0);
-    if (move.from == Keep::offload) return node.policy == MemoryPolicy::must_cpu_offload;
+      return each.bytes == 0 || is_kept(node) ||
+             (move.to == PlanAction::recompute && each.chain == 0);
+    if (move.from == PlanAction::offload) return node.policy == MemoryPolicy::must_cpu_offload;
     return each.recompute_ns == 0 || node.policy == MemoryPolicy::must_recompute;
   });
   if (!at_peak)
@@ -77,9 +80,9 @@ std::vector<NodeId> PlanTuning::nodes(const SavePlan& plan, const Move& move) co
 
 Result<EvaluatedPlan> PlanTuning::changed(const EvaluatedPlan& from,
                                           const std::vector<NodeId>& nodes, std::size_t count,
-                                          Keep keep) {
+                                          PlanAction action) {
   JOINTER_TRY(PlanChange change,
-              what_if_.change_all(from.plan, std::span(nodes).first(count), keep));
+              what_if_.change_all(from.plan, std::span(nodes).first(count), action));
   std::optional<Result<EvaluatedPlan>> judged;
   if (!is_over_) judged = options_.evaluate(std::move(change.plan));
   is_over_ = !judged;

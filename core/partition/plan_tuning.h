@@ -39,7 +39,7 @@ class PlanTuning {
  private:
   // A kind of change, and the metric that it should lower.
   struct Move {
-    Keep from, to;
+    PlanAction from, to;
     std::int64_t Figures::*aim;
   };
 
@@ -53,7 +53,7 @@ class PlanTuning {
   // Error (cancelled): the tuning is over.
   [[nodiscard]] Result<EvaluatedPlan> changed(const EvaluatedPlan& from,
                                               const std::vector<NodeId>& nodes, std::size_t count,
-                                              Keep keep);
+                                              PlanAction action);
 
   const Graph& joint_;
   const PlanWhatIf& what_if_;

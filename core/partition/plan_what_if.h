@@ -52,11 +52,11 @@ struct SaveCandidate {
   std::int64_t recompute_ns = 0;
   std::int64_t recompute_flops = 0;
   std::size_t chain = 0;  // calls that run again, including its own; 0 if not recomputable
-  Keep keep = Keep::recompute;
+  PlanAction action = PlanAction::recompute;
 };
 
 // The policy that a tag requests; nullopt for MemoryPolicy::none.
-std::optional<Keep> keep_of(MemoryPolicy policy);
+std::optional<PlanAction> action_of(MemoryPolicy policy);
 
 // Bytes needed to save the value per microsecond needed to recompute it: the higher, the more
 // worthwhile it is to recompute the value. A time of zero counts as one nanosecond.
@@ -145,11 +145,11 @@ class PlanWhatIf {
   // are dropped; values that a chain needs and that cannot be recomputed are saved. Error (usage):
   // the decision is refused for one of the nodes; the message says why.
   [[nodiscard]] Result<SavePlan> change(const SavePlan& plan, std::span<const NodeId> nodes,
-                                        Keep keep) const;
+                                        PlanAction action) const;
   // The same for as many of the nodes as possible; reports the others. Error (usage): none of them
   // can be changed.
   [[nodiscard]] Result<PlanChange> change_all(const SavePlan& plan, std::span<const NodeId> nodes,
-                                              Keep keep) const;
+                                              PlanAction action) const;
   // Applies the user's policies to a plan that was solved under others: nodes whose tag changed are
   // saved, recomputed or offloaded accordingly; nodes whose tag was removed keep the plan's
   // decision. Returns `base` if nothing changed. Both lists are indexed by node id and hold the

@@ -2,13 +2,13 @@
 
 namespace jointer {
 
-std::string_view to_string(Keep keep) {
-  switch (keep) {
-    case Keep::recompute:
+std::string_view to_string(PlanAction action) {
+  switch (action) {
+    case PlanAction::recompute:
       return "recompute";
-    case Keep::save:
+    case PlanAction::save:
       return "save";
-    case Keep::offload:
+    case PlanAction::offload:
       return "offload";
   }
   return "";

@@ -11,12 +11,12 @@
 namespace jointer {
 
 // How the backward obtains a forward value that it needs.
-enum class Keep : std::uint8_t {
+enum class PlanAction : std::uint8_t {
   recompute,  // freed, and recomputed in the backward
   save,       // stays on the device
   offload,    // copied to the host between forward and backward
 };
-std::string_view to_string(Keep keep);
+std::string_view to_string(PlanAction action);
 
 // All ids are those of the joint graph.
 struct SavePlan {

@@ -15,17 +15,17 @@ std::string weighed(const PlanWhatIf::State& state, const SaveCandidate& value,
   const std::string bytes = format_bytes(value.bytes), time = format_ns(value.recompute_ns);
   const bool can_recompute = value.chain > 0;
   const std::string why_not = can_recompute ? "" : state.recomputable.why_not(place);
-  switch (value.keep) {
-    case Keep::offload:
+  switch (value.action) {
+    case PlanAction::offload:
       return fmt::format("{} offloads it: copying {} takes {} each way, and {}", found_by,
                          format_bytes(state.graph.output_bytes(state.graph.node(value.node))),
                          format_ns(state.time.copy_cost(place).ns),
                          can_recompute ? "recomputing it would take " + time : why_not);
-    case Keep::save:
+    case PlanAction::save:
       if (!can_recompute) return fmt::format("{} saves it: {}", found_by, why_not);
       if (value.bytes == 0) return fmt::format("{} saves it: its memory is saved anyway", found_by);
       return fmt::format("{} saves it: recomputing it would free {} for {}", found_by, bytes, time);
-    case Keep::recompute:
+    case PlanAction::recompute:
       break;
   }
   if (value.bytes == 0) return fmt::format("{} recomputes it from saved values", found_by);
@@ -47,7 +47,7 @@ Result<std::vector<PlanReason>> search_reasons(const PlanWhatIf& what_if, const 
   for (const SaveCandidate& value : candidates) {
     const std::size_t index = value.node.index();
     const MemoryPolicy policy = index < policies.size() ? policies[index] : MemoryPolicy::none;
-    reasons[index] = policy != MemoryPolicy::none && keep_of(policy) == value.keep
+    reasons[index] = policy != MemoryPolicy::none && action_of(policy) == value.action
                          ? PlanReason{Kind::tagged, {}, fmt::format("tagged {}", to_string(policy))}
                          : PlanReason{Kind::searched, {}, weighed(state, value, found_by)};
   }

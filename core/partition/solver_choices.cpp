@@ -83,11 +83,12 @@ std::optional<SolverComparison::Relaxed> SolverComparison::relaxed(const PlanPri
   if (is_cancelled()) return std::nullopt;
   auto solution = relaxation_->solve(prices);
   if (!solution) return std::nullopt;
-  const auto plan = relaxation_->plan(solution->keep);
+  const auto plan = relaxation_->plan(solution->actions);
   if (!plan) return std::nullopt;
   const auto figures = what_if_.figures(*plan);
   if (!figures) return std::nullopt;
-  return Relaxed{.prices = prices, .keep = std::move(solution->keep), .figures = figures->figures};
+  return Relaxed{
+      .prices = prices, .actions = std::move(solution->actions), .figures = figures->figures};
 }
 
 std::optional<SolverComparison::Relaxed> SolverComparison::relaxed_within(
@@ -131,7 +132,7 @@ Result<void> SolverComparison::relax() {
   return {};
 }
 
-Keep SolverComparison::keep_under(const SavePlan& plan, NodeId value) const {
+PlanAction SolverComparison::action_under(const SavePlan& plan, NodeId value) const {
   const PlanWhatIf::State& s = what_if_.state();
   const auto has = [&](const std::vector<NodeId>& nodes) {
     const auto mine = s.memory.storages(s.orders.place(value));
@@ -141,8 +142,8 @@ Keep SolverComparison::keep_under(const SavePlan& plan, NodeId value) const {
       return std::ranges::find_first_of(mine, its) != mine.end();
     });
   };
-  if (has(plan.offloaded)) return Keep::offload;
-  return has(plan.saved) ? Keep::save : Keep::recompute;
+  if (has(plan.offloaded)) return PlanAction::offload;
+  return has(plan.saved) ? PlanAction::save : PlanAction::recompute;
 }
 
 std::optional<std::size_t> SolverComparison::relaxed_value(NodeId value) const {
@@ -159,11 +160,11 @@ std::optional<std::size_t> SolverComparison::relaxed_value(NodeId value) const {
 
 std::optional<std::int64_t> SolverComparison::other_peak(std::size_t value) const {
   const PlanPrices& now = within_->prices;
-  const bool is_kept = within_->keep[value] != Keep::recompute;
+  const bool is_kept = within_->actions[value] != PlanAction::recompute;
   double kept = std::log2(now.byte_ns / prices(0, now.copy).byte_ns);
   double recomputed = is_kept ? kMaxExponent : kMinExponent;
   const auto keeps = [&](const std::optional<Relaxed>& each) {
-    return each && each->keep[value] != Keep::recompute;
+    return each && each->actions[value] != PlanAction::recompute;
   };
   std::optional<Relaxed> last = is_kept ? within_ : std::nullopt;
   const auto end = relaxed(prices(recomputed, now.copy));
@@ -193,12 +194,12 @@ std::optional<double> SolverComparison::other_budget(NodeId value) {
   const bool is_greedy = request_.partition.solver == KnapsackSolver::greedy;
   const TorchPlan& torchs = is_greedy ? greedy_ : dp_;
   if (!torchs.plan) return std::nullopt;
-  const Keep now = keep_under(*torchs.plan, value);
+  const PlanAction now = action_under(*torchs.plan, value);
   const auto is_same = [&](double part) {
     const auto plan = torchs.plans->plan(part / kParts);
-    return !plan || keep_under(*plan, value) == now;
+    return !plan || action_under(*plan, value) == now;
   };
-  double same = torchs.budget * kParts, other = now == Keep::recompute ? kParts : 0;
+  double same = torchs.budget * kParts, other = now == PlanAction::recompute ? kParts : 0;
   if (is_same(other)) return std::nullopt;
   while (std::abs(other - same) > 1) {
     const double middle = std::round((same + other) / 2);
@@ -212,13 +213,13 @@ Result<SolverChoices> SolverComparison::of(NodeId value) {
   SolverChoices choices;
   const auto torchs = [&](const TorchPlan& made) -> std::optional<SolverChoices::Torch> {
     if (!made.plan) return std::nullopt;
-    return SolverChoices::Torch{.keep = keep_under(*made.plan, value), .budget = made.budget};
+    return SolverChoices::Torch{.action = action_under(*made.plan, value), .budget = made.budget};
   };
   choices.dp = torchs(dp_);
   choices.greedy = torchs(greedy_);
   if (within_)
     if (const auto index = relaxed_value(value)) {
-      choices.relaxation = within_->keep[*index];
+      choices.relaxation = within_->actions[*index];
       choices.relaxation_peak_bytes = other_peak(*index);
     }
   if (request_.budget && request_.partition.solver != KnapsackSolver::knee_point)

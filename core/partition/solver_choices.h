@@ -22,11 +22,11 @@ namespace jointer {
 // The solvers' decisions about one value.
 struct SolverChoices {
   struct Torch {
-    Keep keep = Keep::recompute;
+    PlanAction action = PlanAction::recompute;
     double budget = 1;  // torch's activation budget
   };
-  std::optional<Torch> dp, greedy;  // nullopt: no budget's plan stays within the limit
-  std::optional<Keep> relaxation;   // nullopt: no plan within the limit was found
+  std::optional<Torch> dp, greedy;       // nullopt: no budget's plan stays within the limit
+  std::optional<PlanAction> relaxation;  // nullopt: no plan within the limit was found
   // If the relaxation saves or offloads the value, its decision flips for peaks below this one. If
   // it recomputes the value, its decision flips for peaks from this one on. nullopt if no flip was
   // found.
@@ -65,7 +65,7 @@ class SolverComparison {
   // A solution of the relaxation, and the estimates of its plan.
   struct Relaxed {
     PlanPrices prices;
-    std::vector<Keep> keep;  // indexed like the relaxation's values
+    std::vector<PlanAction> actions;  // indexed like the relaxation's values
     Figures figures;
   };
 
@@ -76,7 +76,7 @@ class SolverComparison {
   [[nodiscard]] std::optional<Relaxed> relaxed(const PlanPrices& prices) const;
   [[nodiscard]] std::optional<Relaxed> relaxed_within(std::optional<double> copy) const;
   [[nodiscard]] PlanPrices prices(double exponent, std::optional<double> copy) const;
-  [[nodiscard]] Keep keep_under(const SavePlan& plan, NodeId value) const;
+  [[nodiscard]] PlanAction action_under(const SavePlan& plan, NodeId value) const;
   [[nodiscard]] std::optional<std::size_t> relaxed_value(NodeId value) const;
   [[nodiscard]] std::optional<std::int64_t> other_peak(std::size_t value) const;
   [[nodiscard]] std::optional<double> other_budget(NodeId value);

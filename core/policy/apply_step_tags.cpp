@@ -55,9 +55,9 @@ Result<SavePlan> plan_of_step(const Graph& before, const Graph& step) {
   SavePlan plan;
   for (const SaveCandidate& each : kept) {
     const NodeId id = before.find(step.name(each.node));
-    if (!id || each.keep == Keep::recompute) continue;
+    if (!id || each.action == PlanAction::recompute) continue;
     plan.saved.push_back(id);
-    if (each.keep == Keep::offload) plan.offloaded.push_back(id);
+    if (each.action == PlanAction::offload) plan.offloaded.push_back(id);
   }
   std::sort(plan.offloaded.begin(), plan.offloaded.end());
   return plan;

@@ -57,9 +57,9 @@ Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, con
       inputs.push_back(input);
     }
   }
-  JOINTER_TRY(PlanChange change, what_if.change_all(plan, inside, Keep::recompute));
+  JOINTER_TRY(PlanChange change, what_if.change_all(plan, inside, PlanAction::recompute));
   // An error means that the backward needs none of the inputs.
-  if (auto saved = what_if.change_all(change.plan, inputs, Keep::save))
+  if (auto saved = what_if.change_all(change.plan, inputs, PlanAction::save))
     change.plan = std::move(saved->plan);
   return change;
 }

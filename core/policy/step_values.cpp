@@ -50,14 +50,14 @@ class Teller {
     return known && !is_new(known) ? known : NodeId{};
   }
 
-  [[nodiscard]] StepReason reason(NodeId id, Keep keep) const {
+  [[nodiscard]] StepReason reason(NodeId id, PlanAction action) const {
     const MemoryPolicy policy = tagged_.node(id).policy;
-    switch (keep) {
-      case Keep::recompute:
+    switch (action) {
+      case PlanAction::recompute:
         return tagged_.node(id).has(Node::recomputed) ? StepReason::applied : StepReason::tagged;
-      case Keep::offload:
+      case PlanAction::offload:
         return went_before_[id.index()] ? StepReason::applied : StepReason::tagged;
-      case Keep::save:
+      case PlanAction::save:
         break;
     }
     const bool is_read = is_read_[id.index()];
@@ -112,16 +112,16 @@ std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
     const NodeId node = teller.stands_for(each.node);
     if (!node || has[node.index()]) return;
     has[node.index()] = true;
-    StepValue value{each, teller.reason(node, each.keep)};
+    StepValue value{each, teller.reason(node, each.action)};
     value.node = node;
     values.push_back(value);
   };
   // Values that are not recomputed are added first, so that recomputed values with the same node
   // are ignored.
   for (const SaveCandidate& each : kept)
-    if (each.keep != Keep::recompute) add(each);
+    if (each.action != PlanAction::recompute) add(each);
   for (const SaveCandidate& each : kept)
-    if (each.keep == Keep::recompute) add(each);
+    if (each.action == PlanAction::recompute) add(each);
   std::ranges::sort(values, {}, [&](const StepValue& v) { return tagged.position(v.node); });
   return values;
 }

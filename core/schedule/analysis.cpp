@@ -12,6 +12,8 @@ Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
   std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   std::string description = estimator->description_of(costs);
   Simulation simulation(graph, costs, used.simulation);
+  std::vector<Flops> flops = flops_of(graph);
+  const GraphFlops total_flops = graph_flops(graph, flops);
   Analysis analysis{.options = used,
                     .estimator = std::move(description),
                     .device = estimator->device(),
@@ -20,9 +22,9 @@ Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
                     .reserved = std::move(reserved),
                     .costs = std::move(costs),
                     .transfers = estimator->transfer_costs(),
-                    .flops = flops_of(graph),
+                    .flops = std::move(flops),
                     .simulation = std::move(simulation),
-                    .total_flops = graph_flops(graph),
+                    .total_flops = total_flops,
                     .model = find_model_facts(graph),
                     .throughput = {}};
   analysis.throughput = throughput(analysis.model, analysis.total_flops.total,

@@ -174,8 +174,8 @@ Result<Flips> flip(const TradeOff& trade_off, const ParetoPoint& from, std::int6
   for (int i = 0; i < options.flips; ++i) {
     const NodeId node = candidates[chance() % candidates.size()].node;
     if (joint.node(node).policy == MemoryPolicy::must_recompute) continue;
-    const auto keep = static_cast<Keep>(chance() % (options.offload ? 3 : 2));
-    auto plan = what_if.change(from.plan, {&node, 1}, keep);
+    const auto action = static_cast<PlanAction>(chance() % (options.offload ? 3 : 2));
+    auto plan = what_if.change(from.plan, {&node, 1}, action);
     if (!plan) continue;
     const auto figures = what_if.figures(*plan);
     if (!figures || figures->figures.peak_bytes > limit) continue;

@@ -34,11 +34,12 @@ double best_of(const auto& action) {
   return best;
 }
 
-SavePlan decided(const PlanWhatIf& what_if, const SavePlan& plan, Keep keep, std::size_t every) {
+SavePlan decided(const PlanWhatIf& what_if, const SavePlan& plan, PlanAction action,
+                 std::size_t every) {
   std::vector<NodeId> nodes;
   const std::vector<SaveCandidate> candidates = what_if.candidates(plan).value();
   for (std::size_t i = 0; i < candidates.size(); i += every) nodes.push_back(candidates[i].node);
-  return what_if.change_all(plan, nodes, keep).value().plan;
+  return what_if.change_all(plan, nodes, action).value().plan;
 }
 
 std::vector<double> ticks(const PlanWhatIf& what_if, const SavePlan& plan, std::size_t count) {
@@ -47,7 +48,8 @@ std::vector<double> ticks(const PlanWhatIf& what_if, const SavePlan& plan, std::
   const std::size_t every = std::max<std::size_t>(candidates.size() / count, 1);
   for (std::size_t i = 0; i < candidates.size(); i += every) {
     const SaveCandidate& c = candidates[i];
-    const Keep other = c.keep == Keep::recompute ? Keep::save : Keep::recompute;
+    const PlanAction other =
+        c.action == PlanAction::recompute ? PlanAction::save : PlanAction::recompute;
     bool is_done = true;
     const double ms = milliseconds_of_processor([&] {
       const auto changed = what_if.change(plan, std::span(&c.node, 1), other);
@@ -72,8 +74,8 @@ std::string figures(const Graph& graph, std::size_t tick_count) {
   });
   const PlanWhatIf what_if(found.joint, costs, flops, {}, {}, options);
   const SavePlan& plan = found.plan;
-  const SavePlan again = decided(what_if, plan, Keep::recompute, 1);
-  const SavePlan offloaded = decided(what_if, plan, Keep::offload, 2);
+  const SavePlan again = decided(what_if, plan, PlanAction::recompute, 1);
+  const SavePlan offloaded = decided(what_if, plan, PlanAction::offload, 2);
   const auto evaluate = [&](const SavePlan& of) {
     return best_of([&] { (void)what_if.evaluate(of).value(); });
   };

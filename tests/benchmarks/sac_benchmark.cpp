@@ -82,9 +82,10 @@ class Subject {
          i += std::max<std::size_t>(tensors.size() / kTicks, 1)) {
       const SacTensor& t = tensors[i];
       if (t.chain == 0 || document_.graph().node(t.node).kind != NodeKind::call) continue;
-      const Keep keep = t.keep == Keep::save ? Keep::recompute : Keep::save;
+      const PlanAction action =
+          t.action == PlanAction::save ? PlanAction::recompute : PlanAction::save;
       if (!measure(
-              "preview", [&] { session.preview({t.node}, keep); },
+              "preview", [&] { session.preview({t.node}, action); },
               [&] { return session.shown_preview().has_value(); }))
         return false;
       session.clear_preview();
@@ -96,8 +97,9 @@ class Subject {
       if (!measure(
               "tick",
               [&] {
-                session.set_keep({other.node},
-                                 other.keep == Keep::save ? Keep::recompute : Keep::save);
+                session.set_action({other.node}, other.action == PlanAction::save
+                                                     ? PlanAction::recompute
+                                                     : PlanAction::save);
               },
               [&] { return session.state() != before; }))
         return false;
@@ -110,7 +112,7 @@ class Subject {
   bool walk_history() {
     Editing& editing = document_.editing();
     SacSession& session = document_.sac();
-    const int steps = editing.step_count();
+    const int steps = editing.entry_count();
     for (int i = 0; i < steps; ++i) {
       const SacStatePtr before = session.state();
       if (!measure(

@@ -61,7 +61,7 @@ void DayTest::from_a_capture_to_a_recipe() {
   tick_two_rows();
   move_a_collective();
   if (QTest::currentTestFailed()) return close_window();
-  QCOMPARE(editing().step_count(), 4);
+  QCOMPARE(editing().entry_count(), 4);
   QVERIFY(validate(document().graph()));
   QVERIFY(graph_hash(document().graph()) != opened);
   QVERIFY(figures().saved_bytes != promised);
@@ -93,19 +93,19 @@ void DayTest::apply_preset() {
   QVERIFY(apply_sac != presets.end());
   (*apply_sac)->trigger();
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
 }
 
 void DayTest::tick_two_rows() {
-  for (const Keep keep : {Keep::recompute, Keep::save}) {
-    const int row = largest(keep == Keep::save ? Keep::recompute : Keep::save);
+  for (const PlanAction action : {PlanAction::recompute, PlanAction::save}) {
+    const int row = largest(action == PlanAction::save ? PlanAction::recompute : PlanAction::save);
     QVERIFY(row >= 0);
     const NodeId node = model().nodes(row).front();
-    click_switch(row, keep);
+    click_switch(row, action);
     QVERIFY(settle());
-    QCOMPARE(keep_of(node), keep);
+    QCOMPARE(action_of(node), action);
   }
-  QCOMPARE(editing().step_count(), 3);
+  QCOMPARE(editing().entry_count(), 3);
 }
 
 void DayTest::move_a_collective() {
@@ -116,7 +116,7 @@ void DayTest::move_a_collective() {
   const auto at = hand.drag(wait, [](const MovePreview& p) { return p.last(); });
   QVERIFY(at.has_value());
   QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, *at);
-  QVERIFY(QTest::qWaitFor([this] { return editing().step_count() == 4 && editing().is_settled(); },
+  QVERIFY(QTest::qWaitFor([this] { return editing().entry_count() == 4 && editing().is_settled(); },
                           test::kPatienceMs));
   QVERIFY(settle());
   QVERIFY(document().graph().position(wait) > from);

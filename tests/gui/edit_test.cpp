@@ -172,7 +172,7 @@ void EditTest::drag_shows_every_position_and_adds_one_edit() {
   QCOMPARE(hash(), before);
   release();
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QVERIFY(hash() != before);
   QCOMPARE(figures_of(metrics()), promised);
   QVERIFY(validate(document().graph()));
@@ -191,7 +191,7 @@ void EditTest::escape_cancels() {
   release();
   QVERIFY(settle());
   QCOMPARE(hash(), before);
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
 }
 
 void EditTest::a_click_still_selects() {
@@ -203,7 +203,7 @@ void EditTest::a_click_still_selects() {
   QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {}, *at);
   QCOMPARE(document().selection().current(), wait);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
 }
 
 // --- Undo ---
@@ -234,7 +234,7 @@ void EditTest::requests_may_be_faster_than_graphs() {
   // Ten key presses without waiting give ten edits, each based on the previous one.
   const std::size_t from = document().graph().position(document().selection().current());
   for (int i = 0; i < 10; ++i) QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 10; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 10; }, kPatienceMs));
   QVERIFY(settle());
   QCOMPARE(document().graph().position(document().selection().current()), from + 10);
   for (int i = 0; i < 10; ++i) QTest::keyClick(&timeline(), Qt::Key_Z, Qt::ControlModifier);
@@ -251,7 +251,7 @@ void EditTest::jumps_through_the_history() {
   document().selection().select(exposed_wait());
   for (int i = 0; i < 3; ++i) {
     QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
-    QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == i + 1; }, kPatienceMs));
+    QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == i + 1; }, kPatienceMs));
     QVERIFY(settle());
     hashes.push_back(hash());
   }
@@ -286,7 +286,7 @@ void EditTest::states_can_be_named() {
   auto* pane = qobject_cast<HistoryPane*>(dock->pane());
   document().selection().select(exposed_wait());
   run_action("Move as Late as Possible");
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
   QVERIFY(settle());
   const std::string late = hash();
   auto& name = child<QLineEdit>(*pane, "name");
@@ -328,7 +328,7 @@ void EditTest::states_are_compared() {
   const NodeId wait = exposed_wait();
   document().selection().select(wait);
   run_action("Move as Late as Possible");
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
   QVERIFY(settle());
   PaneDock* dock = window_->dock("compare");
   dock->show();
@@ -373,7 +373,7 @@ void EditTest::keys_move_the_selection() {
   const auto place = [&] { return document().graph().position(wait); };
   const auto press = [&](Qt::Key key, Qt::KeyboardModifiers modifiers, int steps) {
     QTest::keyClick(&timeline(), key, modifiers);
-    return QTest::qWaitFor([&] { return editing().step_count() == steps; }, kPatienceMs) &&
+    return QTest::qWaitFor([&] { return editing().entry_count() == steps; }, kPatienceMs) &&
            settle();
   };
   const std::size_t from = place();
@@ -406,12 +406,12 @@ void EditTest::several_nodes_move_in_one_entry() {
   QVERIFY(waits.size() > 1);
   document().selection().select_all(waits);
   QTest::keyClick(&timeline(), Qt::Key_B);
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
   QVERIFY(settle());
   // In the debug model the CPU is the bottleneck, so exposed time is what decreases.
   QVERIFY(std::pair(metrics().step_ns, metrics().exposed_ns) <
           std::pair(before.step_ns, before.exposed_ns));
-  QVERIFY(editing().step(0).after.front()->edit.changes.size() > 1);
+  QVERIFY(editing().entry(0).after.front()->edit.changes.size() > 1);
   QVERIFY(validate(document().graph()));
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QVERIFY(settle());
@@ -435,7 +435,7 @@ void EditTest::holds_by_key() {
   QTRY_VERIFY_WITH_TIMEOUT(planner().held() != nullptr, kPatienceMs);
   QTest::keyClick(&timeline(), Qt::Key_Escape);
   QVERIFY(planner().held() == nullptr);
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   // A placeholder cannot be moved, and the status line says so.
   QSignalSpy refused(&planner(), &MovePlanner::refused);
   document().selection().select(document().graph().order().front());
@@ -469,7 +469,7 @@ void EditTest::moves_the_chain() {
   QTest::keyClick(&timeline(), Qt::Key_Return);
   QVERIFY(settle());
   QVERIFY(document().graph().position(start) < from);
-  const QStringList notes = editing().step(0).notes;
+  const QStringList notes = editing().entry(0).notes;
   QVERIFY(std::any_of(notes.begin(), notes.end(),
                       [](const QString& note) { return note.startsWith("Also moved "); }));
 }
@@ -503,7 +503,7 @@ void EditTest::drags_the_whole_selection() {
   const Figures expected = predicted();
   QTest::keyClick(&timeline(), Qt::Key_Return);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   const auto apart = [&] {
     const auto a = document().graph().position(handle), b = document().graph().position(other);
     return a > b ? a - b : b - a;
@@ -526,16 +526,16 @@ void EditTest::policies_are_edits() {
   const MemoryPolicy was = document().graph().node(mm).policy;
   document().selection().select(mm);
   run_action("Recompute Operator Everywhere");
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
   QVERIFY(settle());
   for (const NodeId id : document().graph().order())
     if (document().graph().target(document().graph().node(id)) == "aten.mm.default")
       QCOMPARE(document().graph().node(id).policy, MemoryPolicy::must_recompute);
   run_action("Save Operator in Similar Modules");
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 2; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 2; }, kPatienceMs));
   QVERIFY(settle());
   QCOMPARE(document().graph().node(mm).policy, MemoryPolicy::must_save);
-  QVERIFY(editing().step(1).title.contains("::aten.mm.default"));
+  QVERIFY(editing().entry(1).title.contains("::aten.mm.default"));
   editing().go_to(0);
   QVERIFY(settle());
   QCOMPARE(document().graph().node(mm).policy, was);
@@ -566,7 +566,7 @@ void EditTest::operators_are_replaced() {
   list->lineEdit()->selectAll();
   QTest::keyClicks(list->lineEdit(), "aten.relu.default");
   QTest::keyClick(dialog, Qt::Key_Return);
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
   QVERIFY(settle());
   QCOMPARE(calls("aten.silu.default"), before - 1);
   editing().undo();
@@ -595,7 +595,7 @@ void EditTest::refusals_are_reported() {
   QTRY_COMPARE_WITH_TIMEOUT(refused.count(), 1, kPatienceMs);
   QCOMPARE(bar.text(), refused.front().front().toString());
   QCOMPARE(hash(), before);
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   // Refusals stay until they are dismissed, one by one.
   status->clearMessage();
   QVERIFY(bar.isVisible());
@@ -624,7 +624,7 @@ void EditTest::explains_a_nodes_position() {
       {.pass = {}, .node = name, .action = "moved", .reason = "It has no users yet."}};
   editing().apply(edit);
   QVERIFY(settle());
-  QVERIFY2(editing().step_count() == 1, "the move was not applied");
+  QVERIFY2(editing().entry_count() == 1, "the move was not applied");
   // The pane is behind another one and has not been created yet.
   window_->dock("inspector")->hide();
   document().selection().select(wait);
@@ -646,7 +646,7 @@ void EditTest::recipes_are_exported_and_applied() {
   QVERIFY(open_sample() != nullptr);
   document().selection().select(exposed_wait());
   run_action("Move as Late as Possible");
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
   QVERIFY(settle());
   const std::string moved = hash();
   const QString path = folder_->filePath("moved.recipe.json");
@@ -658,7 +658,7 @@ void EditTest::recipes_are_exported_and_applied() {
   run_action("Apply Recipe");
   QVERIFY(QTest::qWaitFor([&] { return hash() == moved; }, kPatienceMs));
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
 }
 
 void EditTest::workspace_restores_everything() {
@@ -666,7 +666,7 @@ void EditTest::workspace_restores_everything() {
   const NodeId wait = exposed_wait();
   document().selection().select(wait);
   for (int i = 0; i < 3; ++i) QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
-  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 3; }, kPatienceMs));
+  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 3; }, kPatienceMs));
   QVERIFY(settle());
   editing().keep_state("three");
   const std::string three = hash();
@@ -682,14 +682,14 @@ void EditTest::workspace_restores_everything() {
   editing().restore(history);
   QVERIFY(settle());
   QCOMPARE(hash(), two);
-  QCOMPARE(editing().step_count(), 3);
+  QCOMPARE(editing().entry_count(), 3);
   QCOMPARE(editing().place(), 2);
   QVERIFY(editing().history() == history);
   editing().go_to_state(0);
   QVERIFY(settle());
   QCOMPARE(hash(), three);
   QCOMPARE(editing().place(), 3);  // the history has that state, so no entry is added
-  QTRY_VERIFY_WITH_TIMEOUT(editing().step(0).metrics.has_value(), kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(editing().entry(0).metrics.has_value(), kPatienceMs);
 }
 
 // --- Usefulness ---
@@ -738,7 +738,7 @@ void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
   }
   qInfo("%zu collectives tried, %d times nothing to take hold of", tried.size(), without_grip);
   qInfo("%d moves: exposed %.1f -> %.1f ms, peak %.3f -> %.3f GiB, step %.1f -> %.1f ms",
-        editing().step_count(), static_cast<double>(before.exposed_ns) / 1e6,
+        editing().entry_count(), static_cast<double>(before.exposed_ns) / 1e6,
         static_cast<double>(metrics().exposed_ns) / 1e6,
         static_cast<double>(before.peak_bytes) / 0x1p30,
         static_cast<double>(metrics().peak_bytes) / 0x1p30,

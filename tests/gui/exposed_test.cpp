@@ -223,7 +223,7 @@ void ExposedTest::enter_applies_the_best_move() {
   const NodeId start = model().collective(row_at(place)).start;
   const CollectiveFixesPtr fixes = model().fixes(row_at(place));
   QTest::keyClick(&table(), Qt::Key_Return);
-  QTRY_COMPARE_WITH_TIMEOUT(editing().step_count(), 1, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());
   QCOMPARE(figures(), fixes->of(*fixes->best()).after);
   // The rows follow, and the collective stays selected.
@@ -245,7 +245,7 @@ void ExposedTest::shift_enter_applies_it_in_all_layers() {
   const CollectiveFixesPtr fixes = model().fixes(row_at(place));
   QVERIFY(fixes->of(FixKind::all_layers).layers > 1);
   QTest::keyClick(&table(), Qt::Key_Return, Qt::ShiftModifier);
-  QTRY_COMPARE_WITH_TIMEOUT(editing().step_count(), 1, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());
   QCOMPARE(figures(), fixes->of(FixKind::all_layers).after);
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
@@ -265,7 +265,7 @@ void ExposedTest::buttons_do_the_same() {
            qPrintable(layers.text()));
   QVERIFY(layers.text().contains(time_text(fixes->gained_ns(FixKind::all_layers))));
   test::press(layers);
-  QTRY_COMPARE_WITH_TIMEOUT(editing().step_count(), 1, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());
   QCOMPARE(figures(), fixes->of(FixKind::all_layers).after);
 }
@@ -298,7 +298,7 @@ void ExposedTest::nothing_runs_for_a_hidden_pane() {
   window_->dock("exposed")->close();
   QVERIFY(!pane_->isVisible());
   QTest::keyClick(window_.get(), Qt::Key_B);
-  QTRY_COMPARE_WITH_TIMEOUT(editing().step_count(), 1, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());
   QVERIFY(model().snapshot() != document().shared_snapshot());
   pane_ = show_pane<ExposedPane>("exposed");
@@ -314,10 +314,10 @@ void ExposedTest::a_move_is_repeated_by_key() {
   QVERIFY(place >= 0);
   const CollectiveFixesPtr fixes = model().fixes(row_at(place));
   QTest::keyClick(&table(), Qt::Key_Return);
-  QTRY_COMPARE_WITH_TIMEOUT(editing().step_count(), 1, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());
   QTest::keyClick(window_.get(), Qt::Key_L);
-  QTRY_COMPARE_WITH_TIMEOUT(editing().step_count(), 2, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 2, kPatienceMs);
   QVERIFY(settle());
   QCOMPARE(figures(), fixes->of(FixKind::all_layers).after);
 }

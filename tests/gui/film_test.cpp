@@ -115,7 +115,7 @@ void FilmTest::the_first_minute() {
   glide(canvas, *end, 18);
   hold(600);
   QTest::mouseRelease(&canvas, Qt::LeftButton, {}, *end);
-  QTRY_COMPARE_WITH_TIMEOUT(editing().step_count(), 1, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   QVERIFY(document().analysis().simulation.step_ns() <= step);
   hold(2000);

@@ -89,7 +89,7 @@ void GuessTest::a_guess_is_shown_and_replaced() {
   QVERIFY(step() > neighbors);
   QVERIFY2(said.contains(time_text(step())), qPrintable(said));
   QTRY_VERIFY_WITH_TIMEOUT(!note().isVisible(), kPatienceMs);
-  QCOMPARE(document().editing().step_count(), 0);
+  QCOMPARE(document().editing().entry_count(), 0);
   // The dialog shows it, and takes it back.
   QTest::mouseClick(&child<QToolButton>(*window_, "estimates"), Qt::LeftButton);
   QTRY_VERIFY(dialog() != nullptr);

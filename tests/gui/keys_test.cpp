@@ -60,7 +60,7 @@ void KeysTest::cleanup() {
 }
 
 void KeysTest::focus_table() {
-  choose_row(largest(Keep::recompute));
+  choose_row(largest(PlanAction::recompute));
   table().view().setFocus();
   QVERIFY(table().view().hasFocus());
 }
@@ -101,7 +101,7 @@ void KeysTest::letters_over_the_timeline_edit_nothing() {
   QTest::keyClick(&table().view(), Qt::Key_S);
   QVERIFY(shown_length() > zoomed);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   QVERIFY(table().view().hasFocus());
 }
 
@@ -111,13 +111,13 @@ void KeysTest::letters_elsewhere_edit_in_the_focused_table() {
   move_pointer_away();
   const double length = shown_length();
   QTest::keyClick(&table().view(), Qt::Key_S);
-  QTRY_COMPARE_WITH_TIMEOUT(editing().step_count(), 1, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QCOMPARE(shown_length(), length);
   // The timeline has the focus now, and the same letter zooms.
   timeline().setFocus();
   QTest::keyClick(&timeline(), Qt::Key_W);
   QVERIFY(shown_length() < length);
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
 }
 
 void KeysTest::a_text_field_keeps_its_letters() {
@@ -177,7 +177,7 @@ void KeysTest::the_best_position_is_found_wherever_the_focus_is() {
   // If there is no better position, the planner says why.
   QSignalSpy refused(&editing().planner(), &MovePlanner::refused);
   QTest::keyClick(focused, Qt::Key_B, modifiers);
-  QTRY_VERIFY_WITH_TIMEOUT(editing().step_count() == 1 || refused.count() == 1, kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(editing().entry_count() == 1 || refused.count() == 1, kPatienceMs);
 }
 
 }  // namespace jointer

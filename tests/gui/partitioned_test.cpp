@@ -82,8 +82,8 @@ void PartitionedTest::figures_are_next_to_the_headline() {
 void PartitionedTest::undo_shows_remembered_figures() {
   QVERIFY(settle());
   const QString opened = text();
-  session().set_keep(session().saved_at_peak(), Keep::recompute);
-  QTRY_COMPARE_WITH_TIMEOUT(document().editing().step_count(), 1, kPatienceMs);
+  session().set_action(session().saved_at_peak(), PlanAction::recompute);
+  QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());
   QVERIFY(text() != opened);
   QCOMPARE(planned().value().text(), text());
@@ -129,7 +129,7 @@ void PartitionedTest::timeline_follows_the_plan() {
   choose("show_partitioned");
   QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
   const std::int64_t before = shown().memory.peak_bytes();
-  session().set_keep(session().saved_at_peak(), Keep::recompute);
+  session().set_action(session().saved_at_peak(), PlanAction::recompute);
   QTRY_VERIFY_WITH_TIMEOUT(shown().memory.peak_bytes() != before, kPatienceMs);
   QVERIFY(settle());
   QTRY_COMPARE_WITH_TIMEOUT(shown().memory.peak_bytes(),
@@ -146,7 +146,7 @@ void PartitionedTest::nodes_of_the_pair_cannot_be_moved() {
   QTest::qWait(300);
   QTest::mouseMove(timeline().viewport(), from + QPoint(60, 0));
   QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, from + QPoint(60, 0));
-  QCOMPARE(document().editing().step_count(), 0);
+  QCOMPARE(document().editing().entry_count(), 0);
   QVERIFY(timeline().content().document().editing().planner().held() == nullptr);
   QVERIFY(!timeline().content().document().editing().planner().is_taking());
 }

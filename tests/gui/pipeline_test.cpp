@@ -310,15 +310,15 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QCOMPARE(status(1), StepStatus::idle);
   QVERIFY(!tagged());
   Editing& editing = document_->editing();
-  QCOMPARE(editing.step_count(), 1);
-  QCOMPARE(editing.step(0).title, "remove_tags");
+  QCOMPARE(editing.entry_count(), 1);
+  QCOMPARE(editing.entry(0).title, "remove_tags");
   QCOMPARE(list().current(), std::optional<std::size_t>(0));
   QTRY_VERIFY(child<QLabel>(*pane_, "counts").text().contains("2 policy or region changed"));
   // A step that changes nothing adds no history entry.
   press(button("next"));
   QVERIFY(settle());
   QCOMPARE(status(1), StepStatus::done);
-  QCOMPARE(editing.step_count(), 1);
+  QCOMPARE(editing.entry_count(), 1);
   press(button("run"));
   QVERIFY(settle());
   QCOMPARE(status(2), StepStatus::done);
@@ -348,7 +348,7 @@ void PipelineTest::a_changed_step_runs_again_from_there() {
   press(button("run"));
   QVERIFY(settle());
   Editing& editing = document_->editing();
-  QCOMPARE(editing.step_count(), 2);
+  QCOMPARE(editing.entry_count(), 2);
   const StepOutcomePtr first = session_->outcome(0);
   draft().set_argument(1, "count", 7);
   QCOMPARE(status(0), StepStatus::done);
@@ -360,9 +360,9 @@ void PipelineTest::a_changed_step_runs_again_from_there() {
   QCOMPARE(session_->outcome(0), first);  // it did not run again
   QCOMPARE(status(2), StepStatus::done);
   // The earlier result stays in the history: undo returns to it.
-  QCOMPARE(editing.step_count(), 3);
-  QCOMPARE(editing.step(1).title, "apply_sac");
-  QCOMPARE(editing.step(2).title, "apply_sac");
+  QCOMPARE(editing.entry_count(), 3);
+  QCOMPARE(editing.entry(1).title, "apply_sac");
+  QCOMPARE(editing.entry(2).title, "apply_sac");
   editing.undo();
   QVERIFY(settle());
   QVERIFY(editing.edit_history() == editing.history_at(2));
@@ -386,7 +386,7 @@ void PipelineTest::replaced_text_keeps_its_results_in_the_history() {
   press(button("run"));
   QVERIFY(settle());
   Editing& editing = document_->editing();
-  QCOMPARE(editing.step_count(), 2);
+  QCOMPARE(editing.entry_count(), 2);
   const EditHistory first = editing.edit_history();
   auto& page = child<PipelineTextPage>(*pane_);
   pages().setCurrentWidget(&page);
@@ -400,8 +400,8 @@ void PipelineTest::replaced_text_keeps_its_results_in_the_history() {
   const EditHistory second = editing.edit_history();
   QCOMPARE(second.size(), 1U);
   QCOMPARE(second.front()->edit.title, std::string("remove_tags"));
-  QCOMPARE(editing.step_count(), 3);
-  QCOMPARE(replaced_edits(editing.step(2)), 2U);
+  QCOMPARE(editing.entry_count(), 3);
+  QCOMPARE(replaced_edits(editing.entry(2)), 2U);
   editing.undo();
   QVERIFY(settle());
   QVERIFY(editing.edit_history() == first);
@@ -460,14 +460,14 @@ void PipelineTest::stopping_is_immediate() {
   // The previous step was kept and can be undone.
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(status(1), StepStatus::idle);
-  QCOMPARE(document_->editing().step_count(), 1);
+  QCOMPARE(document_->editing().entry_count(), 1);
   // The next run does not wait for the cancelled one.
   draft().remove(1);
   press(button("run"));
   QVERIFY(settle());
   QCOMPARE(status(1), StepStatus::done);
   QTRY_COMPARE(service_->running(), 0);
-  QCOMPARE(document_->editing().step_count(), 2);
+  QCOMPARE(document_->editing().entry_count(), 2);
 }
 
 void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
@@ -479,7 +479,7 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
     QCOMPARE(status(0), StepStatus::done);
     QCOMPARE(status(1), StepStatus::failed);
     QCOMPARE(status(2), StepStatus::idle);
-    QCOMPARE(document_->editing().step_count(), 1);
+    QCOMPARE(document_->editing().entry_count(), 1);
     const StepFailure* failure = session_->failure(1);
     QVERIFY(said().contains("This step did not change the graph"));
     QVERIFY(QFile::exists(failure->reproducer));
@@ -510,8 +510,8 @@ void PipelineTest::concurrent_edit_is_not_lost() {
   QVERIFY(QTest::qWaitFor([this] { return document_->editing().is_edited(); }, kPatienceMs));
   press(button("stop"));
   QVERIFY(settle());
-  QCOMPARE(document_->editing().step_count(), 1);
-  QCOMPARE(document_->editing().step(0).title, "mine");
+  QCOMPARE(document_->editing().entry_count(), 1);
+  QCOMPARE(document_->editing().entry(0).title, "mine");
   QVERIFY(said().contains("edited while the pipeline ran"));
 }
 

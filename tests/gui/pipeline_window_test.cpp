@@ -91,7 +91,7 @@ void PipelineWindowTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
   QVERIFY(settle());
   QTest::keyClick(window_.get(), Qt::Key_F10);
   QVERIFY(settle());
-  QCOMPARE(document().editing().step_count(), 2);
+  QCOMPARE(document().editing().entry_count(), 2);
   // For the step that ran last, which is now current.
   child<QAction>(window_pane(), "compare").trigger();
   PaneDock* dock = window_->dock("compare");
@@ -119,8 +119,8 @@ void PipelineWindowTest::the_window_runs_a_preset_as_edits() {
   // Steps up to the partitioner are edits of the joint graph; the partition is one that the SAC
   // pane understands, and later steps belong to the pair.
   const Editing& editing = document().editing();
-  QVERIFY(editing.step_count() >= 1);
-  QCOMPARE(editing.step(editing.step_count() - 1).title, "min_cut_partition");
+  QVERIFY(editing.entry_count() >= 1);
+  QCOMPARE(editing.entry(editing.entry_count() - 1).title, "min_cut_partition");
   QVERIFY(session_->outcome(2)->is_another_graph());
   QVERIFY(session_->outcome(3)->result.graph->is_pair());
   const std::string before = graph_hash(document().baseline()->graph);
@@ -144,8 +144,8 @@ void PipelineWindowTest::a_pair_opens_with_the_steps_that_follow() {
   QCOMPARE(test::tab_count(*window_), 2);
   QVERIFY(document().graph().is_pair());
   QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document().graph()), after, kPatienceMs);
-  QCOMPARE(document().editing().step_count(), 1);
-  QCOMPARE(document().editing().step(0).by, "sink_waits_iterative");
+  QCOMPARE(document().editing().entry_count(), 1);
+  QCOMPARE(document().editing().entry(0).by, "sink_waits_iterative");
 }
 
 void PipelineWindowTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
@@ -160,7 +160,7 @@ void PipelineWindowTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
   QCOMPARE(text(), "remove_tags,~apply_sac");
   QVERIFY(!session_->is_running());
   QCOMPARE(test::tab_count(*window_), 1);
-  QCOMPARE(document().editing().step_count(), 0);
+  QCOMPARE(document().editing().entry_count(), 0);
   // Saving and loading gives the same pipeline.
   const QString saved = folder_->filePath("saved.jointer-passes");
   QVERIFY(save_pipeline(*session_, saved));
@@ -261,7 +261,7 @@ void PipelineWindowTest::workspace_stores_the_pipeline() {
   make_window();
   QVERIFY(open(path));
   QTRY_COMPARE_WITH_TIMEOUT(text(), "remove_tags,~sink_waits_iterative{budget=0.1}", kPatienceMs);
-  QCOMPARE(document().editing().step_count(), 0);
+  QCOMPARE(document().editing().entry_count(), 0);
   QVERIFY(!session_->is_running());
 }
 

@@ -110,9 +110,9 @@ void SacOrderTest::the_order_follows_the_history() {
   QCOMPARE(ordered_figures(), found);
   // A tick keeps the order, and the numbers are those of the new plan in it.
   pages().setCurrentWidget(&table());
-  const int row = largest(Keep::save);
+  const int row = largest(PlanAction::save);
   QVERIFY(row >= 0);
-  session().set_keep(model().nodes(row), Keep::recompute);
+  session().set_action(model().nodes(row), PlanAction::recompute);
   QVERIFY(settle());
   QCOMPARE(session().state()->order, order);
   QVERIFY(settle_order());
@@ -156,10 +156,10 @@ void SacOrderTest::applying_tags_runs_the_passes() {
   const std::string order = session().state()->order;
   QVERIFY(!order.empty());
   QVERIFY(found != figures().figures);
-  const int steps = editing().step_count();
+  const int steps = editing().entry_count();
   test::press(button("apply_tags"));
   QTRY_VERIFY_WITH_TIMEOUT(session().state()->order.empty() && session().is_settled(), kPatienceMs);
-  QVERIFY(editing().step_count() >= steps + 2);
+  QVERIFY(editing().entry_count() >= steps + 2);
   QCOMPARE(document().analysis().memory.peak_bytes(), found.peak_bytes);
   QCOMPARE(document().analysis().simulation.step_ns(), found.step_ns);
   // Undo leads back to the plan, which still has its order.

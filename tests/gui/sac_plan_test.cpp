@@ -54,10 +54,10 @@ class SacPlanTest : public test::SacWindow {
     return most;
   }
   // By node: 'S', 'R' or 'O'.
-  [[nodiscard]] std::map<NodeId, Keep> keeps() const {
-    std::map<NodeId, Keep> keeps;
-    for (const SacTensor& tensor : session().state()->tensors) keeps[tensor.node] = tensor.keep;
-    return keeps;
+  [[nodiscard]] std::map<NodeId, PlanAction> actions() const {
+    std::map<NodeId, PlanAction> actions;
+    for (const SacTensor& tensor : session().state()->tensors) actions[tensor.node] = tensor.action;
+    return actions;
   }
   void choose(int row, Qt::Key key) {
     table().view().setFocus();
@@ -77,17 +77,17 @@ void SacPlanTest::a_group_recomputes_only_what_is_saved() {
   const int group = layers();
   QVERIFY(group >= 0);
   const Graph before = document().graph();
-  const auto was = keeps();
+  const auto was = actions();
   const PlanFigures solved = figures();
   choose(group, Qt::Key_R);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   const std::vector<bool> gathered = gathered_weights(before);
   const std::vector<NodeId> tagged = tagged_since(before);
   QVERIFY(!tagged.empty());
   for (const NodeId node : tagged) {
     if (!was.contains(node)) continue;  // the call whose result is one of several
-    QVERIFY2(was.at(node) != Keep::recompute, std::string(before.name(node)).c_str());
+    QVERIFY2(was.at(node) != PlanAction::recompute, std::string(before.name(node)).c_str());
     QVERIFY2(!gathered[node.index()], std::string(before.name(node)).c_str());
   }
   QVERIFY(figures().saved_bytes < solved.saved_bytes);
@@ -97,11 +97,11 @@ void SacPlanTest::a_group_offloads_only_what_is_saved() {
   QVERIFY(open(kLarge));
   const int group = layers();
   const Graph before = document().graph();
-  const auto was = keeps();
+  const auto was = actions();
   choose(group, Qt::Key_O);
   QVERIFY(settle());
   for (const NodeId node : tagged_since(before))
-    if (was.contains(node)) QVERIFY(was.at(node) == Keep::save);
+    if (was.contains(node)) QVERIFY(was.at(node) == PlanAction::save);
   QVERIFY(figures().offloaded_bytes > 0);
   // S undoes everything, but does not save gathered weights for it.
   const Graph offloaded = document().graph();
@@ -136,15 +136,15 @@ void SacPlanTest::a_group_without_saved_tensors_says_so() {
   group_by(SacGrouping::op);
   int group = -1;
   for (const int row : model().shown(-1))
-    if (model().keeps(row).of(Keep::recompute) == model().keeps(row).all() &&
-        !model().changeable(std::vector{row}, Keep::save).empty())
+    if (model().actions(row).of(PlanAction::recompute) == model().actions(row).all() &&
+        !model().changeable(std::vector{row}, PlanAction::save).empty())
       group = row;
   QVERIFY(group >= 0);
   QSignalSpy messages(&pane(), &SacPane::message);
   choose(group, Qt::Key_R);
   QCOMPARE(messages.count(), 1);
   QVERIFY(messages.front().front().toString().contains("nothing to recompute"));
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
 }
 
 void SacPlanTest::tensors_at_the_peak_follow_the_plan() {
@@ -202,7 +202,7 @@ void SacPlanTest::the_starting_point_stays_drawn() {
   const QPoint at = place(curve);
   QTest::mouseClick(&pareto().plot(), Qt::LeftButton, {}, at);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   // The plan that the search started from does not move, and neither does the curve.
   QVERIFY(find(ParetoKind::start) != plot.marks().end());
   QCOMPARE(place(find(ParetoKind::start)), start);
@@ -243,7 +243,7 @@ void SacPlanTest::a_typed_budget_is_the_drawn_one() {
 void SacPlanTest::says_what_a_list_cannot_express() {
   QVERIFY(open(kLarge));
   // One product of many is saved, another recomputed: no list of operators expresses that.
-  const std::vector<int> saved = rows_of(Keep::save);
+  const std::vector<int> saved = rows_of(PlanAction::save);
   QVERIFY(saved.size() > 8);
   table().view().setFocus();
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}, std::size_t{5}}) {

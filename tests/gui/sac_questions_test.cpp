@@ -145,7 +145,7 @@ void SacQuestionsTest::the_cheapest_change_that_fits() {
   const PlanFigures promised = list().figures;
   test::press(button("apply_list"));
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(figures(), promised);
 }
 

@@ -114,12 +114,12 @@ void SacSolveTest::slider_previews_and_solves() {
       kPatienceMs);
   QVERIFY(figures_row().what_if().contains("solve"));
   QCOMPARE(figures(), before);
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   const PlanFigures previewed = *promised();
   QVERIFY(previewed.saved_bytes < before.saved_bytes);
   QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(0.05));
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(figures(), previewed);
   QCOMPARE(base().settings.activation_budget, bar().budget().box().value());
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
@@ -134,10 +134,10 @@ void SacSolveTest::keys_move_the_slider_and_enter_solves() {
   slider.setFocus();
   for (int i = 0; i < 4; ++i) QTest::keyClick(&slider, Qt::Key_PageDown);
   QTRY_VERIFY_WITH_TIMEOUT(session().is_settled() && promised(), kPatienceMs);
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   QTest::keyClick(&slider, Qt::Key_Return);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(base().settings.activation_budget, 0.8);
 }
 
@@ -171,10 +171,10 @@ void SacSolveTest::one_limit_has_one_answer() {
            qPrintable(figures_row().what_if()));
   const PlanFigures previewed = *promised();
   const Figures in_order = *promised_in_order();
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
   QVERIFY(wait_for_search());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(figures(), previewed);
   QCOMPARE(ordered_figures(), in_order);
   QVERIFY(in_order.peak_bytes <= limit);
@@ -228,10 +228,10 @@ void SacSolveTest::dragging_a_limit_previews_the_curve() {
   const PlanFigures at_once = known->figures;
   QTRY_VERIFY_WITH_TIMEOUT(promised_in_order(), kPatienceMs);
   QVERIFY(promised_in_order()->step_ns <= at_once.figures.step_ns);
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(share));
   QVERIFY(wait_for_search());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QVERIFY(ordered_figures().peak_bytes <= limit);
   QVERIFY(ordered_figures().step_ns <= at_once.figures.step_ns);
 }
@@ -247,7 +247,7 @@ void SacSolveTest::a_plan_that_does_not_fit_is_not_used() {
   QCOMPARE(button("solve").text(), QStringLiteral("Solve"));
   QVERIFY2(messages.last().front().toString().startsWith("No plan found fits"),
            qPrintable(messages.last().front().toString()));
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   // Without a caching allocator, nothing is reserved.
   QCOMPARE(unit().findText(QStringLiteral("Reserved")), -1);
   pane().show_pareto();
@@ -326,9 +326,9 @@ void SacSolveTest::the_timeline_shows_the_plan() {
     timeline().content().set_kind(kind);
     QVERIFY(card_in_the_middle().contains("as partitioned"));
   }
-  const int row = largest(Keep::save);
+  const int row = largest(PlanAction::save);
   table().view().scrollTo(model().index_of(row));
-  move_pointer(switch_of(row, Keep::recompute).center());
+  move_pointer(switch_of(row, PlanAction::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(promised().has_value(), kPatienceMs);
   QVERIFY(card_in_the_middle().contains("preview"));
   move_pointer({2, 2});
@@ -357,9 +357,9 @@ void SacSolveTest::click_on_the_timelines_peak_shows_its_tensors() {
 void SacSolveTest::offloading_is_shown_everywhere() {
   QVERIFY(open(kSample));
   QCOMPARE(figures().offloaded_bytes, 0);
-  click_switch(largest(Keep::save), Keep::offload);
+  click_switch(largest(PlanAction::save), PlanAction::offload);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QVERIFY(figures().offloaded_bytes > 0);
   QVERIFY(labels_of(figures_row()).contains(bytes_text(figures().offloaded_bytes)));
   // The curve stays aligned with the joint graph, despite copies.
@@ -371,7 +371,7 @@ void SacSolveTest::offloading_is_shown_everywhere() {
 void SacSolveTest::several_rows_are_ticked_by_one_switch_and_undone() {
   QVERIFY(open(kSample));
   const PlanFigures before = figures();
-  const std::vector<int> rows = rows_of(Keep::save);
+  const std::vector<int> rows = rows_of(PlanAction::save);
   QVERIFY(rows.size() >= 2);
   std::vector<NodeId> nodes;
   for (const int row : {rows[0], rows[1]}) {
@@ -382,9 +382,9 @@ void SacSolveTest::several_rows_are_ticked_by_one_switch_and_undone() {
                       table().view().visualRect(model().index_of(row)).center());
   }
   QCOMPARE(table().view().selected_rows().size(), std::size_t{2});
-  click_switch(rows[0], Keep::recompute);
+  click_switch(rows[0], PlanAction::recompute);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   for (const NodeId node : nodes)
     QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
@@ -440,7 +440,7 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   test::press(button("fastest"));
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib + 1);
   for (const SacTensor& tensor : session().state()->tensors)
     QVERIFY(!tensor.is_needed || tensor.decider != Decider::user);
@@ -453,7 +453,7 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   QVERIFY(settle());
   QVERIFY2(messages.last().front().toString().startsWith("No plan found fits"),
            qPrintable(messages.last().front().toString()));
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
 }
 
 // The curve and the search for a limit give the same answer.
@@ -583,7 +583,7 @@ void SacSolveTest::imports_formats_of_other_programs() {
   QFETCH(int, format);
   QFETCH(PolicySource, source);
   QVERIFY(open(kSample));
-  const NodeId node = model().nodes(largest(Keep::save)).front();
+  const NodeId node = model().nodes(largest(PlanAction::save)).front();
   std::string text;
   if (format < 0) {
     text = "INFO:torch._functorch.partitioners:Theoretical Per Activation Storage Sizes: [(" +
@@ -606,9 +606,9 @@ void SacSolveTest::imports_formats_of_other_programs() {
   QVERIFY2(read.startsWith("Imported " + QString::fromStdString(std::string(to_string(source)))),
            qPrintable(read));
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_save);
-  QCOMPARE(keep_of(node), Keep::save);
+  QCOMPARE(action_of(node), PlanAction::save);
   QCOMPARE(session().state()->tensor_of(node)->decider, Decider::list);
 }
 

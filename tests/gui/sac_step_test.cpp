@@ -96,9 +96,9 @@ class SacStepTest : public test::SacWindow {
   }
   // A row whose tensor occupies memory that recomputation frees.
   int row_to_recompute() {
-    for (const int row : rows_of(Keep::save)) {
+    for (const int row : rows_of(PlanAction::save)) {
       const NodeId node = model().nodes(row).front();
-      session().set_keep({node}, Keep::recompute);
+      session().set_action({node}, PlanAction::recompute);
       const bool frees =
           settle() && figures().saved_bytes < state().reference()->figures.saved_bytes;
       editing().undo();
@@ -139,10 +139,10 @@ void SacStepTest::click_adds_a_tag_and_previews_it() {
   const PlanFigures before = figures();
   const std::size_t calls = document().graph().order().size();
   const int steps = editing().place();
-  click_switch(row, Keep::recompute);
+  click_switch(row, PlanAction::recompute);
   QVERIFY(settle());
   QCOMPARE(editing().place(), steps + 1);
-  QCOMPARE(keep_of(node), Keep::recompute);
+  QCOMPARE(action_of(node), PlanAction::recompute);
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
   QCOMPARE(document().graph().order().size(), calls);  // tagged, not applied
   QCOMPARE(figures(), wanted());
@@ -154,7 +154,7 @@ void SacStepTest::click_adds_a_tag_and_previews_it() {
   editing().undo();
   QVERIFY(settle());
   QCOMPARE(figures(), before);
-  QCOMPARE(keep_of(node), Keep::save);
+  QCOMPARE(action_of(node), PlanAction::save);
   editing().redo();
   QVERIFY(settle());
   QCOMPARE(figures(), wanted());
@@ -209,16 +209,16 @@ void SacStepTest::previews_the_result() {
   const int steps = editing().place();
   table().view().scrollTo(model().index_of(row));
   QSignalSpy previewed(&session(), &SacSession::previewed);
-  move_pointer(switch_of(row, Keep::recompute).center());
+  move_pointer(switch_of(row, PlanAction::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(session().shown_preview() && session().shown_preview()->outcome,
                            kPatienceMs);
   const PlanFigures promised = session().shown_preview()->outcome->figures;
   QVERIFY(figures_row().what_if().contains("Preview: recompute"));
   QCOMPARE(editing().place(), steps);  // hovering changes nothing
-  click_switch(row, Keep::recompute);
+  click_switch(row, PlanAction::recompute);
   QVERIFY(settle());
   QCOMPARE(figures(), promised);
-  QCOMPARE(keep_of(node), Keep::recompute);
+  QCOMPARE(action_of(node), PlanAction::recompute);
 }
 
 void SacStepTest::a_refused_tick_changes_nothing() {
@@ -232,15 +232,15 @@ void SacStepTest::a_refused_tick_changes_nothing() {
   const std::string text = write_native(document().graph());
   QSignalSpy messages(&pane(), &SacPane::refused);
   group_by(SacGrouping::tensor);
-  click_switch(model().row_of(random), Keep::recompute);
+  click_switch(model().row_of(random), PlanAction::recompute);
   QVERIFY(settle());
   QCOMPARE(messages.count(), 1);
   QVERIFY(messages.front().front().toString().contains("draws random numbers"));
   QCOMPARE(session().state(), before);
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   QVERIFY(write_native(document().graph()) == text);
   // The preview shows the same numbers.
-  move_pointer(switch_of(model().row_of(random), Keep::recompute).center());
+  move_pointer(switch_of(model().row_of(random), PlanAction::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(figures_row().what_if().contains("draws random numbers"), kPatienceMs);
 }
 
@@ -251,12 +251,12 @@ void SacStepTest::a_recomputed_group_frees_its_memory() {
   group_by(SacGrouping::tensor);
   std::vector<NodeId> all;
   for (const SacTensor& tensor : state().tensors) all.push_back(tensor.node);
-  session().set_keep(all, Keep::recompute);
+  session().set_action(all, PlanAction::recompute);
   QVERIFY(settle());
   QCOMPARE(figures(), wanted());
   QVERIFY2(figures().saved_bytes < before.saved_bytes / 3,
            qPrintable(QString::number(figures().saved_bytes)));
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
 }
 
 void SacStepTest::a_budget_is_a_plan_of_tags() {
@@ -270,10 +270,10 @@ void SacStepTest::a_budget_is_a_plan_of_tags() {
       session().is_settled() && session().shown_preview() && session().shown_preview()->outcome,
       kPatienceMs);
   const PlanFigures promised = session().shown_preview()->outcome->figures;
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   QTest::keyClick(&bar.budget().box(), Qt::Key_Return);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(figures(), promised);
   QCOMPARE(figures(), wanted());
   QVERIFY(figures().saved_bytes < before.saved_bytes);
@@ -298,7 +298,7 @@ void SacStepTest::uses_the_fastest_plan_that_fits() {
   test::press(button("fastest"));
   QTRY_VERIFY_WITH_TIMEOUT(!pareto().search().is_running(), kPatienceMs);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QVERIFY(figures().figures.peak_bytes <= limit);
   QCOMPARE(figures(), wanted());
 }
@@ -315,20 +315,20 @@ void SacStepTest::checkpoints_a_layer() {
   choose_row(model().row_of(in_layer));
   command("SAC: Checkpoint Layers of Selected")->trigger();
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(figures(), wanted());
   QVERIFY(figures().saved_bytes < before.saved_bytes);
-  QCOMPARE(keep_of(in_layer), Keep::recompute);
+  QCOMPARE(action_of(in_layer), PlanAction::recompute);
 }
 
 void SacStepTest::applying_tags_is_one_entry() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
-  click_switch(row, Keep::recompute);
+  click_switch(row, PlanAction::recompute);
   QVERIFY(settle());
-  const NodeId other = model().nodes(rows_of(Keep::save).back()).front();
-  session().set_keep({other}, Keep::offload);
+  const NodeId other = model().nodes(rows_of(PlanAction::save).back()).front();
+  session().set_action({other}, PlanAction::offload);
   QVERIFY(settle());
   const std::string tagged = write_native(document().graph());
   const PlanFigures promised = figures();
@@ -367,7 +367,7 @@ void SacStepTest::applies_pending_ticks() {
   QVERIFY(row >= 0);
   const NodeId node = model().nodes(row).front();
   const int steps = editing().place();
-  session().set_keep({node}, Keep::recompute);
+  session().set_action({node}, PlanAction::recompute);
   session().apply_tags();
   QVERIFY(!session().is_settled());
   QVERIFY(settle());
@@ -380,7 +380,7 @@ void SacStepTest::applied_tags_are_settled() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
-  click_switch(row, Keep::recompute);
+  click_switch(row, PlanAction::recompute);
   QVERIFY(settle());
   press_apply_tags();
   const auto settled = std::ranges::find_if(
@@ -390,7 +390,7 @@ void SacStepTest::applied_tags_are_settled() {
   group_by(SacGrouping::tensor);
   QVERIFY(model().text(model().row_of(node), SacModel::why_column).contains("was applied earlier"));
   const int steps = editing().place();
-  click_switch(model().row_of(node), Keep::save);
+  click_switch(model().row_of(node), PlanAction::save);
   QVERIFY(settle());
   QCOMPARE(editing().place(), steps);
   choose_row(model().row_of(node));
@@ -408,11 +408,11 @@ void SacStepTest::presets_and_imports_are_tags() {
   const PlanFigures before = figures();
   bar().apply_preset(QStringLiteral("full"));
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(figures(), wanted());
   QVERIFY(figures().saved_bytes < before.saved_bytes);
   QVERIFY(std::ranges::any_of(state().tensors, [](const SacTensor& tensor) {
-    return tensor.decider == Decider::preset && tensor.keep == Keep::recompute;
+    return tensor.decider == Decider::preset && tensor.action == PlanAction::recompute;
   }));
   const PlanFigures full = figures();
   for (QAction* action : bar().exchange().actions())
@@ -444,7 +444,7 @@ void SacStepTest::peak_shows_its_tensors() {
   const auto rows = model().shown(-1);
   QCOMPARE(rows.size(), state().applied_tags.saved_at_peak.size());
   QVERIFY(!rows.empty());
-  for (const int row : rows) QVERIFY(model().keeps(row).one() == Keep::save);
+  for (const int row : rows) QVERIFY(model().actions(row).one() == PlanAction::save);
   QTest::mouseClick(table().findChild<QToolButton*>("show_all"), Qt::LeftButton);
   QVERIFY(!model().shows_only_some());
 }
@@ -467,7 +467,7 @@ void SacStepTest::rungs_scoreboard_and_inspector_follow() {
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
   const NodeId node = model().nodes(row).front();
-  click_switch(row, Keep::recompute);
+  click_switch(row, PlanAction::recompute);
   QVERIFY(settle());
   QVERIFY(saved() < before);
   QCOMPARE(saved(), figures().saved_bytes);

@@ -76,10 +76,10 @@ void SacTargetTest::frees_memory_and_applies_the_list() {
   QVERIFY(targets().search().best()->point.figures.figures.step_ns <= list.figures.figures.step_ns);
   QVERIFY2(said().contains("Without these conditions"), qPrintable(said()));
   // Only applying the list changes the document.
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   test::press(button("apply_list"));
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(figures(), list.figures);
   QVERIFY(!button("apply_list").isEnabled());
   QVERIFY2(said().contains("The list has been applied."), qPrintable(said()));
@@ -114,7 +114,7 @@ void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
   QVERIFY(wait());
   test::press(button("apply_list"));
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 2);
+  QCOMPARE(editing().entry_count(), 2);
   QVERIFY(figures().figures.peak_bytes <= peak - kMib);
 }
 
@@ -153,7 +153,8 @@ void SacTargetTest::fits_a_peak_under_conditions() {
   const TargetSearch::Found& found = *targets().search().found();
   QCOMPARE(found.target.peak_bytes, peak - kMib);
   QVERIFY(!found.list.changes.empty());
-  for (const ListedChange& each : found.list.changes) QVERIFY(each.move.to == Keep::recompute);
+  for (const ListedChange& each : found.list.changes)
+    QVERIFY(each.move.to == PlanAction::recompute);
 }
 
 void SacTargetTest::says_why_a_target_cannot_be_met() {

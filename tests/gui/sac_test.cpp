@@ -72,14 +72,14 @@ void SacTest::shows_a_plan() {
 
 void SacTest::a_click_on_a_switch_ticks() {
   QVERIFY(open(kSample));
-  const int row = largest(Keep::save);
+  const int row = largest(PlanAction::save);
   QVERIFY(row >= 0);
   const NodeId node = model().nodes(row).front();
   const PlanFigures before = figures();
-  click_switch(row, Keep::recompute);
+  click_switch(row, PlanAction::recompute);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
-  QCOMPARE(keep_of(node), Keep::recompute);
+  QCOMPARE(editing().entry_count(), 1);
+  QCOMPARE(action_of(node), PlanAction::recompute);
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
   QVERIFY(figures().saved_bytes < before.saved_bytes || figures().recomputed > before.recomputed);
   QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("user"));
@@ -87,21 +87,21 @@ void SacTest::a_click_on_a_switch_ticks() {
 
 void SacTest::keys_tick_what_is_selected() {
   QVERIFY(open(kSample));
-  const int row = largest(Keep::save);
+  const int row = largest(PlanAction::save);
   const NodeId node = model().nodes(row).front();
   choose_row(row);
   table().view().setFocus();
   QTest::keyClick(&table().view(), Qt::Key_O);
   QVERIFY(settle());
-  QCOMPARE(keep_of(node), Keep::offload);
+  QCOMPARE(action_of(node), PlanAction::offload);
   const auto& offloaded = session().state()->plan.offloaded;
   QVERIFY(std::find(offloaded.begin(), offloaded.end(), node) != offloaded.end());
   QTest::keyClick(&table().view(), Qt::Key_S);
   QVERIFY(settle());
-  QCOMPARE(keep_of(node), Keep::save);
+  QCOMPARE(action_of(node), PlanAction::save);
   QTest::keyClick(&table().view(), Qt::Key_Space);
   QVERIFY(settle());
-  QCOMPARE(keep_of(node), Keep::recompute);
+  QCOMPARE(action_of(node), PlanAction::recompute);
   QTest::keyClick(&table().view(), Qt::Key_Delete);
   QVERIFY(settle());
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::none);
@@ -110,9 +110,9 @@ void SacTest::keys_tick_what_is_selected() {
 
 void SacTest::a_node_of_another_pane_counts_alone() {
   QVERIFY(open(kSample));
-  const int row = largest(Keep::save);
+  const int row = largest(PlanAction::save);
   const NodeId node = model().nodes(row).front();
-  const NodeId other = model().nodes(rows_of(Keep::save).at(1)).front();
+  const NodeId other = model().nodes(rows_of(PlanAction::save).at(1)).front();
   group_by(SacGrouping::layer);
   table().view().collapseAll();
   document().selection().select(node);
@@ -147,7 +147,7 @@ void SacTest::a_node_of_another_pane_counts_alone() {
   QSignalSpy messages(&pane(), &SacPane::message);
   QTest::keyClick(&table().view(), Qt::Key_S);
   QCOMPARE(messages.count(), 1);
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
 }
 
 void SacTest::several_rows_are_one_entry() {
@@ -156,15 +156,15 @@ void SacTest::several_rows_are_one_entry() {
   // A group stands for all rows below it.
   int group = -1;
   for (const int row : model().shown(-1))
-    if (model().keeps(row).of(Keep::save) > 1) group = row;
+    if (model().actions(row).of(PlanAction::save) > 1) group = row;
   QVERIFY(group >= 0);
   table().view().setFocus();
   choose_row(group);
-  const std::size_t count = model().changeable(std::vector{group}, Keep::save).size();
+  const std::size_t count = model().changeable(std::vector{group}, PlanAction::save).size();
   QVERIFY(count > 1);
   QTest::keyClick(&table().view(), Qt::Key_S);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   std::size_t tagged = 0;
   for (const NodeId node : document().graph().order())
     tagged += document().graph().node(node).policy == MemoryPolicy::must_save ? 1U : 0U;
@@ -177,12 +177,12 @@ void SacTest::undo_and_redo_give_the_same_figures() {
   std::vector<PlanFigures> after{before};
   table().view().setFocus();
   for (int i = 0; i < 3; ++i) {
-    choose_row(largest(Keep::save));
+    choose_row(largest(PlanAction::save));
     QTest::keyClick(&table().view(), Qt::Key_R);
     QVERIFY(settle());
     after.push_back(figures());
   }
-  QCOMPARE(editing().step_count(), 3);
+  QCOMPARE(editing().entry_count(), 3);
   for (int i = 2; i >= 0; --i) {
     editing().undo();
     QVERIFY(settle());
@@ -198,7 +198,7 @@ void SacTest::undo_and_redo_give_the_same_figures() {
 
 void SacTest::previews_the_result() {
   QVERIFY(open(kSample));
-  const int row = largest(Keep::save);
+  const int row = largest(PlanAction::save);
   const NodeId node = model().nodes(row).front();
   table().view().scrollTo(model().index_of(row));
   SacSession::Preview promised;
@@ -208,13 +208,13 @@ void SacTest::previews_the_result() {
     promised = *session().shown_preview();
     said = figures_row().what_if();
   });
-  move_pointer(switch_of(row, Keep::recompute).center());
+  move_pointer(switch_of(row, PlanAction::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(!promised.nodes.empty(), kPatienceMs);
   QCOMPARE(promised.nodes, std::vector{node});
   QVERIFY(!said.isEmpty());
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   session().disconnect(this);
-  click_switch(row, Keep::recompute);
+  click_switch(row, PlanAction::recompute);
   QVERIFY(settle());
   QCOMPARE(figures(), promised.outcome->figures);
   // The preview disappears when the pointer leaves.
@@ -243,7 +243,7 @@ void SacTest::inspector_explains_why() {
   QVERIFY(open(kSample));
   QTRY_VERIFY_WITH_TIMEOUT(window_->dock("inspector")->pane() != nullptr, kPatienceMs);
   const auto& inspector = *qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
-  const int row = largest(Keep::save);
+  const int row = largest(PlanAction::save);
   const NodeId node = model().nodes(row).front();
   choose_row(row);
   const auto said = [&] {
@@ -302,7 +302,7 @@ void SacTest::solving_again_is_one_entry() {
   QCOMPARE(figures(), before);  // nothing changes before it is requested
   test::press(button("solve"));
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   QCOMPARE(session().state()->base->settings.activation_budget, 0.0);
   QVERIFY(figures().saved_bytes < before.saved_bytes);
   editing().undo();
@@ -323,7 +323,7 @@ void SacTest::a_preset_is_one_entry() {
   (*apply_sac)->trigger();
   QVERIFY(settle());
   QCOMPARE(fsdp_policy(document().graph()), fsdp);
-  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(editing().entry_count(), 1);
   std::size_t by_preset = 0;
   for (const SacTensor& tensor : session().state()->tensors)
     by_preset += tensor.decider == Decider::preset ? 1U : 0U;
@@ -343,7 +343,7 @@ void SacTest::peak_shows_its_tensors() {
   QVERIFY(model().shows_only_some());
   const auto rows = model().shown(-1);
   QVERIFY(!rows.empty());
-  for (const int row : rows) QVERIFY(model().keeps(row).one() == Keep::save);
+  for (const int row : rows) QVERIFY(model().actions(row).one() == PlanAction::save);
   // Best candidates first.
   std::optional<std::int64_t> last;
   for (const int row : rows) {
@@ -409,7 +409,7 @@ void SacTest::point_of_the_plot_is_applied() {
   QTest::mouseClick(&page.plot(), Qt::LeftButton, {},
                     page.plot().place_of(static_cast<std::size_t>(at - marks.begin())));
   QVERIFY(settle());
-  QVERIFY(editing().step_count() <= 1);
+  QVERIFY(editing().entry_count() <= 1);
   QVERIFY(figures().figures.peak_bytes <= wanted.peak_bytes);
   editing().undo();
   QVERIFY(settle());
@@ -438,7 +438,7 @@ void SacTest::pairs_are_read_only() {
   table().view().selectAll();
   QTest::keyClick(&table().view(), Qt::Key_R);
   QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   QVERIFY(!bar().isVisible());
 }
 

@@ -88,7 +88,8 @@ class SacWindow : public AppWindow {
     });
     if (full == actions.end()) return false;
     (*full)->trigger();
-    return QTest::qWaitFor([this] { return editing().step_count() == 1; }, kPatienceMs) && settle();
+    return QTest::qWaitFor([this] { return editing().entry_count() == 1; }, kPatienceMs) &&
+           settle();
   }
   [[nodiscard]] views::SacBar& bar() const { return child<views::SacBar>(pane()); }
   [[nodiscard]] views::SacTable& table() const { return child<views::SacTable>(pane()); }
@@ -106,20 +107,22 @@ class SacWindow : public AppWindow {
     return ordered.figures() ? ordered.figures()->figures : figures().figures;
   }
   [[nodiscard]] QCheckBox& orders() const { return child<QCheckBox>(pareto(), "orders"); }
-  [[nodiscard]] Keep keep_of(NodeId node) const { return session().state()->tensor_of(node)->keep; }
+  [[nodiscard]] PlanAction action_of(NodeId node) const {
+    return session().state()->tensor_of(node)->action;
+  }
 
   void group_by(views::SacGrouping grouping) {
     auto& box = child<QComboBox>(table(), "grouping");
     box.setCurrentIndex(box.findData(static_cast<int>(grouping)));
   }
   // Rows of changeable tensors with that policy, largest first.
-  std::vector<int> rows_of(Keep keep) {
+  std::vector<int> rows_of(PlanAction action) {
     group_by(views::SacGrouping::tensor);
     std::vector<int> rows;
     for (const int row : model().shown(-1)) {
       const NodeId node = model().nodes(row).front();
       const views::SacTensor& tensor = *session().state()->tensor_of(node);
-      if (tensor.keep == keep && tensor.chain > 0 &&
+      if (tensor.action == action && tensor.chain > 0 &&
           document().graph().node(node).kind == NodeKind::call)
         rows.push_back(row);
     }
@@ -129,8 +132,8 @@ class SacWindow : public AppWindow {
     });
     return rows;
   }
-  int largest(Keep keep) {
-    const std::vector<int> rows = rows_of(keep);
+  int largest(PlanAction action) {
+    const std::vector<int> rows = rows_of(action);
     return rows.empty() ? -1 : rows.front();
   }
   // Clicks next to the switches.
@@ -141,13 +144,14 @@ class SacWindow : public AppWindow {
     return nullptr;
   }
   // The area in the viewport where a click on a row's switch sets `keep`.
-  [[nodiscard]] QRect switch_of(int row, Keep keep) const {
+  [[nodiscard]] QRect switch_of(int row, PlanAction action) const {
     const QModelIndex index = model().index_of(row, views::SacModel::policy_column);
-    return views::PolicyDelegate::place_of(table().view().visualRect(index), keep);
+    return views::PolicyDelegate::place_of(table().view().visualRect(index), action);
   }
-  void click_switch(int row, Keep keep) {
+  void click_switch(int row, PlanAction action) {
     table().view().scrollTo(model().index_of(row));
-    QTest::mouseClick(table().view().viewport(), Qt::LeftButton, {}, switch_of(row, keep).center());
+    QTest::mouseClick(table().view().viewport(), Qt::LeftButton, {},
+                      switch_of(row, action).center());
   }
   // Without a button: Qt's helper moves the screen's pointer, which stays within 800 x 800.
   void move_pointer(QPoint at) {

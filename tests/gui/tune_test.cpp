@@ -94,11 +94,11 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   QVERIFY(!button("apply").isEnabled());
   QVERIFY(!test::child<QLabel>(pane(), "status").text().contains(QStringLiteral("has changed")));
   QVERIFY(taken.wait(kPatienceMs));
-  QVERIFY(editing().step_count() >= 1 && editing().step_count() <= steps);
+  QVERIFY(editing().entry_count() >= 1 && editing().entry_count() <= steps);
   QCOMPARE(document().analysis().simulation.step_ns(), expected.step_ns);
   QCOMPARE(document().analysis().memory.peak_bytes(), expected.peak_bytes);
   QVERIFY(expected.step_ns < step && expected.peak_bytes <= peak);
-  for (int i = editing().step_count(); i > 0; --i) editing().undo();
+  for (int i = editing().entry_count(); i > 0; --i) editing().undo();
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   QCOMPARE(hash_of(document()), before);
 }
@@ -150,7 +150,7 @@ void TuneTest::joint_graph_opens_as_a_pair() {
   // The steps after the partitioner are its edits.
   QTRY_COMPARE_WITH_TIMEOUT(pair.analysis().simulation.step_ns(), expected.step_ns, kPatienceMs);
   QCOMPARE(pair.analysis().memory.peak_bytes(), expected.peak_bytes);
-  QVERIFY(pair.editing().step_count() > 0);
+  QVERIFY(pair.editing().entry_count() > 0);
 }
 
 void TuneTest::the_best_pipeline_is_saved_for_training() {
@@ -168,7 +168,7 @@ void TuneTest::the_best_pipeline_is_saved_for_training() {
   };
   const QString recipe_path = folder_->filePath("best.recipe.json");
   QVERIFY(save(recipe_path, QStringLiteral("Wrote a recipe")));
-  QCOMPARE(editing().step_count(), 0);  // saving applies nothing
+  QCOMPARE(editing().entry_count(), 0);  // saving applies nothing
   const auto bytes = read_bytes(recipe_path.toStdString());
   QVERIFY(bytes);
   const auto recipe = read_recipe(bytes->view());
@@ -208,8 +208,8 @@ void TuneTest::search_belongs_to_the_shown_graph() {
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   for (const Edit& edit : editing().edits()) QVERIFY(edit.title != "By hand");
   // It is not lost: undo leads back to it.
-  QCOMPARE(editing().step(0).title, "By hand");
-  const int applied_steps = editing().step_count() - 1;
+  QCOMPARE(editing().entry(0).title, "By hand");
+  const int applied_steps = editing().entry_count() - 1;
   for (int i = 0; i < applied_steps; ++i) editing().undo();
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   QCOMPARE(editing().edits().size(), 1U);
@@ -302,7 +302,7 @@ void TuneTest::plans_of_the_sac_pane_are_shown() {
   const ParetoMark shown = pareto().plot().marks()[*pareto().plot().current()];
   QCOMPARE(shown.peak_bytes, wanted.peak_bytes);
   QCOMPARE(shown.step_ns, wanted.step_ns);
-  QCOMPARE(editing().step_count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
   QTest::keyClick(&pareto().plot(), Qt::Key_Return);
   QTRY_VERIFY_WITH_TIMEOUT(session().state()->order == wanted.order.toStdString(), kPatienceMs);
   QVERIFY(settle_order());

@@ -136,7 +136,7 @@ void WorkspaceTest::edit(DocumentTab& tab) {
   for (const NodeId id : graph.order())
     if (graph.node(id).kind == NodeKind::call && count++ < 4)
       editing(tab).apply(save_policy(std::string(graph.name(id))));
-  QTRY_COMPARE_WITH_TIMEOUT(editing(tab).step_count(), 4, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing(tab).entry_count(), 4, kPatienceMs);
   editing(tab).keep_state("best");
   editing(tab).undo();
   QTRY_VERIFY_WITH_TIMEOUT(editing(tab).is_settled() && editing(tab).place() == 3, kPatienceMs);
@@ -195,7 +195,7 @@ void WorkspaceTest::saves_and_opens() {
 
   window = make_window();
   tab = open(*window, path);
-  QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).step_count(), 4, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).entry_count(), 4, kPatienceMs);
   QVERIFY(editing(*tab).history() == history);
   QCOMPARE(autosave(*tab).path(), path);
   QVERIFY(!autosave(*tab).is_dirty());
@@ -274,7 +274,7 @@ void WorkspaceTest::discards_restored_edits() {
   DocumentTab* tab = window->current_tab();
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   QTest::mouseClick(bar(*window)->findChild<QPushButton*>("discard"), Qt::LeftButton);
-  QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).step_count(), 0, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).entry_count(), 0, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(!autosave(*tab).is_dirty(), kPatienceMs);
   QVERIFY(journal_files().isEmpty());
 }
@@ -315,7 +315,7 @@ void WorkspaceTest::leaves_another_windows_journals_alone() {
   QCOMPARE(test::tab_count(*second), 0);
   DocumentTab* tab = open(*second, kCapture);
   QVERIFY(bar(*second) == nullptr);
-  QCOMPARE(editing(*tab).step_count(), 0);
+  QCOMPARE(editing(*tab).entry_count(), 0);
   QCOMPARE(journal_files().size(), 1);
 }
 
@@ -334,7 +334,7 @@ void WorkspaceTest::skipped_edits_are_reported() {
   const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
   QVERIFY2(said.contains("The capture has changed"), qPrintable(said));
   QVERIFY2(said.contains("no_such_node"), qPrintable(said));
-  QCOMPARE(editing(*tab).step_count(), 0);
+  QCOMPARE(editing(*tab).entry_count(), 0);
 }
 
 // For example, on a full disk: here, a file is where the folder of journals should be.

@@ -32,11 +32,11 @@ struct Planning {
         what_if(graph, std::vector<NodeCost>(graph.node_count()),
                 std::vector<Flops>(graph.node_count())) {}
 
-  Result<void> decide(std::size_t every, Keep keep) {
+  Result<void> decide(std::size_t every, PlanAction action) {
     JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
     std::vector<NodeId> nodes;
     for (std::size_t i = 0; i < candidates.size(); i += every) nodes.push_back(candidates[i].node);
-    JOINTER_TRY(const PlanChange change, what_if.change_all(plan, nodes, keep));
+    JOINTER_TRY(const PlanChange change, what_if.change_all(plan, nodes, action));
     plan = change.plan;
     return {};
   }
@@ -55,7 +55,7 @@ struct Planning {
     }
     // Saving one may make others unnecessary; those are skipped.
     if (!borders.empty())
-      if (auto change = what_if.change_all(plan, borders, Keep::save)) plan = change->plan;
+      if (auto change = what_if.change_all(plan, borders, PlanAction::save)) plan = change->plan;
     return {};
   }
 
@@ -66,7 +66,7 @@ struct Planning {
       JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
       if (candidates.empty()) break;
       const NodeId node = candidates[chance() % candidates.size()].node;
-      if (auto changed = what_if.change(plan, {&node, 1}, static_cast<Keep>(chance() % 3)))
+      if (auto changed = what_if.change(plan, {&node, 1}, static_cast<PlanAction>(chance() % 3)))
         plan = *std::move(changed);
     }
     return {};
@@ -86,10 +86,10 @@ Result<void> run(const std::string& path, const std::string& out, const std::str
   Planning planning(std::move(found.joint));
   planning.plan = std::move(found.plan);
   if (policy == "recompute") {
-    JOINTER_CHECK(planning.decide(1, Keep::recompute));
+    JOINTER_CHECK(planning.decide(1, PlanAction::recompute));
     JOINTER_CHECK(planning.save_borders());
   }
-  if (policy == "offload") JOINTER_CHECK(planning.decide(2, Keep::offload));
+  if (policy == "offload") JOINTER_CHECK(planning.decide(2, PlanAction::offload));
   if (policy == "random") JOINTER_CHECK(planning.decide_at_random(seed));
   JOINTER_TRY(const PlanFigures figures, planning.what_if.figures(planning.plan));
   JOINTER_TRY(const Graph pair, emit_pair(planning.graph, planning.plan));

@@ -389,8 +389,8 @@ TEST_P(TotalsOfCaptures, Sac) {
   for (std::size_t i = 0; i < state.tensors.size(); ++i) {
     const SacTensor& tensor = state.tensors[i];
     all.push_back(static_cast<int>(i));
-    if (tensor.keep == Keep::save) saved.push_back(all.back());
-    if (tensor.keep == Keep::offload) offloaded.push_back(all.back());
+    if (tensor.action == PlanAction::save) saved.push_back(all.back());
+    if (tensor.action == PlanAction::offload) offloaded.push_back(all.back());
     if (tensor.chain > 0) recomputable.push_back(tensor.node);
   }
   EXPECT_EQ(sum_of(state, saved).bytes, state.figures.saved_bytes);

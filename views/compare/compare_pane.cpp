@@ -121,7 +121,7 @@ void ComparePane::look_for_before() {
     before_ = std::make_shared<const OpenRequest>(*found);
     fill_choices();
     for (std::size_t i = 0; i < choices_.size(); ++i)
-      if (choices_[i].kind == StateChoice::Kind::before && editing_.step_count() == 0)
+      if (choices_[i].kind == StateChoice::Kind::before && editing_.entry_count() == 0)
         from_->setCurrentIndex(static_cast<int>(i));
     refresh();
   });
@@ -287,7 +287,7 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   };
   const bool is_within = is_own(from_) && is_own(to_);
   table_->say(!result ? QString()
-              : is_within && editing_.step_count() == 0
+              : is_within && editing_.entry_count() == 0
                   ? tr("No edits yet.\nDrag a collective in the timeline, or select a node and "
                        "press V, to see the differences here.")
                   : tr("No nodes differ between these two states."));

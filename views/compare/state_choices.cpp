@@ -25,8 +25,8 @@ void add_states(const Document& document, const ComparedFile& before, const QStr
   if (before) choices.push_back({tr("before the pass"), Kind::before, {}, nullptr, before});
   for (const NamedState& state : editing.named())
     add(tr("state “%1”").arg(state.name), Kind::named, state.history);
-  for (int place = 1; place <= editing.step_count(); ++place)
-    add(tr("after %1: %2").arg(place).arg(editing.step(place - 1).title), Kind::entry,
+  for (int place = 1; place <= editing.entry_count(); ++place)
+    add(tr("after %1: %2").arg(place).arg(editing.entry(place - 1).title), Kind::entry,
         editing.history_at(place));
 }
 

@@ -98,7 +98,7 @@ void HistoryPane::refresh() {
       steps_->fit_columns();
       states_->fit_columns();
     });
-  is_fitted_ = editing_.step_count() > 0;
+  is_fitted_ = editing_.entry_count() > 0;
 }
 
 void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history,
@@ -128,7 +128,7 @@ void HistoryPane::fill_steps() {
   const SnapshotPtr opened = document_.baseline();
   std::vector<HistoryModel::Row> rows;
   HistoryModel::Row first{.place = QStringLiteral("0"),
-                          .title = editing_.step_count() == 0
+                          .title = editing_.entry_count() == 0
                                        ? tr("As opened: drag a collective or press V to edit")
                                        : tr("As opened"),
                           .by = {},
@@ -139,8 +139,8 @@ void HistoryPane::fill_steps() {
                           .is_current = editing_.place() == 0};
   add_figures(first, {}, metrics_of(opened->graph, opened->analysis), {});
   rows.push_back(std::move(first));
-  for (int i = 0; i < editing_.step_count(); ++i) {
-    const EditStep& step = editing_.step(i);
+  for (int i = 0; i < editing_.entry_count(); ++i) {
+    const EditEntry& step = editing_.entry(i);
     QStringList notes = step.notes;
     if (const std::size_t replaced = replaced_edits(step); replaced > 0)
       notes << (replaced == 1 ? tr("Replaces the previous edit; undo returns to that edit.")

@@ -8,7 +8,7 @@
 #include "views/inspector/describe_nodes.h"
 #include "views/inspector/why_here.h"
 #include "views/session/edit/editing.h"
-#include "views/session/sac/keep_text.h"
+#include "views/session/sac/action_text.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
 #include "views/theme/fonts.h"
@@ -21,25 +21,25 @@ namespace jointer::views {
 namespace {
 
 QString policy_text(const SacTensor& tensor) {
-  const QString keep = keep_word(tensor.keep);
+  const QString action = action_word(tensor.action);
   switch (tensor.decider) {
     case Decider::partitioner:
-      return InspectorPane::tr("%1, decided by the partitioner").arg(keep);
+      return InspectorPane::tr("%1, decided by the partitioner").arg(action);
     case Decider::user:
-      return InspectorPane::tr("%1, decided by you").arg(keep);
+      return InspectorPane::tr("%1, decided by you").arg(action);
     case Decider::search:
-      return InspectorPane::tr("%1, decided by a search").arg(keep);
+      return InspectorPane::tr("%1, decided by a search").arg(action);
     case Decider::preset:
-      return InspectorPane::tr("%1, decided by a preset").arg(keep);
+      return InspectorPane::tr("%1, decided by a preset").arg(action);
     case Decider::list:
       return InspectorPane::tr("%1, decided by a list of operators or an imported policy")
-          .arg(keep);
+          .arg(action);
     case Decider::untagged:
-      return InspectorPane::tr("%1; no tag determines the policy").arg(keep);
+      return InspectorPane::tr("%1; no tag determines the policy").arg(action);
     case Decider::capture:
       break;
   }
-  return InspectorPane::tr("%1, decided by a tag").arg(keep);
+  return InspectorPane::tr("%1, decided by a tag").arg(action);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void StepPage::go_to(bool after) {
   if (!histories) return;
   Editing& editing = session_.document().editing();
   const EditHistory& history = after ? histories->after : histories->before;
-  for (int i = 0; i <= editing.step_count(); ++i)
+  for (int i = 0; i <= editing.entry_count(); ++i)
     if (editing.history_at(i) == history) return editing.go_to(i);
 }
 

@@ -43,7 +43,7 @@ void ChangesPage::refresh() {
   const State now{document_.baseline(), editing.edit_history()};
   if (summarized_ == now) return;
   summarized_ = now;
-  const EditStep* last = editing.undoable();
+  const EditEntry* last = editing.undoable();
   const bool is_of_plan =
       last != nullptr && std::ranges::any_of(last->after, [&](const DoneEditPtr& done) {
         return std::ranges::find(last->before, done) == last->before.end() &&
@@ -62,7 +62,7 @@ void ChangesPage::fill_bases() {
   const Editing& editing = session_.editing();
   const QString chosen = since_->currentText();
   bases_.clear();
-  const EditStep* last = editing.undoable();
+  const EditEntry* last = editing.undoable();
   bases_.push_back({tr("Since the last change"), last != nullptr ? last->before : EditHistory()});
   bases_.push_back({tr("Since opening"), {}});
   for (const NamedState& state : editing.named())

@@ -14,15 +14,15 @@ namespace {
 
 constexpr int kPlace = 22;  // wide enough for easy clicking
 constexpr int kInset = 3;
-constexpr std::array kPlaces{Keep::save, Keep::recompute, Keep::offload};
+constexpr std::array kPlaces{PlanAction::save, PlanAction::recompute, PlanAction::offload};
 
-RungState state_of(Keep keep) {
-  switch (keep) {
-    case Keep::save:
+RungState state_of(PlanAction action) {
+  switch (action) {
+    case PlanAction::save:
       return RungState::save;
-    case Keep::recompute:
+    case PlanAction::recompute:
       return RungState::recompute;
-    case Keep::offload:
+    case PlanAction::offload:
       break;
   }
   return RungState::offload;
@@ -30,27 +30,27 @@ RungState state_of(Keep keep) {
 
 }  // namespace
 
-QRect PolicyDelegate::place_of(const QRect& cell, Keep keep) {
+QRect PolicyDelegate::place_of(const QRect& cell, PlanAction action) {
   int x = cell.left() + kInset;
-  for (const Keep place : kPlaces) {
-    if (place == keep) break;
+  for (const PlanAction place : kPlaces) {
+    if (place == action) break;
     x += kPlace;
   }
   return {x, cell.top() + 2, kPlace, cell.height() - 4};
 }
 
-std::optional<Keep> PolicyDelegate::keep_at(const QRect& cell, QPoint at) {
-  for (const Keep keep : kPlaces) {
+std::optional<PlanAction> PolicyDelegate::action_at(const QRect& cell, QPoint at) {
+  for (const PlanAction action : kPlaces) {
     // The switch can be clicked over the full height of the row.
-    const QRect place = place_of(cell, keep);
-    if (QRect(place.left(), cell.top(), place.width(), cell.height()).contains(at)) return keep;
+    const QRect place = place_of(cell, action);
+    if (QRect(place.left(), cell.top(), place.width(), cell.height()).contains(at)) return action;
   }
   return std::nullopt;
 }
 
-void PolicyDelegate::set_hover(const QModelIndex& index, Keep keep) {
+void PolicyDelegate::set_hover(const QModelIndex& index, PlanAction action) {
   hovered_ = index;
-  hovered_keep_ = keep;
+  hovered_action_ = action;
 }
 
 void PolicyDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -58,30 +58,30 @@ void PolicyDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
   style->drawPrimitive(QStyle::PE_PanelItemViewItem, &option, painter, option.widget);
   const Theme& theme = Theme::of(option.palette);
-  const auto keeps = index.data(SacModel::keeps_role).value<SacModel::Keeps>();
+  const auto actions = index.data(SacModel::actions_role).value<SacModel::ActionCounts>();
   const bool is_fixed = index.data(SacModel::fixed_role).toBool();
-  if (keeps.all() == 0) return;
+  if (actions.all() == 0) return;
   painter->save();
   painter->setFont(small_font(option.font));
-  for (const Keep keep : kPlaces) {
-    const QRect place = place_of(option.rect, keep);
-    const int count = keeps.of(keep);
+  for (const PlanAction action : kPlaces) {
+    const QRect place = place_of(option.rect, action);
+    const int count = actions.of(action);
     // A row that cannot change shows only its current policy.
     if (is_fixed && count == 0) continue;
-    const QColor color = rung_color(theme, state_of(keep));
-    const bool is_all = count == keeps.all();
+    const QColor color = rung_color(theme, state_of(action));
+    const bool is_all = count == actions.all();
     painter->fillRect(place, is_all ? color : theme.bed);
     if (count > 0 && !is_all) {
       const int height = std::max(
-          2, static_cast<int>(static_cast<double>(place.height()) * count / keeps.all() + 0.5));
+          2, static_cast<int>(static_cast<double>(place.height()) * count / actions.all() + 0.5));
       painter->fillRect(QRect(place.left(), place.bottom() + 1 - height, place.width(), height),
                         theme.half(color));
     }
-    const bool is_hovered = !is_fixed && hovered_ == index && hovered_keep_ == keep;
+    const bool is_hovered = !is_fixed && hovered_ == index && hovered_action_ == action;
     painter->setPen(is_hovered ? theme.text : theme.border);
     painter->drawRect(place.adjusted(0, 0, -1, -1));
     painter->setPen(is_all ? Theme::text_on(color) : count > 0 ? theme.text : theme.muted_text);
-    painter->drawText(place, Qt::AlignCenter, rung_letter(state_of(keep)));
+    painter->drawText(place, Qt::AlignCenter, rung_letter(state_of(action)));
   }
   painter->restore();
 }

@@ -17,11 +17,11 @@ class PolicyDelegate : public TableDelegate {
   using TableDelegate::TableDelegate;
 
   // The part of the switch at a position in a cell.
-  [[nodiscard]] static std::optional<Keep> keep_at(const QRect& cell, QPoint at);
+  [[nodiscard]] static std::optional<PlanAction> action_at(const QRect& cell, QPoint at);
   // The area of this part in a cell.
-  [[nodiscard]] static QRect place_of(const QRect& cell, Keep keep);
+  [[nodiscard]] static QRect place_of(const QRect& cell, PlanAction action);
   // Sets the part under the pointer. If the index is invalid, there is none.
-  void set_hover(const QModelIndex& index, Keep keep);
+  void set_hover(const QModelIndex& index, PlanAction action);
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
@@ -30,7 +30,7 @@ class PolicyDelegate : public TableDelegate {
 
  private:
   QPersistentModelIndex hovered_;
-  Keep hovered_keep_ = Keep::save;
+  PlanAction hovered_action_ = PlanAction::save;
 };
 
 }  // namespace jointer::views

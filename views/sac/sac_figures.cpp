@@ -210,8 +210,8 @@ void SacFigures::show_preview() {
           is_found            ? tr("Preview: fastest plan found")
           : preview->settings ? tr("Preview: solve with %1")
                                     .arg(QString::fromStdString(describe(*preview->settings)))
-          : preview->keep
-              ? tr("Preview: %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
+          : preview->action
+              ? tr("Preview: %1 %2").arg(action_word(*preview->action), tensors_of(*preview))
               : (state->is_step() ? tr("Preview: untag %1")
                                   : tr("Preview: leave %1 to the partitioner"))
                     .arg(tensors_of(*preview));

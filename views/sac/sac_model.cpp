@@ -17,16 +17,17 @@ constexpr int kMaxWhy = 420, kMaxName = 360;
 constexpr std::size_t kMaxReasons = 3;
 
 // True if choosing `keep` for the tensor's group changes the tensor.
-bool is_meant(const SacTensor& tensor, std::optional<Keep> keep) {
-  return keep == Keep::recompute ? tensor.keep != Keep::recompute
-                                 : keep != Keep::offload || tensor.keep == Keep::save;
+bool is_meant(const SacTensor& tensor, std::optional<PlanAction> action) {
+  return action == PlanAction::recompute
+             ? tensor.action != PlanAction::recompute
+             : action != PlanAction::offload || tensor.action == PlanAction::save;
 }
 
 }  // namespace
 
-std::optional<Keep> SacModel::Keeps::one() const {
-  for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
-    if (of(keep) == all() && all() > 0) return keep;
+std::optional<PlanAction> SacModel::ActionCounts::one() const {
+  for (const PlanAction action : {PlanAction::recompute, PlanAction::save, PlanAction::offload})
+    if (of(action) == all() && all() > 0) return action;
   return std::nullopt;
 }
 
@@ -151,7 +152,7 @@ void SacModel::sum_up() {
     Sums& sums = sums_[r];
     for (std::size_t i = rows_.rows[r].first; i < rows_.rows[r].last; ++i) {
       const SacTensor& t = tensor(i);
-      ++sums.keeps.counts[static_cast<std::size_t>(t.keep)];
+      ++sums.actions.counts[static_cast<std::size_t>(t.action)];
       ++sums.deciders[static_cast<std::size_t>(t.decider)];
     }
   }
@@ -205,7 +206,7 @@ void SacModel::prepare_filter() {
       const SacTensor* tensor = state_->tensor_of(node);
       if (tensor == nullptr) return std::nullopt;
       return NodeSearch::OfPlan{
-          .policy = to_string(tensor->keep),
+          .policy = to_string(tensor->action),
           .decider = to_string(tensor->decider),
           .bytes = tensor->bytes,
       };
@@ -240,7 +241,7 @@ bool SacModel::has_activations(int index) const {
 }
 
 std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
-                                         std::optional<Keep> keep) const {
+                                         std::optional<PlanAction> action) const {
   std::vector<char> is_taken(state_ ? state_->tensors.size() : 0, 0);
   std::vector<NodeId> nodes;
   // `of_group`: the row is in a group that the user selected. `activations`: that group has
@@ -252,7 +253,7 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
       return;
     }
     const SacTensor& leaf = tensor(row(index).first);
-    if (of_group && (!is_meant(leaf, keep) || (activations && is_gathered_[leaf.node.index()])))
+    if (of_group && (!is_meant(leaf, action) || (activations && is_gathered_[leaf.node.index()])))
       return;
     if (std::exchange(is_taken[as_index(row(index).tensor)], 1) != 0) return;
     if (state_->snapshot->graph.node(leaf.node).kind == NodeKind::call) nodes.push_back(leaf.node);
@@ -262,19 +263,19 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
   return nodes;
 }
 
-QString SacModel::why_unchanged(std::span<const int> rows, std::optional<Keep> keep) const {
+QString SacModel::why_unchanged(std::span<const int> rows, std::optional<PlanAction> action) const {
   // A group that stands for its activations leaves out its gathered weights.
   const bool leaves_out_weights = std::ranges::any_of(rows, [&](int index) {
     if (row(index).tensor >= 0 || !has_activations(index)) return false;
     for (std::size_t i = row(index).first; i < row(index).last; ++i)
-      if (is_gathered_[tensor(i).node.index()] && is_meant(tensor(i), keep)) return true;
+      if (is_gathered_[tensor(i).node.index()] && is_meant(tensor(i), action)) return true;
     return false;
   });
   const QString those = leaves_out_weights ? tr("activations") : tr("tensors");
   QString why =
-      changeable(rows, Keep::save).empty()
+      changeable(rows, PlanAction::save).empty()
           ? tr("The selection contains no activation that the backward may need from the forward.")
-      : keep == Keep::offload
+      : action == PlanAction::offload
           ? tr("The plan saves none of the selected %1 on the device, so there is nothing to "
                "offload.")
                 .arg(those)
@@ -289,7 +290,7 @@ QString SacModel::why_unchanged(std::span<const int> rows, std::optional<Keep> k
 std::optional<std::int64_t> SacModel::number(int index, int column) const {
   switch (column) {
     case count_column:
-      return sums_[as_index(index)].keeps.all();
+      return sums_[as_index(index)].actions.all();
     case bytes_column:
       return total(index).bytes;
     case time_column:
@@ -308,12 +309,12 @@ std::optional<std::int64_t> SacModel::number(int index, int column) const {
 }
 
 QString SacModel::policy_words(int index) const {
-  const Keeps& keeps = sums_[as_index(index)].keeps;
-  if (const auto one = keeps.one()) return keep_word(*one);
+  const ActionCounts& actions = sums_[as_index(index)].actions;
+  if (const auto one = actions.one()) return action_word(*one);
   QStringList parts;
-  for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload})
-    if (keeps.of(keep) > 0)
-      parts << QStringLiteral("%1 %2").arg(count_text(keeps.of(keep)), keep_word(keep));
+  for (const PlanAction action : {PlanAction::save, PlanAction::recompute, PlanAction::offload})
+    if (actions.of(action) > 0)
+      parts << QStringLiteral("%1 %2").arg(count_text(actions.of(action)), action_word(action));
   return tr("mixed: %1").arg(parts.join(QStringLiteral(", ")));
 }
 
@@ -346,7 +347,7 @@ QString SacModel::text(int index, int column) const {
     case decider_column: {
       const auto& counts = sums_[as_index(index)].deciders;
       for (std::size_t d = 0; d < kDeciders; ++d)
-        if (counts[d] == sums_[as_index(index)].keeps.all() && counts[d] > 0)
+        if (counts[d] == sums_[as_index(index)].actions.all() && counts[d] > 0)
           return to_qstring(to_string(static_cast<Decider>(d)));
       return tr("several");
     }
@@ -386,7 +387,7 @@ QString SacModel::note(int index, int column) const {
 }
 
 QVariant SacModel::data(const QModelIndex& index, int role) const {
-  if (index.isValid() && role == keeps_role) return QVariant::fromValue(keeps(row_at(index)));
+  if (index.isValid() && role == actions_role) return QVariant::fromValue(actions(row_at(index)));
   if (index.isValid() && role == fixed_role) {
     const SacRow& r = row(row_at(index));
     return !state_->can_change() || (r.tensor >= 0 && tensor(r.first).is_settled()) ||

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "views/sac/sac_rows.h"
-#include "views/session/sac/keep_text.h"
+#include "views/session/sac/action_text.h"
 #include "views/session/sac/sac_totals.h"
 #include "views/session/search/node_search.h"
 #include "views/tables/table_model.h"
@@ -31,17 +31,19 @@ class SacModel : public TableModel {
     module_column,
   };
   enum SacRole : int {
-    keeps_role = TableModel::alarm_role + 1,  // Keeps
-    fixed_role,                               // bool: the policy cannot be changed
+    actions_role = TableModel::alarm_role + 1,  // Keeps
+    fixed_role,                                 // bool: the policy cannot be changed
   };
   // The numbers of saved, recomputed and offloaded tensors of a row.
-  struct Keeps {
+  struct ActionCounts {
     std::array<int, 3> counts{};
 
-    [[nodiscard]] int of(Keep keep) const { return counts[static_cast<std::size_t>(keep)]; }
+    [[nodiscard]] int of(PlanAction action) const {
+      return counts[static_cast<std::size_t>(action)];
+    }
     [[nodiscard]] int all() const { return counts[0] + counts[1] + counts[2]; }
     // The policy that all of the tensors share, if any.
-    [[nodiscard]] std::optional<Keep> one() const;
+    [[nodiscard]] std::optional<PlanAction> one() const;
   };
 
   explicit SacModel(QObject* parent = nullptr);
@@ -54,16 +56,19 @@ class SacModel : public TableModel {
   [[nodiscard]] bool shows_only_some() const { return only_.has_value(); }
   [[nodiscard]] SacGrouping grouping() const { return grouping_; }
   [[nodiscard]] const SacStatePtr& state() const { return state_; }
-  [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
+  [[nodiscard]] ActionCounts actions(int row) const {
+    return sums_[static_cast<std::size_t>(row)].actions;
+  }
   // The visible tensors in these rows that choosing `keep` changes; nullopt leaves them to the
   // partitioner. Only calls can have a policy. A tensor's own row always counts. A group stands for
   // its activations, or for its gathered weights if it has no activations. Recomputing a group
   // affects only its saved and offloaded tensors, and offloading a group only its saved ones. Each
   // tensor is listed once.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows,
-                                               std::optional<Keep> keep) const;
+                                               std::optional<PlanAction> action) const;
   // Why choosing `keep` for these rows changes nothing, in one or two sentences.
-  [[nodiscard]] QString why_unchanged(std::span<const int> rows, std::optional<Keep> keep) const;
+  [[nodiscard]] QString why_unchanged(std::span<const int> rows,
+                                      std::optional<PlanAction> action) const;
 
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
@@ -84,7 +89,7 @@ class SacModel : public TableModel {
 
  private:
   struct Sums {
-    Keeps keeps;
+    ActionCounts actions;
     std::array<int, kDeciders> deciders{};
     mutable std::optional<PlanTotals::Sum> total;  // computed on demand
   };
@@ -118,4 +123,4 @@ class SacModel : public TableModel {
 
 }  // namespace jointer::views
 
-Q_DECLARE_METATYPE(jointer::views::SacModel::Keeps)
+Q_DECLARE_METATYPE(jointer::views::SacModel::ActionCounts)

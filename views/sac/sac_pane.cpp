@@ -155,13 +155,13 @@ void SacPane::add_actions() {
   add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); });
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
   add(tr("SAC: Show Changes to the Plan"), [this] { show_changes(); });
-  add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
-  add(tr("SAC: Recompute Selected"), [this] { table_->set_keep(Keep::recompute); });
-  add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
+  add(tr("SAC: Save Selected"), [this] { table_->set_action(PlanAction::save); });
+  add(tr("SAC: Recompute Selected"), [this] { table_->set_action(PlanAction::recompute); });
+  add(tr("SAC: Offload Selected"), [this] { table_->set_action(PlanAction::offload); });
   add(tr("SAC: Checkpoint Layers of Selected"), [this] { table_->checkpoint_layers(); });
   of_partitioner_.push_back(add(tr("SAC: Leave Selected to the Partitioner"),
-                                [this] { table_->set_keep(std::nullopt); }));
-  untag_ = add(tr("SAC: Remove Tags from Selected"), [this] { table_->set_keep(std::nullopt); });
+                                [this] { table_->set_action(std::nullopt); }));
+  untag_ = add(tr("SAC: Remove Tags from Selected"), [this] { table_->set_action(std::nullopt); });
 }
 
 void SacPane::showEvent(QShowEvent* event) {

@@ -45,14 +45,14 @@ SacTable::SacTable(Document& document, QWidget* parent)
   preview_soon_.setSingleShot(true);
   preview_soon_.setInterval(kPreviewMs);
   connect(&preview_soon_, &QTimer::timeout, this,
-          [this] { session_.preview(preview_nodes_, preview_keep_); });
+          [this] { session_.preview(preview_nodes_, preview_action_); });
   // Previews follow user actions, not the current row, which rebuilding and focus changes also
   // move.
   connect(&view(), &TableView::rows_chosen, this, [this] {
-    const Keep keep = toggled();
-    std::vector<NodeId> nodes = targets(keep);
+    const PlanAction action = toggled();
+    std::vector<NodeId> nodes = targets(action);
     if (!view().hasFocus() || nodes.empty()) return leave();
-    preview(std::move(nodes), keep);
+    preview(std::move(nodes), action);
   });
   connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
   // Events may still arrive after the session has been destroyed.
@@ -156,9 +156,9 @@ void SacTable::show_all() {
 
 // A group stands for its tensors only if the user selected the group itself. A node selected in
 // another pane stands only for itself, even if its row is folded.
-std::vector<NodeId> SacTable::targets(std::optional<Keep> keep) const {
+std::vector<NodeId> SacTable::targets(std::optional<PlanAction> action) const {
   auto& self = const_cast<SacTable&>(*this);
-  if (rows_are_chosen()) return model_->changeable(self.view().selected_rows(), keep);
+  if (rows_are_chosen()) return model_->changeable(self.view().selected_rows(), action);
   std::vector<NodeId> nodes;
   const SacStatePtr state = session_.state();
   for (const NodeId node : self.document().selection().nodes())
@@ -174,57 +174,57 @@ std::vector<int> SacTable::rows_with(int row) const {
   return rows;
 }
 
-Keep SacTable::toggled() const {
+PlanAction SacTable::toggled() const {
   const SacStatePtr state = session_.state();
-  const std::vector<NodeId> nodes = targets(Keep::save);
+  const std::vector<NodeId> nodes = targets(PlanAction::save);
   const bool all_saved =
       !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
         const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
-        return tensor != nullptr && tensor->keep == Keep::save;
+        return tensor != nullptr && tensor->action == PlanAction::save;
       });
-  return all_saved ? Keep::recompute : Keep::save;
+  return all_saved ? PlanAction::recompute : PlanAction::save;
 }
 
 void SacTable::show_node(NodeId node) {
   view().uncover_row(model_->row_of(node));
 }
 
-void SacTable::set_keep(std::optional<Keep> keep) {
-  tick(targets(keep), rows_are_chosen() ? view().selected_rows() : std::vector<int>(), keep);
+void SacTable::set_action(std::optional<PlanAction> action) {
+  tick(targets(action), rows_are_chosen() ? view().selected_rows() : std::vector<int>(), action);
 }
 
 void SacTable::toggle() {
-  set_keep(toggled());
+  set_action(toggled());
 }
 
 void SacTable::checkpoint_layers() {
-  session_.checkpoint_layers(targets(Keep::save));
+  session_.checkpoint_layers(targets(PlanAction::save));
 }
 
 void SacTable::tick(const std::vector<NodeId>& nodes, std::span<const int> rows,
-                    std::optional<Keep> keep) {
+                    std::optional<PlanAction> action) {
   if (!session_.state() || !session_.state()->can_change()) return;
-  if (nodes.empty()) return emit message(model_->why_unchanged(rows, keep));
+  if (nodes.empty()) return emit message(model_->why_unchanged(rows, action));
   preview_soon_.stop();  // the change itself is about to be applied
-  session_.set_keep(nodes, keep);
+  session_.set_action(nodes, action);
 }
 
 void SacTable::add_to_menu(QMenu& menu) {
   menu.addSeparator();
   const bool can =
-      session_.state() && session_.state()->can_change() && !targets(Keep::save).empty();
+      session_.state() && session_.state()->can_change() && !targets(PlanAction::save).empty();
   const auto add = [&](const QString& text, const QKeySequence& key, auto action) {
     QAction* entry = menu.addAction(text, this, action);
     entry->setShortcut(key);
     entry->setEnabled(can);
   };
-  add(tr("Save"), Qt::Key_S, [this] { set_keep(Keep::save); });
-  add(tr("Recompute"), Qt::Key_R, [this] { set_keep(Keep::recompute); });
-  add(tr("Offload"), Qt::Key_O, [this] { set_keep(Keep::offload); });
+  add(tr("Save"), Qt::Key_S, [this] { set_action(PlanAction::save); });
+  add(tr("Recompute"), Qt::Key_R, [this] { set_action(PlanAction::recompute); });
+  add(tr("Offload"), Qt::Key_O, [this] { set_action(PlanAction::offload); });
   add(tr("Checkpoint Layer"), QKeySequence(), [this] { checkpoint_layers(); });
   const bool is_step = session_.state() && session_.state()->is_step();
   add(is_step ? tr("Remove Tag") : tr("Leave to the Partitioner"), Qt::Key_Delete,
-      [this] { set_keep(std::nullopt); });
+      [this] { set_action(std::nullopt); });
 }
 
 // --- Events ---
@@ -260,15 +260,15 @@ bool SacTable::eventFilter(QObject* watched, QEvent* event) {
 void SacTable::key_press(int key) {
   switch (key) {
     case Qt::Key_S:
-      return set_keep(Keep::save);
+      return set_action(PlanAction::save);
     case Qt::Key_R:
-      return set_keep(Keep::recompute);
+      return set_action(PlanAction::recompute);
     case Qt::Key_O:
-      return set_keep(Keep::offload);
+      return set_action(PlanAction::offload);
     case Qt::Key_Space:
       return toggle();
     default:
-      return set_keep(std::nullopt);
+      return set_action(std::nullopt);
   }
 }
 
@@ -277,12 +277,12 @@ bool SacTable::press(QPoint at) {
   if (!index.isValid() || index.column() != SacModel::policy_column ||
       index.data(SacModel::fixed_role).toBool())
     return false;
-  const auto keep = PolicyDelegate::keep_at(view().visualRect(index), at);
-  if (!keep) return false;
+  const auto action = PolicyDelegate::action_at(view().visualRect(index), at);
+  if (!action) return false;
   view().setFocus(Qt::MouseFocusReason);
   preview_soon_.stop();
   const std::vector<int> rows = rows_with(TableModel::row_at(index));
-  tick(model_->changeable(rows, keep), rows, keep);
+  tick(model_->changeable(rows, action), rows, action);
   return true;
 }
 
@@ -290,34 +290,34 @@ void SacTable::hover(QPoint at) {
   const QModelIndex index = view().indexAt(at);
   const bool is_switch = index.isValid() && index.column() == SacModel::policy_column &&
                          !index.data(SacModel::fixed_role).toBool();
-  const auto keep =
-      is_switch ? PolicyDelegate::keep_at(view().visualRect(index), at) : std::nullopt;
-  if (!keep) return leave();
-  delegate_->set_hover(index, *keep);
+  const auto action =
+      is_switch ? PolicyDelegate::action_at(view().visualRect(index), at) : std::nullopt;
+  if (!action) return leave();
+  delegate_->set_hover(index, *action);
   view().viewport()->update();
-  std::vector<NodeId> nodes = model_->changeable(rows_with(TableModel::row_at(index)), keep);
+  std::vector<NodeId> nodes = model_->changeable(rows_with(TableModel::row_at(index)), action);
   if (nodes.empty()) {
     preview_soon_.stop();
     preview_nodes_.clear();
     return session_.clear_preview();
   }
-  preview(std::move(nodes), keep);
+  preview(std::move(nodes), action);
 }
 
 void SacTable::leave() {
   preview_soon_.stop();
   preview_nodes_.clear();
-  delegate_->set_hover({}, Keep::save);
+  delegate_->set_hover({}, PlanAction::save);
   session_.clear_preview();
   view().viewport()->update();
 }
 
-void SacTable::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
-  if (nodes == preview_nodes_ && keep == preview_keep_ &&
+void SacTable::preview(std::vector<NodeId> nodes, std::optional<PlanAction> action) {
+  if (nodes == preview_nodes_ && action == preview_action_ &&
       (preview_soon_.isActive() || session_.shown_preview()))
     return;
   preview_nodes_ = std::move(nodes);
-  preview_keep_ = keep;
+  preview_action_ = action;
   preview_soon_.start();
 }
 

@@ -25,7 +25,7 @@ class SacTable : public TablePaneOf<SacModel> {
  public slots:
   // Sets the policy of the selected rows, or of the nodes selected in other panes. nullopt leaves
   // the decision to the partitioner or, in a flat training step, removes the tags.
-  void set_keep(std::optional<jointer::Keep> keep);
+  void set_action(std::optional<jointer::PlanAction> action);
   // Recomputes the selected tensors if all of them are saved; otherwise saves them.
   void toggle();
   // Shows only the saved tensors that are live at the peak, the best candidates for recomputation
@@ -48,19 +48,20 @@ class SacTable : public TablePaneOf<SacModel> {
 
  private:
   // The tensors that keys and palette commands for `keep` act on.
-  [[nodiscard]] std::vector<NodeId> targets(std::optional<Keep> keep) const;
+  [[nodiscard]] std::vector<NodeId> targets(std::optional<PlanAction> action) const;
   // The rows that a row's switch acts on: all selected rows if the row is selected, otherwise only
   // the row itself.
   [[nodiscard]] std::vector<int> rows_with(int row) const;
   // The policy that Space chooses for the selection.
-  [[nodiscard]] Keep toggled() const;
+  [[nodiscard]] PlanAction toggled() const;
   // `nodes`: the tensors to change; `rows`: the rows that stand for them.
-  void tick(const std::vector<NodeId>& nodes, std::span<const int> rows, std::optional<Keep> keep);
+  void tick(const std::vector<NodeId>& nodes, std::span<const int> rows,
+            std::optional<PlanAction> action);
   bool press(QPoint at);
   void key_press(int key);
   void hover(QPoint at);
   void leave();
-  void preview(std::vector<NodeId> nodes, std::optional<Keep> keep);
+  void preview(std::vector<NodeId> nodes, std::optional<PlanAction> action);
   void update_headline();
   // Shows only the tensors at the peak of the current plan; false if there are none.
   bool follow_peak();
@@ -72,7 +73,7 @@ class SacTable : public TablePaneOf<SacModel> {
   QString at_peak_;  // the headline for the tensors at the peak
   QTimer preview_soon_;
   std::vector<NodeId> preview_nodes_;
-  std::optional<Keep> preview_keep_;
+  std::optional<PlanAction> preview_action_;
 };
 
 }  // namespace jointer::views

@@ -41,7 +41,7 @@ bool shares_names(const KnownPlan& plan, const KnownPlan& other) {
          });
 }
 
-Json kept_json(KeptAs kept) {
+Json kept_json(MaybeAction kept) {
   return kept ? Json(to_string(*kept)) : Json();
 }
 

@@ -18,21 +18,21 @@ class OperatorRows {
 
   // Adds a value. An element of a call's tuple counts toward the call's operator. `storage_bytes`:
   // the bytes that a saved value occupies.
-  void add(NodeId id, Keep keep, std::int64_t recompute_ns, std::int64_t storage_bytes) {
+  void add(NodeId id, PlanAction action, std::int64_t recompute_ns, std::int64_t storage_bytes) {
     const std::string target(graph_.target(graph_.node(tuple_call(graph_, id))));
     OperatorRow& row = rows_.try_emplace(target).first->second;
     row.target = target;
-    switch (keep) {
-      case Keep::save:
+    switch (action) {
+      case PlanAction::save:
         ++row.saved;
         row.saved_bytes += graph_.output_bytes(graph_.node(id));
         row.storage_bytes += storage_bytes;
         break;
-      case Keep::offload:
+      case PlanAction::offload:
         ++row.offloaded;
         row.offloaded_bytes += graph_.output_bytes(graph_.node(id));
         break;
-      case Keep::recompute:
+      case PlanAction::recompute:
         ++row.recomputed;
         row.recompute_ns += recompute_ns;
         break;
@@ -59,9 +59,9 @@ class OperatorRows {
 std::string OperatorRow::policy() const {
   const int kinds = (saved > 0 ? 1 : 0) + (recomputed > 0 ? 1 : 0) + (offloaded > 0 ? 1 : 0);
   if (kinds != 1) return "mixed";
-  return std::string(to_string(saved > 0        ? Keep::save
-                               : recomputed > 0 ? Keep::recompute
-                                                : Keep::offload));
+  return std::string(to_string(saved > 0        ? PlanAction::save
+                               : recomputed > 0 ? PlanAction::recompute
+                                                : PlanAction::offload));
 }
 
 std::int64_t SacAnswer::saved_bytes() const {
@@ -71,7 +71,8 @@ std::int64_t SacAnswer::saved_bytes() const {
 }
 
 std::size_t SacAnswer::offloaded_count() const {
-  return static_cast<std::size_t>(std::ranges::count(saved, Keep::offload, &SavedValue::keep));
+  return static_cast<std::size_t>(
+      std::ranges::count(saved, PlanAction::offload, &SavedValue::action));
 }
 
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
@@ -86,16 +87,16 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
     const bool is_offloaded = std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), id);
     SavedValue value{.node = id,
                      .bytes = joint.output_bytes(n),
-                     .keep = is_offloaded ? Keep::offload : Keep::save,
+                     .action = is_offloaded ? PlanAction::offload : PlanAction::save,
                      .reason = reasons.empty() ? std::string() : reasons[id.index()].text};
     (n.kind == NodeKind::call ? answer.saved : answer.saved_inputs).push_back(std::move(value));
   }
   JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
   OperatorRows rows(joint);
   for (const SaveCandidate& each : candidates)
-    if (each.keep != Keep::recompute) rows.add(each.node, each.keep, 0, each.bytes);
+    if (each.action != PlanAction::recompute) rows.add(each.node, each.action, 0, each.bytes);
   for (const PlanWhatIf::Outcome::Recomputed& each : outcome.recomputed)
-    rows.add(each.node, Keep::recompute, each.ns, 0);
+    rows.add(each.node, PlanAction::recompute, each.ns, 0);
   answer.operators = rows.sorted();
   return answer;
 }
@@ -121,11 +122,11 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
   OperatorRows rows(graph);
   for (const SaveCandidate& each : kept) {
     const Node& n = graph.node(each.node);
-    if (each.keep == Keep::recompute && !runs_again(graph, n)) continue;
-    if (each.keep != Keep::recompute)
+    if (each.action == PlanAction::recompute && !runs_again(graph, n)) continue;
+    if (each.action != PlanAction::recompute)
       answer.saved.push_back(
-          {.node = each.node, .bytes = graph.output_bytes(n), .keep = each.keep, .reason = {}});
-    rows.add(each.node, each.keep, each.recompute_ns, each.bytes);
+          {.node = each.node, .bytes = graph.output_bytes(n), .action = each.action, .reason = {}});
+    rows.add(each.node, each.action, each.recompute_ns, each.bytes);
   }
   // Values that the forward returns for the backward are saved, regardless of the phase in which
   // they were captured.
@@ -138,7 +139,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
         listed.contains(id))
       continue;
     answer.saved.push_back({.node = id, .bytes = graph.output_bytes(n), .reason = {}});
-    rows.add(id, Keep::save, 0, 0);
+    rows.add(id, PlanAction::save, 0, 0);
   }
   const auto place_of = [&](const SavedValue& value) {
     const auto found = place.find(value.node);

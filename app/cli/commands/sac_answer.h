@@ -21,7 +21,7 @@ namespace jointer::cli {
 struct SavedValue {
   NodeId node;
   std::int64_t bytes = 0;  // of the node's tensors; views count in full, as in torch
-  Keep keep = Keep::save;
+  PlanAction action = PlanAction::save;
   std::string reason;
 };
 

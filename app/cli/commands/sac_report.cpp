@@ -22,7 +22,7 @@ Json values(const std::vector<SavedValue>& saved, const Graph& graph) {
     Json row{{"node", graph.name(value.node)},
              {"bytes", value.bytes},
              {"target", graph.target(graph.node(value.node))},
-             {"keep", to_string(value.keep)}};
+             {"keep", to_string(value.action)}};
     if (!value.reason.empty()) row["reason"] = value.reason;
     rows.push_back(std::move(row));
   }

@@ -24,8 +24,8 @@ Json number(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json keep_json(const std::optional<Keep>& keep) {
-  return keep ? Json(to_string(*keep)) : Json();
+Json action_json(const std::optional<PlanAction>& action) {
+  return action ? Json(to_string(*action)) : Json();
 }
 
 Json name_json(const Graph& graph, NodeId id) {
@@ -38,35 +38,37 @@ void add_margin(Json& json, const ValueMargin& margin, const Graph& graph) {
   json["copy_ms"] = to_ms(margin.copy_ns);
   json["value_bytes_per_us"] = number(margin.bytes_per_us);
   json["cutoff_bytes_per_us"] = number(margin.cutoff_bytes_per_us);
-  const auto equal = [&](Keep keep) { return margin.equal[static_cast<std::size_t>(keep)]; };
+  const auto equal = [&](PlanAction action) {
+    return margin.equal[static_cast<std::size_t>(action)];
+  };
   json["equal"] = {{"count", margin.equal_count()},
-                   {"saved", equal(Keep::save)},
-                   {"recomputed", equal(Keep::recompute)},
-                   {"offloaded", equal(Keep::offload)}};
+                   {"saved", equal(PlanAction::save)},
+                   {"recomputed", equal(PlanAction::recompute)},
+                   {"offloaded", equal(PlanAction::offload)}};
   if (margin.exchange) {
     json["exchange"] = figures_json(margin.exchange->figures);
     json["exchange"]["with"] = graph.name(margin.exchange->with);
-    json["exchange"]["keep"] = to_string(margin.exchange->keep);
+    json["exchange"]["keep"] = to_string(margin.exchange->action);
   } else {
     json["exchange"] = Json();
   }
-  json["if_saved"] = figures_json(margin.choice(Keep::save).figures);
-  json["if_recomputed"] = figures_json(margin.choice(Keep::recompute).figures);
-  json["if_offloaded"] = figures_json(margin.choice(Keep::offload).figures);
+  json["if_saved"] = figures_json(margin.choice(PlanAction::save).figures);
+  json["if_recomputed"] = figures_json(margin.choice(PlanAction::recompute).figures);
+  json["if_offloaded"] = figures_json(margin.choice(PlanAction::offload).figures);
   json["if_saved_too"] = name_json(graph, margin.if_saved_too);
   json["only_for"] = name_json(graph, margin.only_for);
 }
 
 void add_choices(Json& json, const SolverChoices& choices) {
   const auto torchs = [](const std::optional<SolverChoices::Torch>& made) {
-    return made ? Json(to_string(made->keep)) : Json();
+    return made ? Json(to_string(made->action)) : Json();
   };
   const auto budget = [](const std::optional<SolverChoices::Torch>& made) {
     return made ? Json(made->budget) : Json();
   };
   json["solvers"] = {{"dp", torchs(choices.dp)},
                      {"greedy", torchs(choices.greedy)},
-                     {"relaxation", keep_json(choices.relaxation)}};
+                     {"relaxation", action_json(choices.relaxation)}};
   json["solver_budgets"] = {{"dp", budget(choices.dp)}, {"greedy", budget(choices.greedy)}};
   json["flips_at"] = {
       {"peak_bytes", choices.relaxation_peak_bytes ? Json(*choices.relaxation_peak_bytes) : Json()},
@@ -124,17 +126,17 @@ Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
                   "identical node (CSE)",
                   name);
     const PlanReason& reason = decided.reasons[id.index()];
-    WhyAnswer why{.name = name, .keep = "not needed", .reason = reason.text};
-    if (joint.node(id).kind != NodeKind::call) why.keep = kind_text(joint.node(id).kind);
+    WhyAnswer why{.name = name, .action = "not needed", .reason = reason.text};
+    if (joint.node(id).kind != NodeKind::call) why.action = kind_text(joint.node(id).kind);
     JOINTER_TRY(const bool is_needed, margins.add_to(why, id));
     if (is_needed) {
-      why.keep = to_string(why.margin->value.keep);
+      why.action = to_string(why.margin->value.action);
       why.decider = reason.kind == PlanReason::Kind::tagged ? decider_of_tag(decided.tags, id)
                                                             : decided.decider;
     } else if (std::ranges::find(plan.saved_symbols, id) != plan.saved_symbols.end()) {
-      why.keep = to_string(Keep::save);
+      why.action = to_string(PlanAction::save);
     } else if (reason.kind != PlanReason::Kind::none && joint.node(id).kind == NodeKind::call) {
-      why.keep = to_string(Keep::recompute);  // a tuple or a number
+      why.action = to_string(PlanAction::recompute);  // a tuple or a number
     }
     found.push_back(std::move(why));
   }
@@ -161,15 +163,15 @@ Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const Co
     const NodeId id = reasons.tagged.find(name);
     if (!id) return fail(Error::Kind::usage, "option --why: there is no node {}", name);
     const Node& node = reasons.tagged.node(id);
-    WhyAnswer why{.name = name, .keep = "not needed", .reason = {}};
+    WhyAnswer why{.name = name, .action = "not needed", .reason = {}};
     const auto value = std::ranges::find(reasons.values, id, &StepValue::node);
     if (value != reasons.values.end()) {
-      why.keep = to_string(value->keep);
+      why.action = to_string(value->action);
       why.reason = reasons.text(*value);
       why.decider = reasons.decider(*value);
       JOINTER_CHECK(margins.add_to(why, id));
     } else if (node.kind != NodeKind::call) {
-      why.keep = kind_text(node.kind);
+      why.action = kind_text(node.kind);
     }
     found.push_back(std::move(why));
   }
@@ -179,7 +181,7 @@ Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const Co
 Json to_json(const std::vector<WhyAnswer>& why, const Graph& graph) {
   Json rows = Json::array();
   for (const WhyAnswer& each : why) {
-    Json row{{"node", each.name}, {"keep", each.keep}, {"reason", each.reason}};
+    Json row{{"node", each.name}, {"keep", each.action}, {"reason", each.reason}};
     row["decided_by"] = each.decider ? Json(decided_by(*each.decider)) : Json();
     if (each.margin) add_margin(row, *each.margin, graph);
     if (each.choices) add_choices(row, *each.choices);
@@ -191,7 +193,7 @@ Json to_json(const std::vector<WhyAnswer>& why, const Graph& graph) {
 
 void print_why(const std::vector<WhyAnswer>& why) {
   for (const WhyAnswer& each : why) {
-    fmt::print("\n{}: {}{}{}\n", each.name, each.keep, each.reason.empty() ? "" : "; ",
+    fmt::print("\n{}: {}{}{}\n", each.name, each.action, each.reason.empty() ? "" : "; ",
                each.reason);
     for (const std::string& sentence : each.sentences) fmt::print("  {}\n", sentence);
     if (each.decider) fmt::print("  Decided by: {}.\n", decided_by(*each.decider));

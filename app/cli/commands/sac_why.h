@@ -17,7 +17,7 @@ namespace jointer::cli {
 
 struct WhyAnswer {
   std::string name;
-  std::string keep;  // save, recompute, offload, input, or "not needed"
+  std::string action;  // save, recompute, offload, input, or "not needed"
   std::string reason;
   std::optional<Decider> decider;  // std::nullopt if there was nothing to decide
   std::optional<ValueMargin> margin;

@@ -46,7 +46,7 @@ SavePlan some_plan(const Partition& partition, Partitioner partitioner, std::mt1
     std::vector<NodeId> nodes;
     for (std::size_t k = 0; k < 1 + chance() % 4; ++k)
       nodes.push_back((*candidates)[chance() % candidates->size()].node);
-    if (const auto change = what_if.change_all(plan, nodes, static_cast<Keep>(chance() % 3)))
+    if (const auto change = what_if.change_all(plan, nodes, static_cast<PlanAction>(chance() % 3)))
       plan = change->plan;
   }
   return plan;

@@ -105,7 +105,7 @@ RC_GTEST_PROP(ParetoProperty, TheCurveReachesGivenPlansAndBudgets, (std::uint64_
     const auto candidates = what_if.candidates(plan);
     RC_PRE(candidates.has_value() && !candidates->empty());
     const NodeId node = (*candidates)[chance() % candidates->size()].node;
-    const auto change = what_if.change_all(plan, {&node, 1}, static_cast<Keep>(chance() % 3));
+    const auto change = what_if.change_all(plan, {&node, 1}, static_cast<PlanAction>(chance() % 3));
     if (!change) continue;
     plan = change->plan;
     request.given.push_back({.budget = -1, .name = fmt::format("snapshot {}", i), .plan = plan});
@@ -129,9 +129,9 @@ TEST(Pareto, TheCurveReachesPlansWithOneOffloadedValue) {
   EXPECT_TRUE(is_curve(points));
   std::size_t tried = 0;
   for (const SaveCandidate& each : candidates) {
-    if (each.keep != Keep::save) continue;
+    if (each.action != PlanAction::save) continue;
     const auto change =
-        judged.what_if->change_all(judged.partition.plan, {&each.node, 1}, Keep::offload);
+        judged.what_if->change_all(judged.partition.plan, {&each.node, 1}, PlanAction::offload);
     if (!change) continue;
     ++tried;
     const Figures f = judged.what_if->figures(change->plan).value().figures;

@@ -158,13 +158,13 @@ class PlanOfCapture : public testing::TestWithParam<const char*> {
   }
 
   // Every third candidate, or all of them.
-  [[nodiscard]] SavePlan decided(const SavePlan& plan, Keep keep, std::size_t every) {
+  [[nodiscard]] SavePlan decided(const SavePlan& plan, PlanAction action, std::size_t every) {
     const auto candidates = what_if->candidates(plan);
     if (!candidates) return plan;
     std::vector<NodeId> nodes;
     for (std::size_t i = 0; i < candidates->size(); i += every)
       nodes.push_back((*candidates)[i].node);
-    const auto change = what_if->change_all(plan, nodes, keep);
+    const auto change = what_if->change_all(plan, nodes, action);
     return change ? change->plan : plan;
   }
 
@@ -178,9 +178,9 @@ class PlanOfCapture : public testing::TestWithParam<const char*> {
 TEST_P(PlanOfCapture, FiguresEqualThoseOfThePair) {
   if (IsSkipped()) return;
   expect_figures_of_pair(partition.plan);
-  const SavePlan saved = decided(partition.plan, Keep::save, 3);
-  const SavePlan again = decided(partition.plan, Keep::recompute, 1);
-  const SavePlan offloaded = decided(partition.plan, Keep::offload, 3);
+  const SavePlan saved = decided(partition.plan, PlanAction::save, 3);
+  const SavePlan again = decided(partition.plan, PlanAction::recompute, 1);
+  const SavePlan offloaded = decided(partition.plan, PlanAction::offload, 3);
   EXPECT_NE(saved, partition.plan);
   EXPECT_NE(again, partition.plan);
   EXPECT_FALSE(offloaded.offloaded.empty());

@@ -272,7 +272,7 @@ RC_GTEST_PROP(PlanDifferenceProperty, SumsAreThoseOfTheFigures, (std::uint64_t s
     std::vector<NodeId> nodes;
     for (std::size_t i = 0; i < 1 + chance() % 5; ++i)
       nodes.push_back(candidates[chance() % candidates.size()].node);
-    const auto changed = what_if.change_all(plan, nodes, static_cast<Keep>(chance() % 3));
+    const auto changed = what_if.change_all(plan, nodes, static_cast<PlanAction>(chance() % 3));
     if (!changed) continue;
     const auto before = plan_rows(what_if, plan).value();
     const auto after = plan_rows(what_if, changed->plan).value();

@@ -66,12 +66,13 @@ class Layers4 {
   [[nodiscard]] const Graph& joint() const { return partition_.joint; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
   [[nodiscard]] NodeId at(std::string_view name) const { return joint().find(name); }
-  [[nodiscard]] SavePlan with(const SavePlan& from, std::string_view name, Keep keep) const {
+  [[nodiscard]] SavePlan with(const SavePlan& from, std::string_view name,
+                              PlanAction action) const {
     const NodeId id = at(name);
-    return what_if_->change(from, {&id, 1}, keep).value();
+    return what_if_->change(from, {&id, 1}, action).value();
   }
-  void decide(std::initializer_list<std::string_view> names, Keep keep) {
-    for (const std::string_view name : names) plan = with(plan, name, keep);
+  void decide(std::initializer_list<std::string_view> names, PlanAction action) {
+    for (const std::string_view name : names) plan = with(plan, name, action);
   }
   [[nodiscard]] ValueMargin margin(std::string_view name) const {
     return PlanMargins::make(*what_if_, plan)->of(at(name)).value();
@@ -93,9 +94,9 @@ class Layers4 {
 
 TEST(PlanMargin, ASavedValueIsBelowTheCutOff) {
   Layers4 graph;
-  graph.decide({"a0", "a1", "a2", "a3"}, Keep::recompute);
+  graph.decide({"a0", "a1", "a2", "a3"}, PlanAction::recompute);
   const ValueMargin margin = graph.margin("b1");
-  EXPECT_EQ(margin.value.keep, Keep::save);
+  EXPECT_EQ(margin.value.action, PlanAction::save);
   // b1 and a1, from b0.
   EXPECT_DOUBLE_EQ(margin.bytes_per_us.value(), kBytes / 2.0);
   EXPECT_DOUBLE_EQ(margin.cutoff_bytes_per_us.value(), kBytes);
@@ -117,30 +118,30 @@ TEST(PlanMargin, WithoutRecomputationThereIsNoCutOff) {
 
 TEST(PlanMargin, OtherDecisionsAreEvaluatedExactly) {
   Layers4 graph;
-  graph.decide({"a0", "a1"}, Keep::recompute);
+  graph.decide({"a0", "a1"}, PlanAction::recompute);
   for (const char* name : {"a0", "a2", "b1", "s"}) {
     const ValueMargin margin = graph.margin(name);
     EXPECT_EQ(margin.now, graph.figures(graph.plan));
-    for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload})
-      EXPECT_EQ(margin.choice(keep).figures.value(),
-                graph.figures(graph.with(graph.plan, name, keep)))
-          << name << " " << to_string(keep);
+    for (const PlanAction action : {PlanAction::save, PlanAction::recompute, PlanAction::offload})
+      EXPECT_EQ(margin.choice(action).figures.value(),
+                graph.figures(graph.with(graph.plan, name, action)))
+          << name << " " << to_string(action);
   }
 }
 
 TEST(PlanMargin, ReportsTies) {
   Layers4 graph;
-  graph.decide({"a0", "a2"}, Keep::recompute);
+  graph.decide({"a0", "a2"}, PlanAction::recompute);
   const ValueMargin margin = graph.margin("a1");
   EXPECT_EQ(margin.equal_count(), 4U);
-  EXPECT_EQ(margin.equal[static_cast<std::size_t>(Keep::save)], 2U);
-  EXPECT_EQ(margin.equal[static_cast<std::size_t>(Keep::recompute)], 2U);
+  EXPECT_EQ(margin.equal[static_cast<std::size_t>(PlanAction::save)], 2U);
+  EXPECT_EQ(margin.equal[static_cast<std::size_t>(PlanAction::recompute)], 2U);
   ASSERT_TRUE(margin.exchange);
   const std::string with(graph.joint().name(margin.exchange->with));
-  EXPECT_EQ(margin.exchange->keep, Keep::recompute);
-  EXPECT_EQ(
-      margin.exchange->figures,
-      graph.figures(graph.with(graph.with(graph.plan, "a1", Keep::recompute), with, Keep::save)));
+  EXPECT_EQ(margin.exchange->action, PlanAction::recompute);
+  EXPECT_EQ(margin.exchange->figures,
+            graph.figures(graph.with(graph.with(graph.plan, "a1", PlanAction::recompute), with,
+                                     PlanAction::save)));
   EXPECT_THAT(graph.text("a1"), HasSubstr("One of 4 equal values: 2 saved, 2 recomputed."));
   const bool is_same = margin.exchange->figures == margin.now;
   EXPECT_THAT(graph.text("a1"),
@@ -157,8 +158,8 @@ TEST(PlanMargin, ValuesOfOtherOperatorsOrPositionsAreNotEqual) {
 
 TEST(PlanMargin, ReportsThatAValueIsOnlyNeededForAnother) {
   Layers4 graph;
-  graph.decide({"s"}, Keep::recompute);
-  EXPECT_EQ(graph.margin("c").value.keep, Keep::recompute);
+  graph.decide({"s"}, PlanAction::recompute);
+  EXPECT_EQ(graph.margin("c").value.action, PlanAction::recompute);
   EXPECT_EQ(graph.margin("c").only_for, graph.at("s"));
   EXPECT_THAT(graph.text("c"), HasSubstr("only for s"));
   EXPECT_FALSE(graph.margin("s").only_for);
@@ -167,11 +168,11 @@ TEST(PlanMargin, ReportsThatAValueIsOnlyNeededForAnother) {
 TEST(PlanMargin, AnOffloadComparesCopiesWithRecomputation) {
   for (const double ns_per_byte : {0.0, 100.0}) {
     Layers4 graph(ns_per_byte);
-    graph.decide({"a0"}, Keep::offload);
+    graph.decide({"a0"}, PlanAction::offload);
     const ValueMargin margin = graph.margin("a0");
     EXPECT_EQ(margin.copy_ns, static_cast<std::int64_t>(ns_per_byte * kBytes));
     const std::int64_t exposed =
-        margin.now.step_ns - graph.figures(graph.with(graph.plan, "a0", Keep::save)).step_ns;
+        margin.now.step_ns - graph.figures(graph.with(graph.plan, "a0", PlanAction::save)).step_ns;
     EXPECT_EQ(exposed > 0, ns_per_byte > 0);
     EXPECT_THAT(graph.text("a0"), HasSubstr("recomputing the value would take 1.00 us"));
     EXPECT_THAT(graph.text("a0"), HasSubstr(exposed > 0 ? format_ns(exposed) + " of the copies"
@@ -201,20 +202,20 @@ void check_margins(const Judged& judged, std::size_t every) {
   for (std::size_t i = 0; i < candidates.size(); i += every) {
     const SaveCandidate& each = candidates[i];
     const ValueMargin margin = margins.of(each.node).value();
-    EXPECT_EQ(margin.choice(each.keep).figures.value(), now);
-    EXPECT_GE(margin.equal[static_cast<std::size_t>(each.keep)], 1U);
+    EXPECT_EQ(margin.choice(each.action).figures.value(), now);
+    EXPECT_GE(margin.equal[static_cast<std::size_t>(each.action)], 1U);
     EXPECT_EQ(margin.bytes_per_us.has_value(), each.bytes > 0 && each.chain > 0);
-    for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload}) {
-      if (keep == each.keep || !margin.choice(keep).figures) continue;
-      const auto changed = judged.what_if->change(plan, {&each.node, 1}, keep).value();
-      EXPECT_EQ(*margin.choice(keep).figures, judged.what_if->figures(changed)->figures);
+    for (const PlanAction action : {PlanAction::save, PlanAction::recompute, PlanAction::offload}) {
+      if (action == each.action || !margin.choice(action).figures) continue;
+      const auto changed = judged.what_if->change(plan, {&each.node, 1}, action).value();
+      EXPECT_EQ(*margin.choice(action).figures, judged.what_if->figures(changed)->figures);
     }
     if (margin.exchange) {
       EXPECT_EQ(joint.target(joint.node(margin.exchange->with)),
                 joint.target(joint.node(each.node)));
       EXPECT_EQ(joint.output_bytes(joint.node(margin.exchange->with)),
                 joint.output_bytes(joint.node(each.node)));
-      EXPECT_NE(margin.exchange->keep, each.keep);
+      EXPECT_NE(margin.exchange->action, each.action);
     }
     EXPECT_FALSE(explain_margin(joint, margin).empty());
   }

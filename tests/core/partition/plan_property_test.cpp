@@ -124,8 +124,8 @@ class Deciding {
     const std::size_t most = chance() % 3 == 0 ? candidates->size() : 1 + chance() % 4;
     for (std::size_t i = 0; i < most; ++i)
       nodes.push_back((*candidates)[chance() % candidates->size()].node);
-    const auto keep = static_cast<Keep>(chance() % 3);
-    const auto change = what_if_.change_all(plan_, nodes, keep);
+    const auto action = static_cast<PlanAction>(chance() % 3);
+    const auto change = what_if_.change_all(plan_, nodes, action);
     if (!change) return false;
     plan_ = change->plan;
     return true;

@@ -18,12 +18,12 @@ namespace {
 
 constexpr double kRounding = 1e-2;  // capacities are rounded to 1/1024 ns
 
-std::vector<Keep> random_keep(std::size_t count, std::mt19937_64& chance) {
-  std::vector<Keep> keep(count);
+std::vector<PlanAction> random_actions(std::size_t count, std::mt19937_64& chance) {
+  std::vector<PlanAction> actions(count);
   const auto bias = chance() % 4;
-  for (Keep& each : keep)
-    each = chance() % 4 < bias ? Keep::recompute : static_cast<Keep>(chance() % 3);
-  return keep;
+  for (PlanAction& each : actions)
+    each = chance() % 4 < bias ? PlanAction::recompute : static_cast<PlanAction>(chance() % 3);
+  return actions;
 }
 
 // No plan, however it was made, is faster than the bound for its peak.
@@ -45,9 +45,10 @@ RC_GTEST_PROP(PlanRelaxationProperty, NoPlanIsBelowTheBound, (std::uint64_t seed
   const auto relaxation = PlanRelaxation::make(what_if, {}).value();
   std::mt19937_64 chance(seed);
   for (int i = 0; i < 40; ++i) {
-    std::vector<Keep> keep = random_keep(relaxation.values().size(), chance);
-    if (!offload) std::replace(keep.begin(), keep.end(), Keep::offload, Keep::save);
-    const auto plan = relaxation.plan(keep);
+    std::vector<PlanAction> actions = random_actions(relaxation.values().size(), chance);
+    if (!offload)
+      std::replace(actions.begin(), actions.end(), PlanAction::offload, PlanAction::save);
+    const auto plan = relaxation.plan(actions);
     if (!plan) continue;
     const Figures f = what_if.figures(*plan).value().figures;
     RC_ASSERT((*frontier)->bound_ns(f.peak_bytes) <= f.step_ns);
@@ -86,18 +87,19 @@ TEST(PlanRelaxation, HonorsPolicies) {
   const auto saving = free.solve(cheap).value();
   std::size_t tried = 0;
   for (std::size_t i = 0; i < free.values().size() && tried < 8; ++i) {
-    if (recomputing.keep[i] != Keep::recompute || saving.keep[i] != Keep::save) continue;
+    if (recomputing.actions[i] != PlanAction::recompute || saving.actions[i] != PlanAction::save)
+      continue;
     ++tried;
     std::vector<MemoryPolicy> policies(joint.node_count(), MemoryPolicy::none);
     const NodeId node = free.values()[i];
     policies[node.index()] = MemoryPolicy::must_save;
     const auto saved = PlanRelaxation::make(*judged.what_if, policies)->solve(expensive);
     ASSERT_TRUE(saved) << joint.name(node);
-    EXPECT_NE(saved->keep[i], Keep::recompute) << joint.name(node);
+    EXPECT_NE(saved->actions[i], PlanAction::recompute) << joint.name(node);
     policies[node.index()] = MemoryPolicy::must_recompute;
     const auto tagged = PlanRelaxation::make(*judged.what_if, policies)->solve(cheap);
     ASSERT_TRUE(tagged) << joint.name(node);
-    EXPECT_EQ(tagged->keep[i], Keep::recompute) << joint.name(node);
+    EXPECT_EQ(tagged->actions[i], PlanAction::recompute) << joint.name(node);
   }
   EXPECT_GT(tried, 0U);
 }
@@ -144,13 +146,14 @@ TEST(PlanFrontier, NoSingleChangeIsBetter) {
     const EvaluatedPlan best = frontier->best(PlanLimit::of_peak(limit)).value();
     const std::vector<SaveCandidate> candidates = what_if.candidates(best.plan).value();
     for (const SaveCandidate& each : candidates)
-      for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload}) {
-        const auto plan = what_if.change(best.plan, {&each.node, 1}, keep);
+      for (const PlanAction action :
+           {PlanAction::recompute, PlanAction::save, PlanAction::offload}) {
+        const auto plan = what_if.change(best.plan, {&each.node, 1}, action);
         if (!plan) continue;
         ++tried;
         const Figures f = what_if.figures(*plan)->figures;
         EXPECT_TRUE(f.peak_bytes > limit || f.step_ns >= best.figures.figures.step_ns)
-            << judged.partition.joint.name(each.node) << " " << to_string(keep);
+            << judged.partition.joint.name(each.node) << " " << to_string(action);
       }
   }
   EXPECT_GT(tried, 100U);
@@ -165,7 +168,7 @@ RC_GTEST_PROP(PlanWhatIfProperty, BoundedFiguresAreThoseOfThePlan, (std::uint64_
   RC_PRE(relaxation.has_value());
   std::mt19937_64 chance(seed);
   for (int i = 0; i < 10; ++i) {
-    const auto plan = relaxation->plan(random_keep(relaxation->values().size(), chance));
+    const auto plan = relaxation->plan(random_actions(relaxation->values().size(), chance));
     if (!plan) continue;
     const PlanFigures whole = what_if.figures(*plan).value();
     const auto percent = *rc::gen::inRange<std::int64_t>(70, 130);

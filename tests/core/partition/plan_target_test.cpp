@@ -222,7 +222,7 @@ struct Best {
 std::optional<Figures> figures_of(const Judged& judged, const std::vector<PlanMove>& moves,
                                   const std::vector<std::size_t>& choice) {
   SavePlan plan = judged.partition.plan;
-  for (const Keep to : {Keep::recompute, Keep::offload}) {
+  for (const PlanAction to : {PlanAction::recompute, PlanAction::offload}) {
     std::vector<NodeId> nodes;
     for (const std::size_t i : choice)
       if (moves[i].to == to)

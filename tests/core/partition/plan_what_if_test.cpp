@@ -51,15 +51,16 @@ struct Planned {
     for (const NodeId id : ids) all.emplace_back(partition_.joint.name(id));
     return all;
   }
-  [[nodiscard]] SavePlan change(const SavePlan& plan, const char* name, Keep keep) const {
+  [[nodiscard]] SavePlan change(const SavePlan& plan, const char* name, PlanAction action) const {
     const NodeId id = at(name);
-    auto changed = what_if->change(plan, {&id, 1}, keep);
+    auto changed = what_if->change(plan, {&id, 1}, action);
     if (!changed) throw std::runtime_error(changed.error().message);
     return *std::move(changed);
   }
-  [[nodiscard]] std::string refusal(const SavePlan& plan, const char* name, Keep keep) const {
+  [[nodiscard]] std::string refusal(const SavePlan& plan, const char* name,
+                                    PlanAction action) const {
     const NodeId id = at(name);
-    const auto changed = what_if->change(plan, {&id, 1}, keep);
+    const auto changed = what_if->change(plan, {&id, 1}, action);
     return changed ? "" : changed.error().message;
   }
   [[nodiscard]] SaveCandidate candidate(const SavePlan& plan, const char* name) const {
@@ -77,44 +78,45 @@ struct Planned {
 TEST(PlanWhatIf, AValueNoLongerSavedIsRecomputed) {
   const Planned p(kLayers);
   EXPECT_THAT(p.names(p.partition_.plan.saved), ElementsAre("a", "v", "r"));
-  const SavePlan without_v = p.change(p.partition_.plan, "v", Keep::recompute);
+  const SavePlan without_v = p.change(p.partition_.plan, "v", PlanAction::recompute);
   EXPECT_THAT(p.names(without_v.saved), ElementsAre("a", "r"));
   const PlanFigures figures = p.what_if->figures(without_v).value();
   EXPECT_EQ(figures.recomputed, 2U);  // b and v, from a
   EXPECT_EQ(figures.recompute_ns, 2000);
-  const SavePlan without_a = p.change(without_v, "a", Keep::recompute);
+  const SavePlan without_a = p.change(without_v, "a", PlanAction::recompute);
   EXPECT_THAT(p.names(without_a.saved), ElementsAre("x", "r"));
 }
 
 TEST(PlanWhatIf, AChangeAndItsInverseRestoreThePlan) {
   const Planned p(kLayers);
   const SavePlan& plan = p.partition_.plan;
-  EXPECT_EQ(p.change(p.change(plan, "v", Keep::recompute), "v", Keep::save), plan);
-  EXPECT_EQ(p.change(p.change(plan, "v", Keep::offload), "v", Keep::save), plan);
+  EXPECT_EQ(p.change(p.change(plan, "v", PlanAction::recompute), "v", PlanAction::save), plan);
+  EXPECT_EQ(p.change(p.change(plan, "v", PlanAction::offload), "v", PlanAction::save), plan);
 }
 
 TEST(PlanWhatIf, ASavedValueThatIsNoLongerNeededIsDropped) {
   const Planned p(kLayers);
-  const SavePlan without_v = p.change(p.partition_.plan, "v", Keep::recompute);
-  const SavePlan with_b = p.change(without_v, "b", Keep::save);
+  const SavePlan without_v = p.change(p.partition_.plan, "v", PlanAction::recompute);
+  const SavePlan with_b = p.change(without_v, "b", PlanAction::save);
   EXPECT_THAT(p.names(with_b.saved), ElementsAre("a", "b", "r"));
-  EXPECT_THAT(p.names(p.change(with_b, "v", Keep::save).saved), ElementsAre("a", "v", "r"));
+  EXPECT_THAT(p.names(p.change(with_b, "v", PlanAction::save).saved), ElementsAre("a", "v", "r"));
 }
 
 TEST(PlanWhatIf, ImpossibleChangesAreRefusedInOneSentence) {
   const Planned p(kLayers);
   const SavePlan& plan = p.partition_.plan;
-  EXPECT_EQ(p.refusal(plan, "x", Keep::save), "x is an input, which is always available");
-  EXPECT_EQ(p.refusal(plan, "gc", Keep::save), "gc is not a value of the forward");
-  EXPECT_EQ(p.refusal(plan, "b", Keep::save), "the backward does not need b under this plan");
-  EXPECT_THAT(p.refusal(plan, "c", Keep::offload),
+  EXPECT_EQ(p.refusal(plan, "x", PlanAction::save), "x is an input, which is always available");
+  EXPECT_EQ(p.refusal(plan, "gc", PlanAction::save), "gc is not a value of the forward");
+  EXPECT_EQ(p.refusal(plan, "b", PlanAction::save), "the backward does not need b under this plan");
+  EXPECT_THAT(p.refusal(plan, "c", PlanAction::offload),
               HasSubstr("is in memory that the step occupies"));
 }
 
 TEST(PlanWhatIf, ManyChangesApplyAsFarAsPossible) {
   const Planned p(kLayers);
   const std::vector<NodeId> all{p.at("a"), p.at("v"), p.at("gc")};
-  const PlanChange change = p.what_if->change_all(p.partition_.plan, all, Keep::recompute).value();
+  const PlanChange change =
+      p.what_if->change_all(p.partition_.plan, all, PlanAction::recompute).value();
   EXPECT_THAT(p.names(change.plan.saved), ElementsAre("x", "r"));
   ASSERT_EQ(change.refused.size(), 1U);
   EXPECT_EQ(change.refused.front().node, p.at("gc"));
@@ -133,7 +135,7 @@ TEST(PlanWhatIf, AChainSavesWhatCannotBeRecomputed) {
   EXPECT_THAT(p.names(p.partition_.plan.saved), ElementsAre("s"));
   const NodeId s = p.at("s");
   const PlanChange change =
-      p.what_if->change_all(p.partition_.plan, {&s, 1}, Keep::recompute).value();
+      p.what_if->change_all(p.partition_.plan, {&s, 1}, PlanAction::recompute).value();
   EXPECT_THAT(p.names(change.plan.saved), ElementsAre("r"));
   ASSERT_EQ(change.saved.size(), 1U);
   EXPECT_EQ(change.saved.front().text,
@@ -175,7 +177,7 @@ TEST(PlanWhatIf, ADecisionOnARandomCallIsATag) {
       const Planned tagged(graph("{MUST_RECOMPUTE}"), c.partitioner),
           plain(graph(""), c.partitioner);
       EXPECT_GT(plain.candidate(plain.partition_.plan, "r").chain, 0U);
-      const SavePlan ticked = plain.change(plain.partition_.plan, "r", Keep::recompute);
+      const SavePlan ticked = plain.change(plain.partition_.plan, "r", PlanAction::recompute);
       EXPECT_THAT(plain.names(ticked.saved), ElementsAre("x"));
       const auto wanted = tagged.what_if->evaluate(tagged.partition_.plan).value();
       const auto told = plain.what_if->evaluate(ticked).value();
@@ -191,7 +193,7 @@ TEST(PlanWhatIf, ADecisionOnARandomCallIsATag) {
                 targets(emit_pair(tagged.partition_.joint, tagged.partition_.plan).value()));
       EXPECT_TRUE(std::ranges::equal(told.profile, MemoryTimeline(pair).profile()));
       // And back to the original decision.
-      EXPECT_EQ(plain.change(ticked, "r", Keep::save), plain.partition_.plan);
+      EXPECT_EQ(plain.change(ticked, "r", PlanAction::save), plain.partition_.plan);
     }
 }
 
@@ -235,7 +237,7 @@ TEST(PlanWhatIf, OverwrittenValuesAreNotReadAgain) {
     g: f32[128] = aten.mul.Tensor(dy, y)  {backward}
     return [w, z, g]
   )");
-  EXPECT_EQ(p.refusal(p.partition_.plan, "y", Keep::recompute),
+  EXPECT_EQ(p.refusal(p.partition_.plan, "y", PlanAction::recompute),
             "y uses memory that is written to later: its result would differ if recomputed");
 }
 
@@ -246,14 +248,15 @@ TEST(PlanWhatIf, CandidatesHaveTheirCosts) {
   EXPECT_EQ(v.bytes, 2048);
   EXPECT_EQ(v.chain, 2U);
   EXPECT_EQ(v.recompute_ns, 2000);
-  EXPECT_EQ(v.keep, Keep::save);
+  EXPECT_EQ(v.action, PlanAction::save);
   EXPECT_EQ(p.candidate(plan, "r").chain, 1U);
   // b occupies the memory of its saved view, and vice versa.
-  const SavePlan with_b = p.change(p.change(plan, "v", Keep::recompute), "b", Keep::save);
+  const SavePlan with_b =
+      p.change(p.change(plan, "v", PlanAction::recompute), "b", PlanAction::save);
   EXPECT_EQ(p.candidate(with_b, "b").bytes, 2048);
   EXPECT_EQ(p.candidate(with_b, "v").bytes, 0);
-  EXPECT_EQ(p.candidate(with_b, "v").keep, Keep::recompute);
-  EXPECT_EQ(p.candidate(p.change(plan, "v", Keep::offload), "v").keep, Keep::offload);
+  EXPECT_EQ(p.candidate(with_b, "v").action, PlanAction::recompute);
+  EXPECT_EQ(p.candidate(p.change(plan, "v", PlanAction::offload), "v").action, PlanAction::offload);
 }
 
 TEST(PlanWhatIf, SavedValuesAtThePeakAreRanked) {
@@ -271,7 +274,7 @@ TEST(PlanWhatIf, SavedValuesAtThePeakAreRanked) {
 TEST(PlanWhatIf, AnOffloadedValueIsOnTheHostBetweenTheHalves) {
   const Planned p(kLayers);
   const SavePlan& plan = p.partition_.plan;
-  const SavePlan offloaded = p.change(plan, "a", Keep::offload);
+  const SavePlan offloaded = p.change(plan, "a", PlanAction::offload);
   const PlanFigures before = p.what_if->figures(plan).value();
   const PlanFigures after = p.what_if->figures(offloaded).value();
   EXPECT_EQ(after.offloaded_bytes, 2048);
@@ -290,7 +293,7 @@ TEST(PlanWhatIf, AnOffloadedValueIsOnTheHostBetweenTheHalves) {
 TEST(PlanWhatIf, NamesTheCallAtEachPointOfTheProfile) {
   const Planned p(kLayers);
   const SavePlan plan =
-      p.change(p.change(p.partition_.plan, "a", Keep::offload), "v", Keep::recompute);
+      p.change(p.change(p.partition_.plan, "a", PlanAction::offload), "v", PlanAction::recompute);
   const auto outcome = p.what_if->evaluate(plan).value();
   const Graph pair = emit_pair(p.partition_.joint, plan).value();
   const MemoryTimeline memory(pair);
@@ -325,13 +328,13 @@ TEST(PlanWhatIf, PoliciesOverAPlan) {
 TEST(KeptValues, AreTheSavedAndRecomputedValuesOfAPair) {
   const Planned p(kLayers);
   const SavePlan plan =
-      p.change(p.change(p.partition_.plan, "v", Keep::recompute), "a", Keep::offload);
+      p.change(p.change(p.partition_.plan, "v", PlanAction::recompute), "a", PlanAction::offload);
   const Graph pair = emit_pair(p.partition_.joint, plan).value();
   const std::vector<NodeCost> costs(pair.node_count(), NodeCost{.ns = 5});
   const auto rows = kept_values(pair, costs, std::vector<Flops>(pair.node_count())).value();
   std::vector<std::string> told;
   for (const SaveCandidate& row : rows)
-    told.push_back(fmt::format("{} {} {}", to_string(row.keep), pair.name(row.node), row.bytes));
+    told.push_back(fmt::format("{} {} {}", to_string(row.action), pair.name(row.node), row.bytes));
   EXPECT_THAT(told,
               ElementsAre("offload a 2048", "save r 2048", "recompute b 2048", "recompute v 0"));
   EXPECT_FALSE(kept_values(p.partition_.joint, costs, {}));

@@ -20,8 +20,8 @@ TEST(SearchReasons, AttributeEveryDecisionToTheSearch) {
   std::size_t offloaded = 0;
   const auto before = judged.what_if->candidates(plan).value();
   for (const SaveCandidate& each : before) {
-    if (offloaded == 4 || each.keep != Keep::save) continue;
-    const auto changed = judged.what_if->change(plan, {&each.node, 1}, Keep::offload);
+    if (offloaded == 4 || each.action != PlanAction::save) continue;
+    const auto changed = judged.what_if->change(plan, {&each.node, 1}, PlanAction::offload);
     if (!changed) continue;
     plan = *changed;
     ++offloaded;
@@ -34,7 +34,7 @@ TEST(SearchReasons, AttributeEveryDecisionToTheSearch) {
     EXPECT_EQ(reason.kind, PlanReason::Kind::searched);
     EXPECT_THAT(reason.text, StartsWith("the search for a peak of at most 40GiB"));
     EXPECT_THAT(reason.text, testing::Not(HasSubstr("list")));
-    if (each.keep != Keep::offload) continue;
+    if (each.action != PlanAction::offload) continue;
     EXPECT_THAT(reason.text, HasSubstr("offloads it: copying"));
     EXPECT_THAT(reason.text, HasSubstr("each way"));
     EXPECT_THAT(reason.text, HasSubstr("recomput"));
@@ -45,7 +45,7 @@ TEST(SearchReasons, TheUsersTagsStayTags) {
   const Judged& judged = judged_sample();
   const SavePlan& plan = judged.partition.plan;
   const auto candidates = judged.what_if->candidates(plan).value();
-  const auto saved = std::ranges::find(candidates, Keep::save, &SaveCandidate::keep);
+  const auto saved = std::ranges::find(candidates, PlanAction::save, &SaveCandidate::action);
   ASSERT_NE(saved, candidates.end());
   std::vector<MemoryPolicy> policies(judged.partition.joint.node_count(), MemoryPolicy::none);
   policies[saved->node.index()] = MemoryPolicy::must_save;

@@ -161,14 +161,15 @@ TEST_P(Ticked, ThirtyDecisionsAreRespected) {
   for (unsigned seed = 0; seed < static_cast<unsigned>(runs); ++seed) {
     std::mt19937_64 chance(seed);
     Graph ticked = graph;
-    std::map<NodeId, Keep> ticks;
+    std::map<NodeId, PlanAction> ticks;
     while (ticks.size() < 30) {
       const SaveCandidate& row = rows[chance() % rows.size()];
       if (row.chain == 0 || graph.node(row.node).kind != NodeKind::call) continue;
-      const Keep keep = row.keep == Keep::save ? Keep::recompute : Keep::save;
-      ticks[row.node] = keep;
+      const PlanAction action =
+          row.action == PlanAction::save ? PlanAction::recompute : PlanAction::save;
+      ticks[row.node] = action;
       ticked.node(row.node).policy =
-          keep == Keep::save ? MemoryPolicy::must_save : MemoryPolicy::must_recompute;
+          action == PlanAction::save ? MemoryPolicy::must_save : MemoryPolicy::must_recompute;
     }
     const auto again = partition(ticked);
     ASSERT_TRUE(again) << again.error().message;
@@ -181,7 +182,7 @@ TEST_P(Ticked, ThirtyDecisionsAreRespected) {
           again->reasons[row.node.index()].text.starts_with(
               "the last value of a recomputed region"))
         continue;
-      EXPECT_EQ(to_string(row.keep), to_string(tick->second)) << graph.name(row.node);
+      EXPECT_EQ(to_string(row.action), to_string(tick->second)) << graph.name(row.node);
     }
     const auto pair = emit_pair(again->joint, again->plan);
     ASSERT_TRUE(pair) << pair.error().message;

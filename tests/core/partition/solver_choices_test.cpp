@@ -41,7 +41,7 @@ TEST(SolverChoices, TorchsSolverAtThePlansBudgetIsThePlan) {
       const SolverChoices choices = solvers->of(each.node).value();
       const auto& own = solver == KnapsackSolver::dp ? choices.dp : choices.greedy;
       ASSERT_TRUE(own);
-      EXPECT_EQ(own->keep, each.keep) << judged.partition.joint.name(each.node);
+      EXPECT_EQ(own->action, each.action) << judged.partition.joint.name(each.node);
       EXPECT_EQ(own->budget, 0.5);
     }
   }
@@ -73,7 +73,7 @@ TEST(SolverChoices, TheRelaxationFlipsBeyondThePeak) {
   const auto relaxation = PlanRelaxation::make(*judged.what_if, {}).value();
   const auto solution =
       relaxation.solve({.byte_ns = relaxation.mean_byte_ns(), .copy = std::nullopt}).value();
-  const SavePlan plan = relaxation.plan(solution.keep).value();
+  const SavePlan plan = relaxation.plan(solution.actions).value();
   const std::int64_t peak = judged.what_if->figures(plan)->figures.peak_bytes;
   const auto solvers =
       compare({.plan = plan, .partition = {}, .budget = {}, .policies = {}, .is_cancelled = {}});
@@ -82,7 +82,7 @@ TEST(SolverChoices, TheRelaxationFlipsBeyondThePeak) {
   for (std::size_t i = 0; i < candidates.size(); i += 5) {
     const SolverChoices choices = solvers->of(candidates[i].node).value();
     if (!choices.relaxation || !choices.relaxation_peak_bytes) continue;
-    if (*choices.relaxation == Keep::recompute) {
+    if (*choices.relaxation == PlanAction::recompute) {
       ++recomputed;
       EXPECT_GE(*choices.relaxation_peak_bytes, peak);
     } else {
@@ -103,7 +103,7 @@ TEST(SolverChoices, TheNearestBudgetFlipsTheDecision) {
   std::size_t found = 0;
   const auto candidates = judged.what_if->candidates(plan).value();
   for (const SaveCandidate& each : candidates) {
-    if (each.keep != Keep::save || found == 3) continue;
+    if (each.action != PlanAction::save || found == 3) continue;
     const SolverChoices choices = solvers->of(each.node).value();
     if (!choices.other_budget) continue;
     ++found;

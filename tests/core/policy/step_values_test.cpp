@@ -61,7 +61,7 @@ std::vector<std::string> told(const Graph& graph) {
     throw std::runtime_error(done.error().message);
   std::vector<std::string> lines;
   for (const StepValue& value : step_values(graph, step, kept_of(step)))
-    lines.push_back(fmt::format("{} {}: {}", graph.name(value.node), to_string(value.keep),
+    lines.push_back(fmt::format("{} {}: {}", graph.name(value.node), to_string(value.action),
                                 to_sentence(value.reason, graph.node(value.node).policy)));
   return lines;
 }
@@ -183,8 +183,8 @@ RC_GTEST_PROP(StepValuesProperty, AddUp, (std::uint64_t seed)) {
     RC_ASSERT(graph.is_live(value.node));
     RC_ASSERT(!has[value.node.index()]);
     has[value.node.index()] = true;
-    if (value.keep == Keep::save) saved += value.bytes;
-    if (value.keep == Keep::offload) offloaded += value.bytes;
+    if (value.action == PlanAction::save) saved += value.bytes;
+    if (value.action == PlanAction::offload) offloaded += value.bytes;
   }
   const PlanFigures figures = kept_figures(step, kept);
   RC_ASSERT(saved == figures.saved_bytes);

@@ -47,7 +47,7 @@ TEST(DocumentComparison, ComparesPlansOfTwoCaptures) {
   EXPECT_EQ(made->nodes->difference().retagged.size(), 1U);
   ASSERT_NE(made->plan, nullptr);
   EXPECT_TRUE(std::ranges::any_of(made->plan->difference.rows, [](const PlanChangeRow& row) {
-    return row.name == "act0" && row.to == Keep::save;
+    return row.name == "act0" && row.to == PlanAction::save;
   }));
   EXPECT_EQ(made->plan->difference.total().saved_bytes,
             made->plan->to.saved_bytes - made->plan->from.saved_bytes);

@@ -17,20 +17,20 @@ namespace {
 using testing::ElementsAre;
 
 PlanChangesPtr some_changes() {
-  const auto row = [](const char* name, const char* target, std::int64_t layer, KeptAs to,
+  const auto row = [](const char* name, const char* target, std::int64_t layer, MaybeAction to,
                       std::int64_t saved, std::int64_t host, std::int64_t ns) {
     return PlanChangeRow{.name = name,
                          .target = target,
                          .module = "layers",
                          .layer = layer,
-                         .from = Keep::save,
+                         .from = PlanAction::save,
                          .to = to,
                          .change = {saved, host, ns}};
   };
   PlanChanges changes;
-  changes.difference.rows = {row("mm0", "aten.mm", 0, Keep::offload, -100, 100, 0),
-                             row("act0", "aten.sigmoid", 0, Keep::recompute, -50, 0, 3),
-                             row("mm1", "aten.mm", 1, Keep::recompute, -100, 0, 9),
+  changes.difference.rows = {row("mm0", "aten.mm", 0, PlanAction::offload, -100, 100, 0),
+                             row("act0", "aten.sigmoid", 0, PlanAction::recompute, -50, 0, 3),
+                             row("mm1", "aten.mm", 1, PlanAction::recompute, -100, 0, 9),
                              row("gone", "aten.sin", -1, std::nullopt, -10, 0, 0)};
   return std::make_shared<const PlanChanges>(std::move(changes));
 }
@@ -73,8 +73,8 @@ TEST_F(PlanDifferenceModelTest, FoldsIdenticalLayers) {
                                          .target = fmt::format("aten.{}", name),
                                          .module = fmt::format("layers.{}.wq", layer),
                                          .layer = layer,
-                                         .from = Keep::save,
-                                         .to = Keep::recompute,
+                                         .from = PlanAction::save,
+                                         .to = PlanAction::recompute,
                                          .change = {-100, 0, 5}});
   model.set(std::make_shared<const PlanChanges>(std::move(changes)), snapshot);
   EXPECT_THAT(lines(), ElementsAre("layer 0..2  ×3: 6 saved → recomputed"));

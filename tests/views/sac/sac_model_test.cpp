@@ -121,7 +121,7 @@ TEST_F(SacModelTest, FiguresOfAGroupAreThoseOfItsTensorsTogether) {
   model_.set_grouping(SacGrouping::op);
   std::vector<NodeId> all;
   for (const SacTensor& tensor : model_.state()->tensors) all.push_back(tensor.node);
-  show({{all, Keep::recompute}});
+  show({{all, PlanAction::recompute}});
   bool shares = false;
   for (const int group : model_.shown(-1)) {
     std::vector<int> tensors;
@@ -144,17 +144,17 @@ TEST_F(SacModelTest, TicksKeepTheRows) {
   model_.set_grouping(SacGrouping::tensor);
   int resets = 0;
   QObject::connect(&model_, &QAbstractItemModel::modelReset, [&resets] { ++resets; });
-  const Keep was = model_.state()->tensor_of(node("act0"))->keep;
-  show({{{node("act0")}, was == Keep::save ? Keep::recompute : Keep::save}});
-  EXPECT_NE(model_.keeps(row("act0")).one(), was);
+  const PlanAction was = model_.state()->tensor_of(node("act0"))->action;
+  show({{{node("act0")}, was == PlanAction::save ? PlanAction::recompute : PlanAction::save}});
+  EXPECT_NE(model_.actions(row("act0")).one(), was);
   EXPECT_EQ(model_.text(row("act0"), SacModel::decider_column), "user");
 }
 
 TEST_F(SacModelTest, AGroupWithSeveralPoliciesIsMixed) {
   model_.set_grouping(SacGrouping::op);
-  show({{{node("act0")}, Keep::save}, {{node("act1")}, Keep::recompute}});
+  show({{{node("act0")}, PlanAction::save}, {{node("act1")}, PlanAction::recompute}});
   const int group = model_.parent_row(row("act0"));
-  EXPECT_FALSE(model_.keeps(group).one());
+  EXPECT_FALSE(model_.actions(group).one());
   EXPECT_TRUE(model_.text(group, SacModel::policy_column).startsWith("mixed"));
 }
 
@@ -172,7 +172,7 @@ TEST_F(SacModelTest, TheFilterUsesTheSearchSyntax) {
 
 TEST_F(SacModelTest, TheFilterKnowsThePlan) {
   model_.set_grouping(SacGrouping::tensor);
-  show({{{node("act0")}, Keep::save}, {{node("act1")}, Keep::recompute}});
+  show({{{node("act0")}, PlanAction::save}, {{node("act1")}, PlanAction::recompute}});
   model_.set_filter("policy:save by:user");
   EXPECT_THAT(names(), ElementsAre("act0"));
   model_.set_filter("by:user");
@@ -182,7 +182,7 @@ TEST_F(SacModelTest, TheFilterKnowsThePlan) {
   for (const std::string& name : names()) EXPECT_NE(name, "act1");
   // A different plan gives different matches.
   model_.set_filter("policy:save by:user");
-  show({{{node("act0")}, Keep::recompute}, {{node("act1")}, Keep::save}});
+  show({{{node("act0")}, PlanAction::recompute}, {{node("act1")}, PlanAction::save}});
   EXPECT_THAT(names(), ElementsAre("act1"));
   EXPECT_LE(others, 3U);
   // Bytes are those of the column.
@@ -194,14 +194,14 @@ TEST_F(SacModelTest, TheFilterKnowsThePlan) {
 TEST_F(SacModelTest, OnlyVisibleTensorsAreChanged) {
   model_.set_grouping(SacGrouping::op);
   const int group = model_.parent_row(row("act0"));
-  EXPECT_EQ(model_.changeable(std::vector{group}, Keep::save).size(), 5U);
+  EXPECT_EQ(model_.changeable(std::vector{group}, PlanAction::save).size(), 5U);
   model_.set_filter("mod:layers.1");
-  EXPECT_THAT(model_.changeable(std::vector{group}, Keep::save), ElementsAre(node("act1")));
+  EXPECT_THAT(model_.changeable(std::vector{group}, PlanAction::save), ElementsAre(node("act1")));
   model_.set_filter({});
   model_.show_only(std::vector{node("act0")});
-  EXPECT_THAT(model_.changeable(std::vector{group}, Keep::save), ElementsAre(node("act0")));
+  EXPECT_THAT(model_.changeable(std::vector{group}, PlanAction::save), ElementsAre(node("act0")));
   model_.show_only(std::nullopt);
-  EXPECT_EQ(model_.changeable(std::vector{group, row("act0")}, Keep::save).size(), 5U);
+  EXPECT_EQ(model_.changeable(std::vector{group, row("act0")}, PlanAction::save).size(), 5U);
 }
 
 constexpr const char* kGatheredWeight = R"(
@@ -224,16 +224,17 @@ constexpr const char* kGatheredWeight = R"(
 TEST_F(SacModelTest, SaysThatAGroupLeavesOutGatheredWeights) {
   snapshot_ = test::snapshot_of(kGatheredWeight);
   model_.set_grouping(SacGrouping::module);
-  show({{{node("m"), node("s")}, Keep::recompute}, {{node("v")}, Keep::save}});
+  show({{{node("m"), node("s")}, PlanAction::recompute}, {{node("v")}, PlanAction::save}});
   const int group = model_.parent_row(row("v"));
   ASSERT_GE(group, 0);
   ASSERT_EQ(model_.parent_row(row("s")), group);
-  EXPECT_THAT(model_.changeable(std::vector{group}, Keep::recompute), IsEmpty());
-  EXPECT_EQ(model_.why_unchanged(std::vector{group}, Keep::recompute),
+  EXPECT_THAT(model_.changeable(std::vector{group}, PlanAction::recompute), IsEmpty());
+  EXPECT_EQ(model_.why_unchanged(std::vector{group}, PlanAction::recompute),
             "The plan saves none of the selected activations, so there is nothing to recompute. "
             "To change gathered parameters, select their own rows.");
-  EXPECT_THAT(model_.changeable(std::vector{row("v")}, Keep::recompute), ElementsAre(node("v")));
-  EXPECT_EQ(model_.why_unchanged(std::vector{row("s")}, Keep::recompute),
+  EXPECT_THAT(model_.changeable(std::vector{row("v")}, PlanAction::recompute),
+              ElementsAre(node("v")));
+  EXPECT_EQ(model_.why_unchanged(std::vector{row("s")}, PlanAction::recompute),
             "The plan saves none of the selected tensors, so there is nothing to recompute.");
 }
 

@@ -246,8 +246,8 @@ int StepReport::place_of(std::size_t after) const {
   const Editing& editing = document_.editing();
   const Edit& edit = steps_[after == 0 ? 0 : after - 1].result->edit;
   if (edit.changes.empty()) return -1;
-  for (int i = editing.step_count() - 1; i >= 0; --i) {
-    const EditHistory& history = editing.step(i).after;
+  for (int i = editing.entry_count() - 1; i >= 0; --i) {
+    const EditHistory& history = editing.entry(i).after;
     if (!history.empty() && history.back()->edit.changes == edit.changes)
       return after == 0 ? i : i + 1;
   }

@@ -19,22 +19,22 @@ bool keeps_calls(const Edit& edit) {
 
 // --- History entries ---
 
-std::size_t replaced_edits(const EditStep& step) {
-  const auto [end, other] =
-      std::mismatch(step.before.begin(), step.before.end(), step.after.begin(), step.after.end());
-  return static_cast<std::size_t>(step.before.end() - end);
+std::size_t replaced_edits(const EditEntry& entry) {
+  const auto [end, other] = std::mismatch(entry.before.begin(), entry.before.end(),
+                                          entry.after.begin(), entry.after.end());
+  return static_cast<std::size_t>(entry.before.end() - end);
 }
 
-EditStep step_of(const DoneEditPtr& done, const EditHistory& before) {
-  EditStep step{.title = QString::fromStdString(done->edit.title),
-                .by = QString::fromStdString(done->edit.by),
-                .notes = {},
-                .before = before,
-                .after = before,
-                .metrics = {}};
-  for (const std::string& note : done->edit.notes) step.notes << QString::fromStdString(note);
-  step.after.push_back(done);
-  return step;
+EditEntry entry_of(const DoneEditPtr& done, const EditHistory& before) {
+  EditEntry entry{.title = QString::fromStdString(done->edit.title),
+                  .by = QString::fromStdString(done->edit.by),
+                  .notes = {},
+                  .before = before,
+                  .after = before,
+                  .metrics = {}};
+  for (const std::string& note : done->edit.notes) entry.notes << QString::fromStdString(note);
+  entry.after.push_back(done);
+  return entry;
 }
 
 // --- Applying edits ---

@@ -38,7 +38,7 @@ bool keeps_calls(const Edit& edit);
 // --- History entries ---
 
 // A history entry: one action of a user, a pass or a recipe.
-struct EditStep {
+struct EditEntry {
   QString title, by;  // by: empty for the user
   QStringList notes;
   EditHistory before, after;
@@ -46,42 +46,44 @@ struct EditStep {
 };
 
 // The number of edits that this entry replaces: those that are in `before` but not in `after`.
-std::size_t replaced_edits(const EditStep& step);
+std::size_t replaced_edits(const EditEntry& entry);
 
 // The history entry that adds one edit to `before`.
-EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
+EditEntry entry_of(const DoneEditPtr& done, const EditHistory& before);
 
 // The history entries and the current position among them: entries before the position are applied,
 // and those after it have been undone.
-class StepStack {
+class EntryStack {
  public:
-  StepStack() = default;
-  StepStack(std::vector<EditStep> steps, int place) : steps_(std::move(steps)) { go_to(place); }
+  EntryStack() = default;
+  EntryStack(std::vector<EditEntry> entries, int place) : entries_(std::move(entries)) {
+    go_to(place);
+  }
 
-  [[nodiscard]] int count() const { return static_cast<int>(steps_.size()); }
+  [[nodiscard]] int count() const { return static_cast<int>(entries_.size()); }
   [[nodiscard]] int place() const { return place_; }
-  [[nodiscard]] const EditStep& step(int index) const {
-    return steps_[static_cast<std::size_t>(index)];
+  [[nodiscard]] const EditEntry& entry(int index) const {
+    return entries_[static_cast<std::size_t>(index)];
   }
-  [[nodiscard]] EditStep& step(int index) { return steps_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] EditEntry& entry(int index) { return entries_[static_cast<std::size_t>(index)]; }
   // The entries right before and right after the position, or null.
-  [[nodiscard]] const EditStep* undoable() const {
-    return place_ == 0 ? nullptr : &step(place_ - 1);
+  [[nodiscard]] const EditEntry* undoable() const {
+    return place_ == 0 ? nullptr : &entry(place_ - 1);
   }
-  [[nodiscard]] const EditStep* redoable() const {
-    return place_ == count() ? nullptr : &step(place_);
+  [[nodiscard]] const EditEntry* redoable() const {
+    return place_ == count() ? nullptr : &entry(place_);
   }
 
   // Replaces the entries after the position with this one, which counts as applied.
-  void push(EditStep step) {
-    steps_.erase(steps_.begin() + place_, steps_.end());
-    steps_.push_back(std::move(step));
+  void push(EditEntry entry) {
+    entries_.erase(entries_.begin() + place_, entries_.end());
+    entries_.push_back(std::move(entry));
     ++place_;
   }
   void go_to(int place) { place_ = std::clamp(place, 0, count()); }
 
  private:
-  std::vector<EditStep> steps_;
+  std::vector<EditEntry> entries_;
   int place_ = 0;
 };
 

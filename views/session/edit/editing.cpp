@@ -34,7 +34,7 @@ Editing::Editing(OpenGraph& open)
 Editing::~Editing() = default;
 
 EditHistory Editing::history_at(int place) const {
-  return place == 0 ? EditHistory() : step(place - 1).after;
+  return place == 0 ? EditHistory() : entry(place - 1).after;
 }
 
 // --- Request queue ---
@@ -56,8 +56,8 @@ void Editing::pump() {
   follow(target_, [this] {
     if (history_ != target_) {
       // The transition was refused, so return to the position of the shown state.
-      for (int place = steps_.count(); place >= 0; --place)
-        if (history_at(place) == history_) steps_.go_to(place);
+      for (int place = entries_.count(); place >= 0; --place)
+        if (history_at(place) == history_) entries_.go_to(place);
       target_ = history_;
     }
     emit changed();
@@ -121,21 +121,21 @@ void Editing::do_batch(MakeEdits make, EditHistory before, std::function<void(co
       batch->run.done.clear();
       batch->run.refused.push_back(result.error().message);
     }
-    push_steps(*batch, before);
+    push_entries(*batch, before);
     done(*batch);
   });
 }
 
-void Editing::push_steps(const Batch& batch, EditHistory before) {
+void Editing::push_entries(const Batch& batch, EditHistory before) {
   const EditHistory& added = batch.run.done;
   // If no edit was applied, the state that the edits would have replaced is shown again.
   target_ = before;
   for (const DoneEditPtr& done : added) {
-    EditStep step = step_of(done, history_);
-    step.before = std::exchange(before, step.after);
-    if (done == added.back()) step.metrics = batch.metrics;
-    history_ = target_ = step.after;
-    steps_.push(std::move(step));
+    EditEntry entry = entry_of(done, history_);
+    entry.before = std::exchange(before, entry.after);
+    if (done == added.back()) entry.metrics = batch.metrics;
+    history_ = target_ = entry.after;
+    entries_.push(std::move(entry));
   }
   if (added.empty()) return;
   compute_metrics();
@@ -193,10 +193,10 @@ void Editing::do_all(std::vector<Edit> edits, const EditHistory& before) {
 // --- Positions in the history ---
 
 void Editing::set_place(int place) {
-  place = std::clamp(place, 0, steps_.count());
-  if (place > steps_.place()) target_ = step(place - 1).after;
-  if (place < steps_.place()) target_ = step(place).before;
-  steps_.go_to(place);
+  place = std::clamp(place, 0, entries_.count());
+  if (place > entries_.place()) target_ = entry(place - 1).after;
+  if (place < entries_.place()) target_ = entry(place).before;
+  entries_.go_to(place);
 }
 
 void Editing::undo() {
@@ -233,15 +233,15 @@ void Editing::remove_state(std::size_t index) {
 void Editing::go_to_state(std::size_t index) {
   if (index >= named_.size()) return;
   ask({.is_edit = true, .run = [this, state = named_[index]] {
-         for (int place = 0; place <= steps_.count(); ++place)
+         for (int place = 0; place <= entries_.count(); ++place)
            if (history_at(place) == state.history) return set_place(place);
          const EditHistory before = history_;
          follow(state.history, [this, state, before] {
            if (history_ != state.history) return;  // the request was refused
-           steps_.push({.title = tr("Go to “%1”").arg(state.name),
-                        .before = before,
-                        .after = state.history,
-                        .metrics = state.metrics});
+           entries_.push({.title = tr("Go to “%1”").arg(state.name),
+                          .before = before,
+                          .after = state.history,
+                          .metrics = state.metrics});
            target_ = history_;
            emit changed();
          });
@@ -257,9 +257,9 @@ Result<void> Editing::write_recipe(const QString& path) const {
 }
 
 History Editing::history() const {
-  std::vector<const EditStep*> steps;
-  for (int i = 0; i < step_count(); ++i) steps.push_back(&step(i));
-  return to_history(steps, static_cast<std::size_t>(place()), named_);
+  std::vector<const EditEntry*> entries;
+  for (int i = 0; i < entry_count(); ++i) entries.push_back(&entry(i));
+  return to_history(entries, static_cast<std::size_t>(place()), named_);
 }
 
 void Editing::restore(History history) {
@@ -274,7 +274,7 @@ void Editing::do_restore(const History& history) {
   };
   work(job, [this, restored](const Result<void>& result) {
     if (!result) return emit refused(QString::fromStdString(result.error().message));
-    steps_ = StepStack(std::move(restored->steps), static_cast<int>(restored->place));
+    entries_ = EntryStack(std::move(restored->entries), static_cast<int>(restored->place));
     named_ = std::move(restored->named);
     history_ = target_ = history_at(place());
     compute_metrics();
@@ -300,7 +300,7 @@ void Editing::forget_old_metrics() {
   estimated_as_ = open_.baseline();
   if (same) return;
   finding_metrics_.cancel();
-  for (int i = 0; i < step_count(); ++i) steps_.step(i).metrics.reset();
+  for (int i = 0; i < entry_count(); ++i) entries_.entry(i).metrics.reset();
   for (NamedState& state : named_) state.metrics.reset();
   compute_metrics();
   emit changed();
@@ -309,8 +309,8 @@ void Editing::forget_old_metrics() {
 void Editing::compute_metrics() {
   if (finding_metrics_.is_running()) return;  // another job follows when this one ends
   std::vector<EditHistory> histories;
-  for (int i = 0; i < step_count(); ++i)
-    if (!step(i).metrics) histories.push_back(step(i).after);
+  for (int i = 0; i < entry_count(); ++i)
+    if (!entry(i).metrics) histories.push_back(entry(i).after);
   for (const NamedState& state : named_)
     if (!state.metrics) histories.push_back(state.history);
   if (histories.empty()) return;
@@ -330,7 +330,7 @@ void Editing::fill_metrics(const MetricsByHistory& found) {
     metrics = at->second;
     any = true;
   };
-  for (int i = 0; i < step_count(); ++i) fill(step(i).after, steps_.step(i).metrics);
+  for (int i = 0; i < entry_count(); ++i) fill(entry(i).after, entries_.entry(i).metrics);
   for (NamedState& state : named_) fill(state.history, state.metrics);
   if (!any) return;
   emit changed();

@@ -44,14 +44,14 @@ class Editing : public QObject {
 
   // The number of history entries, and the current position among them. While `is_settled`, the
   // entries before the position are those applied in the shown graph.
-  [[nodiscard]] int step_count() const { return steps_.count(); }
-  [[nodiscard]] int place() const { return steps_.place(); }
-  [[nodiscard]] const EditStep& step(int index) const { return steps_.step(index); }
+  [[nodiscard]] int entry_count() const { return entries_.count(); }
+  [[nodiscard]] int place() const { return entries_.place(); }
+  [[nodiscard]] const EditEntry& entry(int index) const { return entries_.entry(index); }
   // The edits that lead to this position.
   [[nodiscard]] EditHistory history_at(int place) const;
   // The entries that undo and redo would act on, or null.
-  [[nodiscard]] const EditStep* undoable() const { return steps_.undoable(); }
-  [[nodiscard]] const EditStep* redoable() const { return steps_.redoable(); }
+  [[nodiscard]] const EditEntry* undoable() const { return entries_.undoable(); }
+  [[nodiscard]] const EditEntry* redoable() const { return entries_.redoable(); }
   [[nodiscard]] const std::vector<NamedState>& named() const { return named_; }
 
   // The history in the form that a workspace stores.
@@ -127,7 +127,7 @@ class Editing : public QObject {
   // Applies edits as do_batch does, then emits `applied_all`.
   void do_all(std::vector<Edit> edits, const EditHistory& before);
   void do_restore(const History& history);
-  void push_steps(const Batch& batch, EditHistory before);
+  void push_entries(const Batch& batch, EditHistory before);
   // Sets the position in the history; the graph follows.
   void set_place(int place);
   // Brings the graph from the shown state to that of another history.
@@ -139,7 +139,7 @@ class Editing : public QObject {
   void fill_metrics(const MetricsByHistory& found);
 
   OpenGraph& open_;
-  StepStack steps_;
+  EntryStack entries_;
   EditHistory history_;  // the edits of the shown graph
   EditHistory target_;   // the edits at the current position in the history
   std::deque<Request> requests_;

@@ -26,7 +26,7 @@ class Restorer {
  private:
   // Makes the current state the one to show.
   Result<void> stop_here() {
-    result_.place = result_.steps.size();
+    result_.place = result_.entries.size();
     result_.now = baseline_;
     if (history_.empty()) return {};
     const bool same_calls =
@@ -36,25 +36,25 @@ class Restorer {
     return {};
   }
 
-  void add(const HistoryEntry& step) {
+  void add(const HistoryEntry& stored) {
     const EditHistory before = history_;
-    if (step.keep < history_.size()) {
+    if (stored.keep < history_.size()) {
       // This entry undoes some edits: replay the remaining ones on the opened graph.
-      history_.resize(step.keep);
+      history_.resize(stored.keep);
       graph_ = baseline_->graph;
       for (const DoneEditPtr& done : history_)
         if (auto inverse = apply(graph_, done->edit)) done->inverse = *std::move(inverse);
     }
-    EditRun added = run_edits(graph_, step.edits);
+    EditRun added = run_edits(graph_, stored.edits);
     note(added, {});
     history_.insert(history_.end(), added.done.begin(), added.done.end());
     if (history_ == before) return;
-    EditStep next{.title = QString::fromStdString(step.title), .by = {}, .notes = {}};
-    if (added.done.size() == 1) next = step_of(added.done.front(), before);
-    next.title = QString::fromStdString(step.title);
+    EditEntry next{.title = QString::fromStdString(stored.title), .by = {}, .notes = {}};
+    if (added.done.size() == 1) next = entry_of(added.done.front(), before);
+    next.title = QString::fromStdString(stored.title);
     next.before = before;
     next.after = history_;
-    result_.steps.push_back(std::move(next));
+    result_.entries.push_back(std::move(next));
   }
 
   // The history for `edits`, which shares its longest common prefix with the entries.
@@ -62,13 +62,13 @@ class Restorer {
     Graph graph = baseline_->graph;
     EditRun again = run_edits(graph, edits);
     note(again, prefix);
-    for (const EditStep& step : result_.steps) {
+    for (const EditEntry& entry : result_.entries) {
       const auto same = [](const DoneEditPtr& a, const DoneEditPtr& b) {
         return a == b || a->edit == b->edit;
       };
-      const auto [of_edits, of_step] = std::mismatch(again.done.begin(), again.done.end(),
-                                                     step.after.begin(), step.after.end(), same);
-      std::copy(step.after.begin(), of_step, again.done.begin());
+      const auto [of_edits, of_entry] = std::mismatch(again.done.begin(), again.done.end(),
+                                                      entry.after.begin(), entry.after.end(), same);
+      std::copy(entry.after.begin(), of_entry, again.done.begin());
     }
     return again.done;
   }
@@ -89,19 +89,19 @@ Result<Restored> restore_history(const DocumentState& state, const History& hist
   return Restorer(state.baseline).run(history);
 }
 
-HistoryEntry to_history_entry(const EditStep& step) {
-  HistoryEntry stored{.title = step.title.toStdString(),
-                      .keep = step.before.size() - replaced_edits(step),
+HistoryEntry to_history_entry(const EditEntry& entry) {
+  HistoryEntry stored{.title = entry.title.toStdString(),
+                      .keep = entry.before.size() - replaced_edits(entry),
                       .edits = {}};
-  for (std::size_t i = stored.keep; i < step.after.size(); ++i)
-    stored.edits.push_back(step.after[i]->edit);
+  for (std::size_t i = stored.keep; i < entry.after.size(); ++i)
+    stored.edits.push_back(entry.after[i]->edit);
   return stored;
 }
 
-History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
+History to_history(const std::vector<const EditEntry*>& entries, std::size_t place,
                    const std::vector<NamedState>& named) {
   History history;
-  for (const EditStep* step : steps) history.entries.push_back(to_history_entry(*step));
+  for (const EditEntry* entry : entries) history.entries.push_back(to_history_entry(*entry));
   history.place = place;
   for (const NamedState& state : named)
     history.states.push_back({.name = state.name.toStdString(), .edits = edits_of(state.history)});

@@ -12,7 +12,7 @@ namespace jointer::views {
 
 // A history from a workspace, replayed on the graph as opened.
 struct Restored {
-  std::vector<EditStep> steps;
+  std::vector<EditEntry> entries;
   std::size_t place = 0;
   std::vector<NamedState> named;
   SnapshotPtr now;                   // the graph at `place`
@@ -22,8 +22,8 @@ struct Restored {
 // For worker threads. Skips edits that are not legal. Error (usage): see `analyze`.
 Result<Restored> restore_history(const DocumentState& state, const History& history);
 
-HistoryEntry to_history_entry(const EditStep& step);
-History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
+HistoryEntry to_history_entry(const EditEntry& entry);
+History to_history(const std::vector<const EditEntry*>& entries, std::size_t place,
                    const std::vector<NamedState>& named);
 
 }  // namespace jointer::views

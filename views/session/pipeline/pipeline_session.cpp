@@ -135,7 +135,7 @@ const EditHistory& PipelineSession::history_after(std::size_t ran_count) const {
 
 std::optional<int> PipelineSession::place_of(const EditHistory& history) const {
   const Editing& editing = document_.editing();
-  for (int place = 0; place <= editing.step_count(); ++place)
+  for (int place = 0; place <= editing.entry_count(); ++place)
     if (editing.history_at(place) == history) return place;
   return std::nullopt;
 }

@@ -27,7 +27,7 @@ QString summary_text(const PlanChanges& changes) {
 }
 
 QString transition_text(const PlanChangeRow& row) {
-  const auto words = [](KeptAs kept) { return to_qstring(to_text(kept)); };
+  const auto words = [](MaybeAction kept) { return to_qstring(to_text(kept)); };
   return row.moved() ? QStringLiteral("%1 %2 %3")
                            .arg(words(row.from), QString::fromUtf8(kArrow), words(row.to))
                      : words(row.to);

@@ -19,7 +19,7 @@ bool PlanHistory::has_plans() const {
                                [](const DoneEditPtr& done) { return changes_plan(done->edit); });
   };
   const Editing& editing = session_.editing();
-  return has(editing.history_at(editing.step_count())) ||
+  return has(editing.history_at(editing.entry_count())) ||
          std::ranges::any_of(editing.named(),
                              [&](const NamedState& state) { return has(state.history); });
 }

@@ -21,16 +21,16 @@ namespace {
 // there is a history entry for its order. The edit has no changes if the plan saves no call.
 Edit restated(const Graph& graph, const SavePlan& plan) {
   Edit edit;
-  const auto add = [&](const std::vector<NodeId>& nodes, Keep keep) {
+  const auto add = [&](const std::vector<NodeId>& nodes, PlanAction action) {
     std::vector<std::string> names;
     for (const NodeId node : nodes)
       if (graph.node(node).kind == NodeKind::call) names.push_back(edit_name(graph, node));
     if (!names.empty())
       edit.changes.emplace_back(SetPolicy{
-          .select = {}, .policy = policy_of(keep), .region = {}, .nodes = std::move(names)});
+          .select = {}, .policy = policy_of(action), .region = {}, .nodes = std::move(names)});
   };
-  add(plan.saved, Keep::save);
-  add(plan.offloaded, Keep::offload);
+  add(plan.saved, PlanAction::save);
+  add(plan.offloaded, PlanAction::offload);
   return edit;
 }
 
@@ -133,7 +133,7 @@ void SacSession::pump() {
     if (has_nodes && preview->nodes.empty()) return pump();
     if (!preview->plan_request)
       request.choices.push_back(
-          {nodes_to_tag(*state_, preview->nodes, preview->keep), preview->keep});
+          {nodes_to_tag(*state_, preview->nodes, preview->action), preview->action});
   } else if (!questions_.empty()) {
     set_working(false);
     return answer_question();
@@ -241,7 +241,7 @@ void SacSession::apply_choice(const PolicyChoice& choice) {
   pending_.push_back(choice);
   const Snapshot& snapshot = open_.snapshot();
   editing_.apply(policy_edit(snapshot.graph, snapshot.analysis.modules, choice.nodes,
-                             PolicyScope::nodes, policy_of(choice.keep)));
+                             PolicyScope::nodes, policy_of(choice.action)));
 }
 
 // --- Requests ---
@@ -342,8 +342,8 @@ void SacSession::set_tuned(const std::optional<Tuned>& tuned) {
   emit tuned_changed();
 }
 
-void SacSession::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
-  ask({.nodes = std::move(nodes), .keep = keep});
+void SacSession::preview(std::vector<NodeId> nodes, std::optional<PlanAction> action) {
+  ask({.nodes = std::move(nodes), .action = action});
 }
 
 void SacSession::ask(Preview preview) {
@@ -355,7 +355,7 @@ void SacSession::ask(Preview preview) {
 
 void SacSession::preview_solving(const SolveSettings& settings) {
   ask({.nodes = {},
-       .keep = {},
+       .action = {},
        .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = {}}});
 }
 
@@ -365,7 +365,7 @@ void SacSession::preview_fit(const Fit& fit) {
   SolveSettings settings = state_->settings();
   settings.partitioner = Partitioner::min_cut;
   ask({.nodes = {},
-       .keep = {},
+       .action = {},
        .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = fit}});
 }
 
@@ -377,14 +377,14 @@ void SacSession::clear_preview() {
   emit previewed();
 }
 
-void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
+void SacSession::set_action(const std::vector<NodeId>& nodes, std::optional<PlanAction> action) {
   if (!state_ || !state_->can_change()) return;
   std::vector<NodeId> there;
   for (const NodeId node : nodes)
     if (open_.has(node) && open_.graph().node(node).kind == NodeKind::call) there.push_back(node);
   if (there.empty())
     return emit refused(tr("Only calls have a policy; graph inputs are always available."));
-  there = nodes_to_tag(*state_, there, keep);
+  there = nodes_to_tag(*state_, there, action);
   if (there.empty())
     return emit refused(nodes.size() == 1
                             ? tr("The tag of %1 has already been applied. Undo that first, or open "
@@ -393,14 +393,14 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
                             : tr("The tags of the selection have already been applied. Undo that "
                                  "first, or open the original training step."));
   wanted_preview_.reset();
-  queued_.push_back({std::move(there), keep});
+  queued_.push_back({std::move(there), action});
   pump();
 }
 
 void SacSession::solve(const SolveSettings& settings) {
   if (!state_ || !state_->is_step()) return editing_.apply(solve_edit(settings));
   ask({.nodes = {},
-       .keep = {},
+       .action = {},
        .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = {}},
        .is_to_be_done = true});
 }
@@ -484,23 +484,23 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
     edit->by = by;
     return apply_and_solve(*std::move(edit), {});
   }
-  std::vector<Keep> wanted(graph.node_count(), Keep::recompute);
-  for (const NodeId node : plan.saved) wanted[node.index()] = Keep::save;
-  for (const NodeId node : plan.offloaded) wanted[node.index()] = Keep::offload;
-  std::array<std::vector<std::string>, 3> names;  // by Keep: the nodes that get this policy
+  std::vector<PlanAction> wanted(graph.node_count(), PlanAction::recompute);
+  for (const NodeId node : plan.saved) wanted[node.index()] = PlanAction::save;
+  for (const NodeId node : plan.offloaded) wanted[node.index()] = PlanAction::offload;
+  std::array<std::vector<std::string>, 3> names;  // by PlanAction: the nodes that get this policy
   for (const NodeId node : graph.order()) {
-    const Keep keep = wanted[node.index()];
+    const PlanAction action = wanted[node.index()];
     const SacTensor* tensor = state_->tensor_of(node);
     if (graph.node(node).kind != NodeKind::call ||
-        keep == (tensor == nullptr ? Keep::recompute : tensor->keep))
+        action == (tensor == nullptr ? PlanAction::recompute : tensor->action))
       continue;
-    names[static_cast<std::size_t>(keep)].push_back(edit_name(graph, node));
+    names[static_cast<std::size_t>(action)].push_back(edit_name(graph, node));
   }
   Edit edit;
-  for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
-    if (auto& nodes = names[static_cast<std::size_t>(keep)]; !nodes.empty())
+  for (const PlanAction action : {PlanAction::recompute, PlanAction::save, PlanAction::offload})
+    if (auto& nodes = names[static_cast<std::size_t>(action)]; !nodes.empty())
       edit.changes.emplace_back(SetPolicy{
-          .select = {}, .policy = policy_of(keep), .region = {}, .nodes = std::move(nodes)});
+          .select = {}, .policy = policy_of(action), .region = {}, .nodes = std::move(nodes)});
   if (edit.changes.empty() && !order_of(by).empty()) edit = restated(graph, plan);
   edit.title = title.toStdString();
   edit.by = by;

@@ -75,7 +75,7 @@ class SacSession : public QObject {
     // A preview is for either a policy of tensors (`nodes` and `keep`) or a new plan
     // (`plan_request`).
     std::vector<NodeId> nodes;
-    std::optional<Keep> keep;
+    std::optional<PlanAction> action;
     std::optional<SacSolver::PlanRequest> plan_request;
     std::optional<SolveSettings> settings;  // settings to solve with; nullopt for a given plan
     std::optional<SavePlan> plan;           // the plan found, for a flat training step
@@ -84,7 +84,7 @@ class SacSession : public QObject {
     bool is_to_be_done = false;             // to be applied, not only shown
   };
   // `previewed` follows; only the latest request is computed.
-  void preview(std::vector<NodeId> nodes, std::optional<Keep> keep);
+  void preview(std::vector<NodeId> nodes, std::optional<PlanAction> action);
   void preview_solving(const SolveSettings& settings);
   // Previews a plan that a search found.
   void preview_fit(const Fit& fit);
@@ -113,7 +113,7 @@ class SacSession : public QObject {
 
   // --- Changes: edits of the document, or `refused` ---
 
-  void set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
+  void set_action(const std::vector<NodeId>& nodes, std::optional<PlanAction> action);
   // Requests a new plan; in a flat training step, sets the tags of the plan for the budget.
   void solve(const SolveSettings& settings);
   // Sets the tags of a list or preset and solves with them; in a flat training step, only sets

@@ -78,16 +78,17 @@ void set_own_policies(SacState& state, const SacRequest& request, const PolicyTr
     state.has_own_policies |= trail.edits[i] >= 0 && trail.policies[i] != MemoryPolicy::none;
   for (const PolicyChoice& choice : request.choices)
     for (const NodeId node : choice.nodes) {
-      state.own_policies[node.index()] = policy_of(choice.keep);
-      state.has_own_policies |= choice.keep.has_value();
+      state.own_policies[node.index()] = policy_of(choice.action);
+      state.has_own_policies |= choice.action.has_value();
     }
 }
 
-std::vector<std::int8_t> keep_by_node(const Graph& graph,
-                                      const std::vector<SaveCandidate>& candidates) {
-  std::vector<std::int8_t> keep(graph.node_count(), -1);
-  for (const SaveCandidate& c : candidates) keep[c.node.index()] = static_cast<std::int8_t>(c.keep);
-  return keep;
+std::vector<std::int8_t> action_by_node(const Graph& graph,
+                                        const std::vector<SaveCandidate>& candidates) {
+  std::vector<std::int8_t> actions(graph.node_count(), -1);
+  for (const SaveCandidate& c : candidates)
+    actions[c.node.index()] = static_cast<std::int8_t>(c.action);
+  return actions;
 }
 
 Result<SacBasePtr> make_base(const SnapshotPtr& snapshot, std::vector<MemoryPolicy> policies,
@@ -109,7 +110,7 @@ Result<SacBasePtr> make_base(const SnapshotPtr& snapshot, std::vector<MemoryPoli
   JOINTER_TRY(PlanWhatIf::Outcome outcome, what_if->evaluate(plan));
   static_cast<PlanOutcome&>(*base) = place(std::move(outcome), analysis.memory);
   JOINTER_TRY(base->candidates, what_if->candidates(plan));
-  base->keep = keep_by_node(joint, base->candidates);
+  base->actions = action_by_node(joint, base->candidates);
   base->what_if = std::move(what_if);
   return SacBasePtr(std::move(base));
 }
@@ -120,7 +121,7 @@ SacTensor tensor_of(const SaveCandidate& candidate) {
           .recompute_ns = candidate.recompute_ns,
           .recompute_flops = candidate.recompute_flops,
           .chain = candidate.chain,
-          .keep = candidate.keep};
+          .action = candidate.action};
 }
 
 // Adds a row for each tensor. Tensors that are no longer needed because of later choices keep their
@@ -137,7 +138,7 @@ void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) 
   for (const SaveCandidate& candidate : base.candidates) {
     if (state.tensor_by_node[candidate.node.index()] >= 0) continue;
     SacTensor tensor = tensor_of(candidate);
-    tensor.keep = Keep::recompute;
+    tensor.action = PlanAction::recompute;
     tensor.is_needed = false;
     tensor.bytes = tensor.recompute_ns = tensor.recompute_flops = 0;
     state.tensors.push_back(tensor);
@@ -172,13 +173,13 @@ Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
 std::vector<MemoryPolicy> policies_asked(const SacRequest& request) {
   std::vector<MemoryPolicy> policies = policies_of(request.now->graph);
   for (const PolicyChoice& choice : request.choices)
-    for (const NodeId node : choice.nodes) policies[node.index()] = policy_of(choice.keep);
+    for (const NodeId node : choice.nodes) policies[node.index()] = policy_of(choice.action);
   return policies;
 }
 
 // Fails if no part of the choice is possible.
 Result<void> is_done(const SacState& state, const PolicyChoice& choice) {
-  if (!choice.keep) return {};
+  if (!choice.action) return {};
   const PlanChange::Note* refusal = nullptr;
   for (const NodeId node : choice.nodes) {
     const auto refused =
@@ -252,19 +253,22 @@ Result<SacStatePtr> SacSolver::state_of(const SacBasePtr& base,
   return SacStatePtr(state);
 }
 
-const std::vector<Keep>* SacSolver::searched_keep(const SacRequest& request, const SacBasePtr& base,
-                                                  std::size_t search) {
+const std::vector<PlanAction>* SacSolver::searched_actions(const SacRequest& request,
+                                                           const SacBasePtr& base,
+                                                           std::size_t search) {
   const DoneEditPtr& edit = request.history[search];
-  if (search_.base == base && search_.edit == edit) return &search_.keep;
+  if (search_.base == base && search_.edit == edit) return &search_.actions;
   const PolicyTrail trail =
       trails_.follow(request.baseline->graph, request.now->graph, request.history, search + 1);
   const auto change =
       base->what_if->apply_policies(base->partition.plan, base->policies, trail.policies);
   if (!change) return nullptr;
-  search_ = {base, edit, std::vector<Keep>(request.now->graph.node_count(), Keep::recompute)};
-  for (const NodeId node : change->plan.saved) search_.keep[node.index()] = Keep::save;
-  for (const NodeId node : change->plan.offloaded) search_.keep[node.index()] = Keep::offload;
-  return &search_.keep;
+  search_ = {base, edit,
+             std::vector<PlanAction>(request.now->graph.node_count(), PlanAction::recompute)};
+  for (const NodeId node : change->plan.saved) search_.actions[node.index()] = PlanAction::save;
+  for (const NodeId node : change->plan.offloaded)
+    search_.actions[node.index()] = PlanAction::offload;
+  return &search_.actions;
 }
 
 SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& request) {
@@ -283,9 +287,9 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
     if (trail.policies[i] != MemoryPolicy::none &&
         decider_of_edit(trail.edits[i]) == Decider::search)
       state->searched.emplace_back(i);
-  const std::vector<Keep>* const searched =
+  const std::vector<PlanAction>* const searched =
       state->base && search > solve
-          ? searched_keep(request, state->base, static_cast<std::size_t>(search))
+          ? searched_actions(request, state->base, static_cast<std::size_t>(search))
           : nullptr;
   for (SacTensor& tensor : state->tensors) {
     const std::size_t node = tensor.node.index();
@@ -294,10 +298,10 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
     // If the partitioner ignored the tag, the tag decided nothing.
     const bool was_ignored = state->base && state->base->settings.ignore_tags && edit <= solve;
     if (trail.policies[node] != MemoryPolicy::none && !was_ignored &&
-        keep_of(trail.policies[node]) == tensor.keep) {
+        action_of(trail.policies[node]) == tensor.action) {
       tensor.decider = decider_of_edit(edit);
     } else if (searched != nullptr && edit < search && tensor.is_needed &&
-               (*searched)[node] == tensor.keep) {
+               (*searched)[node] == tensor.action) {
       // The search was free to choose another policy, so it decided.
       tensor.decider = Decider::search;
       tensor.edit = static_cast<std::int32_t>(search);
@@ -308,9 +312,9 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
       if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0) {
         SacTensor& tensor = state->tensors[static_cast<std::size_t>(at)];
         tensor.edit = -1;
-        tensor.decider = choice.keep && tensor.keep == *choice.keep ? Decider::user
-                         : state->is_step()                         ? Decider::untagged
-                                                                    : Decider::partitioner;
+        tensor.decider = choice.action && tensor.action == *choice.action ? Decider::user
+                         : state->is_step()                               ? Decider::untagged
+                                                                          : Decider::partitioner;
       }
   if (state->is_step()) {
     const EditHistory own = edits_without_plans(request.history);
@@ -368,16 +372,16 @@ Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const S
   state->totals = shown.totals;
   state->tensor_by_node = shown.tensor_by_node;
   for (SacTensor& tensor : state->tensors) {
-    tensor.keep = Keep::recompute;
+    tensor.action = PlanAction::recompute;
     tensor.decider = Decider::partitioner;
   }
-  const auto mark = [&](const std::vector<NodeId>& nodes, Keep keep) {
+  const auto mark = [&](const std::vector<NodeId>& nodes, PlanAction action) {
     for (const NodeId node : nodes)
       if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0)
-        state->tensors[static_cast<std::size_t>(at)].keep = keep;
+        state->tensors[static_cast<std::size_t>(at)].action = action;
   };
-  mark(state->plan.saved, Keep::save);
-  mark(state->plan.offloaded, Keep::offload);
+  mark(state->plan.saved, PlanAction::save);
+  mark(state->plan.offloaded, PlanAction::offload);
   return Glimpse{with_deciders(*state, request), false};
 }
 

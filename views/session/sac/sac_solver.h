@@ -20,7 +20,7 @@ namespace jointer::views {
 // A requested policy that is not yet in the document.
 struct PolicyChoice {
   std::vector<NodeId> nodes;
-  std::optional<Keep> keep;  // nullopt leaves the decision to the partitioner
+  std::optional<PlanAction> action;  // nullopt leaves the decision to the partitioner
 };
 
 struct SacRequest {
@@ -100,7 +100,7 @@ class SacSolver {
   struct KnownSearch {
     SacBasePtr base;
     DoneEditPtr edit;
-    std::vector<Keep> keep;  // by node; recompute for values that are not saved
+    std::vector<PlanAction> actions;  // by node; recompute for values that are not saved
   };
   struct KnownReserved {
     SacBasePtr base;
@@ -109,8 +109,8 @@ class SacSolver {
   };
   // The policies of a search's plan, by node. `search`: the index of the edit that adopts the plan;
   // no later edit may request a plan. Null if the plan is not legal.
-  const std::vector<Keep>* searched_keep(const SacRequest& request, const SacBasePtr& base,
-                                         std::size_t search);
+  const std::vector<PlanAction>* searched_actions(const SacRequest& request, const SacBasePtr& base,
+                                                  std::size_t search);
 
   Result<BudgetTrial*> trial_of(const SacRequest& request, SolveSettings settings);
   Result<BudgetTrial*> trial_of_step(const SacRequest& request, SolveSettings settings);

@@ -18,14 +18,14 @@ const PlanReason* reason_of(const SacState& state, NodeId node) {
 
 // Returns true if the tensor's policy is unchanged since the plan was solved.
 bool stands_as_solved(const SacState& state, const SacTensor& tensor) {
-  return state.base && tensor.node.index() < state.base->keep.size() &&
-         state.base->keep[tensor.node.index()] == static_cast<std::int8_t>(tensor.keep);
+  return state.base && tensor.node.index() < state.base->actions.size() &&
+         state.base->actions[tensor.node.index()] == static_cast<std::int8_t>(tensor.action);
 }
 
 // A reason that already begins with "recomputed" only needs a capital letter.
-std::string in_a_sentence(Keep keep, const std::string& reason) {
+std::string in_a_sentence(PlanAction action, const std::string& reason) {
   if (!reason.starts_with("recomputed"))
-    return fmt::format("{}: {}", capitalized(participle(keep)), reason);
+    return fmt::format("{}: {}", capitalized(participle(action)), reason);
   return capitalized(reason);
 }
 
@@ -36,8 +36,8 @@ std::string decider_words(Decider decider) {
 
 // The decider and the edit: "Saved by hand: Save mm_3".
 std::string by_whom(const SacState& state, const SacTensor& tensor) {
-  if (tensor.edit < 0) return fmt::format("{} by hand", capitalized(participle(tensor.keep)));
-  return fmt::format("{} by {}: {}", capitalized(participle(tensor.keep)),
+  if (tensor.edit < 0) return fmt::format("{} by hand", capitalized(participle(tensor.action)));
+  return fmt::format("{} by {}: {}", capitalized(participle(tensor.action)),
                      decider_words(tensor.decider),
                      state.edits[static_cast<std::size_t>(tensor.edit)]);
 }
@@ -85,14 +85,14 @@ bool has_reserved(const SacState& state) {
   return state.snapshot->analysis.memory.device() == DeviceType::cuda;
 }
 
-MemoryPolicy policy_of(std::optional<Keep> keep) {
-  if (!keep) return MemoryPolicy::none;
-  switch (*keep) {
-    case Keep::save:
+MemoryPolicy policy_of(std::optional<PlanAction> action) {
+  if (!action) return MemoryPolicy::none;
+  switch (*action) {
+    case PlanAction::save:
       return MemoryPolicy::must_save;
-    case Keep::recompute:
+    case PlanAction::recompute:
       return MemoryPolicy::must_recompute;
-    case Keep::offload:
+    case PlanAction::offload:
       break;
   }
   return MemoryPolicy::must_cpu_offload;
@@ -103,12 +103,12 @@ std::string why(const SacState& state, const SacTensor& tensor) {
   if (!state.can_change()) {
     if (node.policy != MemoryPolicy::none)
       return fmt::format("Tagged {} in the partitioned capture", to_string(node.policy));
-    return tensor.keep == Keep::recompute ? "The captured backward recomputes it"
-                                          : "The captured forward saves it for backward";
+    return tensor.action == PlanAction::recompute ? "The captured backward recomputes it"
+                                                  : "The captured forward saves it for backward";
   }
   if (state.is_step())
     return is_by_edit(tensor) ? by_whom(state, tensor)
-                              : fmt::format("{}: {}", capitalized(participle(tensor.keep)),
+                              : fmt::format("{}: {}", capitalized(participle(tensor.action)),
                                             to_sentence(tensor.reason, node.policy));
   if (!tensor.is_needed) return "Not needed under this plan";
   const auto refused =
@@ -118,18 +118,19 @@ std::string why(const SacState& state, const SacTensor& tensor) {
   if (is_by_edit(tensor)) return by_whom(state, tensor);
   const PlanReason* reason = reason_of(state, tensor.node);
   if (stands_as_solved(state, tensor) && reason != nullptr && !reason->text.empty())
-    return in_a_sentence(tensor.keep, reason->text);
+    return in_a_sentence(tensor.action, reason->text);
   if (tensor.decider == Decider::capture)
     return fmt::format("Tagged {} in the capture", to_string(node.policy));
   // A choice for another tensor changed the plan.
-  return tensor.keep == Keep::recompute ? "Recomputed because of a choice for another tensor: it "
-                                          "can now be recomputed, or is no longer needed"
-                                        : "Saved because a tensor chosen to be recomputed needs it";
+  return tensor.action == PlanAction::recompute
+             ? "Recomputed because of a choice for another tensor: it "
+               "can now be recomputed, or is no longer needed"
+             : "Saved because a tensor chosen to be recomputed needs it";
 }
 
 std::string why_in_short(const SacState& state, const SacTensor& tensor) {
   if (!state.can_change())
-    return tensor.keep == Keep::recompute ? "recomputed" : "saved for backward";
+    return tensor.action == PlanAction::recompute ? "recomputed" : "saved for backward";
   if (!tensor.is_needed) return "not needed";
   if (is_by_edit(tensor)) return "by " + decider_words(tensor.decider);
   if (state.is_step()) return std::string(in_short(tensor.reason));
@@ -143,7 +144,7 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
     case PlanReason::Kind::input:
       return "input";
     case PlanReason::Kind::cut:
-      return tensor.keep == Keep::recompute ? "cheap to recompute" : "min cut";
+      return tensor.action == PlanAction::recompute ? "cheap to recompute" : "min cut";
     case PlanReason::Kind::banned:
       return "not recomputable";
     case PlanReason::Kind::read_by_forward:
@@ -172,9 +173,9 @@ SacTensor tensor_of(const Snapshot& snapshot, NodeId node, bool is_kept) {
   tensor.recompute_ns = snapshot.analysis.costs[call.index()].ns;
   tensor.recompute_flops = snapshot.analysis.flops[call.index()].total;
   tensor.chain = 1;
-  tensor.keep = !is_kept                                     ? Keep::recompute
-                : n.policy == MemoryPolicy::must_cpu_offload ? Keep::offload
-                                                             : Keep::save;
+  tensor.action = !is_kept                                     ? PlanAction::recompute
+                  : n.policy == MemoryPolicy::must_cpu_offload ? PlanAction::offload
+                                                               : PlanAction::save;
   tensor.decider = n.policy == MemoryPolicy::none ? Decider::partitioner : Decider::capture;
   return tensor;
 }
@@ -184,10 +185,10 @@ std::vector<SacTensor> tensors_of_pair(const Snapshot& snapshot,
                                        const std::vector<SaveCandidate>& kept) {
   std::vector<SacTensor> tensors;
   for (const SaveCandidate& each : kept) {
-    const bool is_kept = each.keep != Keep::recompute;
+    const bool is_kept = each.action != PlanAction::recompute;
     if (!is_kept && !runs_again(snapshot.graph, snapshot.graph.node(each.node))) continue;
     tensors.push_back(tensor_of(snapshot, each.node, is_kept));
-    tensors.back().keep = each.keep;
+    tensors.back().action = each.action;
     tensors.back().bytes = each.bytes;
   }
   return tensors;
@@ -219,8 +220,9 @@ std::vector<SacTensor> tensors_of_lifetimes(const Snapshot& snapshot) {
 PlanFigures figures_of(const Snapshot& snapshot, const std::vector<SacTensor>& tensors) {
   PlanFigures figures;
   for (const SacTensor& tensor : tensors)
-    if (tensor.keep != Keep::recompute)
-      (tensor.keep == Keep::save ? figures.saved_bytes : figures.offloaded_bytes) += tensor.bytes;
+    if (tensor.action != PlanAction::recompute)
+      (tensor.action == PlanAction::save ? figures.saved_bytes : figures.offloaded_bytes) +=
+          tensor.bytes;
   for (const NodeId id : snapshot.graph.order()) {
     if (!snapshot.graph.node(id).has(Node::recomputed)) continue;
     ++figures.recomputed;

@@ -37,7 +37,7 @@ struct SacBase : PlanOutcome {
   Partition partition;
   std::unique_ptr<const PlanWhatIf> what_if;  // evaluates plans of partition.joint
   std::vector<SaveCandidate> candidates;      // in program order
-  std::vector<std::int8_t> keep;              // by node: the Keep of a candidate, or -1
+  std::vector<std::int8_t> actions;           // by node: the PlanAction of a candidate, or -1
 };
 using SacBasePtr = std::shared_ptr<const SacBase>;
 
@@ -63,7 +63,7 @@ struct SacTensor {
   std::int64_t recompute_ns = 0;
   std::int64_t recompute_flops = 0;
   std::size_t chain = 0;
-  Keep keep = Keep::recompute;
+  PlanAction action = PlanAction::recompute;
   Decider decider = Decider::partitioner;
   bool is_needed = true;   // by this plan; if false, it was needed by the plan as solved
   std::int32_t edit = -1;  // index of the edit that decided; -1 if none did, or a pending one
@@ -126,7 +126,7 @@ using SacStatePtr = std::shared_ptr<const SacState>;
 bool has_reserved(const SacState& state);
 
 // The policy for a choice; nullopt leaves the decision to the partitioner.
-MemoryPolicy policy_of(std::optional<Keep> keep);
+MemoryPolicy policy_of(std::optional<PlanAction> action);
 
 // Why a tensor has its policy, in one sentence.
 std::string why(const SacState& state, const SacTensor& tensor);

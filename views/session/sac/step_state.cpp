@@ -53,7 +53,7 @@ std::vector<SacTensor> tensors_of(const std::vector<StepValue>& values, const Sn
                        .recompute_ns = tagged.analysis.costs[call.index()].ns,
                        .recompute_flops = tagged.analysis.flops[call.index()].total,
                        .chain = 1,
-                       .keep = value.keep,
+                       .action = value.action,
                        .decider = Decider::untagged,
                        .reason = value.reason});
   }
@@ -69,7 +69,7 @@ std::vector<NodeId> saved_at_peak(const Graph& step, const MemoryTimeline& memor
   };
   std::vector<SaveCandidate> found;
   for (const SacTensor& tensor : tensors)
-    if (tensor.keep == Keep::save && tensor.bytes > 0 &&
+    if (tensor.action == PlanAction::save && tensor.bytes > 0 &&
         std::ranges::any_of(step.tensors(tensor.node), is_alive))
       found.push_back(
           {.node = tensor.node, .bytes = tensor.bytes, .recompute_ns = tensor.recompute_ns});
@@ -85,7 +85,7 @@ void add_chains(const SacState& state, std::vector<NodeId>& nodes) {
   const PlanWhatIf& what_if = *state.step->what_if;
   SavePlan plan = state.plan;
   plan.offloaded.clear();  // here, offloaded values count as saved
-  const auto change = what_if.change_all(plan, nodes, Keep::recompute);
+  const auto change = what_if.change_all(plan, nodes, PlanAction::recompute);
   const auto before = what_if.evaluate(plan);
   if (!change || !before) return;
   const auto after = what_if.evaluate(change->plan);
@@ -163,7 +163,7 @@ Graph step_with_own_tags(const SacState& state) {
 }
 
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
-                                 std::optional<Keep> keep) {
+                                 std::optional<PlanAction> action) {
   const Graph& graph = state.snapshot->graph;
   std::vector<NodeId> tagged;
   for (const NodeId node : nodes) {
@@ -171,11 +171,12 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
       continue;
     tagged.push_back(node);
     const Node& n = graph.node(node);
-    if (keep != Keep::recompute || n.kind != NodeKind::call || !graph.op(n).is_getitem) continue;
+    if (action != PlanAction::recompute || n.kind != NodeKind::call || !graph.op(n).is_getitem)
+      continue;
     const NodeId whole = graph.inputs(n).front();
     if (graph.node(whole).kind == NodeKind::call) tagged.push_back(whole);
   }
-  if (keep == Keep::recompute && state.step) add_chains(state, tagged);
+  if (action == PlanAction::recompute && state.step) add_chains(state, tagged);
   std::ranges::sort(tagged);
   tagged.erase(std::unique(tagged.begin(), tagged.end()), tagged.end());
   return tagged;

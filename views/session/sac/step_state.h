@@ -21,7 +21,7 @@ Graph step_with_own_tags(const SacState& state);
 // since otherwise no memory would be freed; and in a flat training step, the values from which these
 // are computed, back to saved ones.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
-                                 std::optional<Keep> keep);
+                                 std::optional<PlanAction> action);
 
 // Caches states, so that moving through the history does not compute them again.
 class StepStates {

@@ -61,7 +61,7 @@ void TargetSearch::cancel() {
 
 Edit edit_of(const ChangeList& list, const Graph& graph, const QString& title) {
   Edit edit{.title = title.toStdString(), .by = {}, .changes = {}, .notes = {}};
-  for (const Keep to : {Keep::recompute, Keep::offload}) {
+  for (const PlanAction to : {PlanAction::recompute, PlanAction::offload}) {
     std::vector<std::string> names;
     for (const ListedChange& each : list.changes)
       if (each.move.to == to)

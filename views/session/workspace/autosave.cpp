@@ -65,8 +65,8 @@ Autosave::~Autosave() {
 Autosave::Summary Autosave::current_summary() const {
   const Editing& editing = document_.editing();
   Summary known;
-  for (int i = 0; i < editing.step_count(); ++i) {
-    const EditHistory& history = editing.step(i).after;
+  for (int i = 0; i < editing.entry_count(); ++i) {
+    const EditHistory& history = editing.entry(i).after;
     known.steps.push_back({history.size(), last_of(history)});
   }
   known.place = static_cast<std::size_t>(editing.place());
@@ -171,7 +171,7 @@ void Autosave::write_difference(const Summary& now, const Setup& setup) {
   if (now.steps.size() > same) {
     if (place != same) journal_->set_place(same);
     for (std::size_t i = same; i < now.steps.size(); ++i)
-      journal_->add(to_history_entry(document_.editing().step(static_cast<int>(i))));
+      journal_->add(to_history_entry(document_.editing().entry(static_cast<int>(i))));
     place = now.steps.size();
   }
   if (now.place != place) journal_->set_place(now.place);

@@ -55,7 +55,7 @@ TEST_F(APartitionedGraph, HasTheFiguresOfThePlanAndFollowsIt) {
   run_all();
   compare_figures();
   const Figures before = joint.sac().state()->figures.figures;
-  joint.sac().set_keep({node(joint, "mm1"), node(joint, "act1")}, Keep::save);
+  joint.sac().set_action({node(joint, "mm1"), node(joint, "act1")}, PlanAction::save);
   run_all();
   EXPECT_NE(joint.sac().state()->figures.figures, before);
   EXPECT_TRUE(partitioned.is_current());

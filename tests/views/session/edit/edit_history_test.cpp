@@ -104,29 +104,29 @@ TEST_F(EditHistoryTest, figures_of_many_histories_equal_those_of_each) {
 }
 
 TEST_F(EditHistoryTest, replaying_a_history_gives_the_same_graph) {
-  std::vector<EditStep> steps;
+  std::vector<EditEntry> entries;
   EditHistory at;
   for (std::size_t i = 0; i < 6; ++i) {
-    steps.push_back(step_of(run_.done[i], at));
-    at = steps.back().after;
+    entries.push_back(entry_of(run_.done[i], at));
+    at = entries.back().after;
   }
-  // A step that returns to a named state.
-  steps.push_back({.title = "Go to \u201cthree\u201d", .before = at, .after = history(3)});
+  // An entry that returns to a named state.
+  entries.push_back({.title = "Go to \u201cthree\u201d", .before = at, .after = history(3)});
   const std::vector<NamedState> named{{"three", history(3), {}}, {"six", history(6), {}}};
-  std::vector<const EditStep*> pointers;
-  for (const EditStep& step : steps) pointers.push_back(&step);
+  std::vector<const EditEntry*> pointers;
+  for (const EditEntry& entry : entries) pointers.push_back(&entry);
   const History history = to_history(pointers, 5, named);
   const auto restored = restore_history({opened_, opened_}, history);
   ASSERT_TRUE(restored) << restored.error().message;
   EXPECT_TRUE(restored->refused.empty());
-  EXPECT_EQ(restored->steps.size(), 7U);
+  EXPECT_EQ(restored->entries.size(), 7U);
   EXPECT_EQ(restored->place, 5U);
   EXPECT_EQ(graph_hash(restored->now->graph), hash_at(5));
-  // The named state shares a prefix with the steps, so going there moves within the history.
-  EXPECT_EQ(restored->named[0].history, restored->steps[2].after);
-  EXPECT_EQ(restored->named[1].history, restored->steps[5].after);
+  // The named state shares a prefix with the entries, so going there moves within the history.
+  EXPECT_EQ(restored->named[0].history, restored->entries[2].after);
+  EXPECT_EQ(restored->named[1].history, restored->entries[5].after);
   pointers.clear();
-  for (const EditStep& step : restored->steps) pointers.push_back(&step);
+  for (const EditEntry& entry : restored->entries) pointers.push_back(&entry);
   EXPECT_EQ(to_history(pointers, restored->place, restored->named), history);
 }
 
@@ -138,7 +138,7 @@ TEST_F(EditHistoryTest, illegal_edits_are_skipped_and_reported) {
   history.add(run_.done[1]->edit);
   const auto restored = restore_history({opened_, opened_}, history);
   ASSERT_TRUE(restored);
-  EXPECT_EQ(restored->steps.size(), 2U);
+  EXPECT_EQ(restored->entries.size(), 2U);
   EXPECT_EQ(restored->place, 2U);
   ASSERT_EQ(restored->refused.size(), 1U);
   EXPECT_NE(restored->refused.front().find("nothing"), std::string::npos);

@@ -52,10 +52,10 @@ TEST_F(EditingTest, EntriesAfterTheStartStayAndUndoReturnsToThem) {
   const std::string second = tagged();
   EXPECT_EQ(first, "mm relu mm_1 y ");
   EXPECT_EQ(second, "mm mm_1 g1 gw1 ");
-  EXPECT_EQ(editing().step_count(), 4);
+  EXPECT_EQ(editing().entry_count(), 4);
   EXPECT_EQ(editing().edits().size(), 2U) << "the new ones only";
-  EXPECT_EQ(replaced_edits(editing().step(2)), 2U);
-  EXPECT_EQ(replaced_edits(editing().step(3)), 0U);
+  EXPECT_EQ(replaced_edits(editing().entry(2)), 2U);
+  EXPECT_EQ(replaced_edits(editing().entry(3)), 0U);
   editing().undo();
   editing().undo();
   ASSERT_TRUE(settle());
@@ -73,7 +73,7 @@ TEST_F(EditingTest, EntriesAfterTheStartStayAndUndoReturnsToThem) {
   editing().restore(stored);
   ASSERT_TRUE(settle());
   EXPECT_EQ(tagged(), second);
-  EXPECT_EQ(editing().step_count(), 4);
+  EXPECT_EQ(editing().entry_count(), 4);
   editing().go_to(2);
   ASSERT_TRUE(settle());
   EXPECT_EQ(tagged(), first);
@@ -90,7 +90,7 @@ TEST_F(EditingTest, TheStateStaysIfNoEditIsLegal) {
   EXPECT_EQ(applied.front().at(0).toInt(), 0);
   EXPECT_EQ(applied.front().at(1).toStringList().size(), 1);
   EXPECT_EQ(tagged(), before);
-  EXPECT_EQ(editing().step_count(), 1);
+  EXPECT_EQ(editing().entry_count(), 1);
   EXPECT_EQ(editing().place(), 1);
 }
 
@@ -101,8 +101,8 @@ TEST_F(EditingTest, TheLastEditIsRepeatedInTheOtherLayers) {
   editing().repeat_in_layers({});
   ASSERT_TRUE(settle());
   EXPECT_EQ(tagged(), "mm relu mm_1 relu_1 y ");
-  EXPECT_EQ(editing().step_count(), 3);
-  EXPECT_EQ(editing().step(2).title, "Save relu, the same in 1 more layer");
+  EXPECT_EQ(editing().entry_count(), 3);
+  EXPECT_EQ(editing().entry(2).title, "Save relu, the same in 1 more layer");
   editing().undo();
   ASSERT_TRUE(settle());
   EXPECT_EQ(tagged(), "mm relu mm_1 y ");
@@ -129,7 +129,7 @@ TEST_F(EditingTest, RepeatingIsRefusedWithTheReason) {
   ASSERT_EQ(refused.size(), 1);
   EXPECT_EQ(refused.takeFirst().front().toString(),
             "y does not belong to a layer, so it has no counterpart in other layers");
-  EXPECT_EQ(editing().step_count(), 1);
+  EXPECT_EQ(editing().entry_count(), 1);
 }
 
 }  // namespace

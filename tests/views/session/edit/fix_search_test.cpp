@@ -110,7 +110,7 @@ TEST_F(FixSearchTest, TheBestMoveBecomesOneHistoryEntry) {
   const CollectiveFixesPtr fixes = search->found(node("g1"));
   search->apply_best(node("g1"));
   run_all();
-  ASSERT_EQ(editing().step_count(), 1);
+  ASSERT_EQ(editing().entry_count(), 1);
   EXPECT_EQ(figures_of(metrics_of(document->graph(), document->analysis())),
             fixes->of(*fixes->best()).after);
   editing().undo();
@@ -127,8 +127,8 @@ TEST_F(FixSearchTest, AMoveThatIsNotKnownYetIsFoundFirst) {
   run();
   EXPECT_EQ(found, (Names{"g0", "g2"}));
   run_all();
-  ASSERT_EQ(editing().step_count(), 1);
-  EXPECT_TRUE(editing().step(0).title.endsWith("in 3 layers"));
+  ASSERT_EQ(editing().entry_count(), 1);
+  EXPECT_TRUE(editing().entry(0).title.endsWith("in 3 layers"));
 }
 
 TEST_F(FixSearchTest, AMoveIsFoundForTheGraphAfterPendingEdits) {
@@ -137,7 +137,7 @@ TEST_F(FixSearchTest, AMoveIsFoundForTheGraphAfterPendingEdits) {
   editing().apply(*move_edit(document->graph(), std::vector{node("g0")}, node("a0")));
   search->apply_best(node("g1"));
   run_all();
-  ASSERT_EQ(editing().step_count(), 2);
+  ASSERT_EQ(editing().entry_count(), 2);
   EXPECT_EQ(refusals, QStringList());
   EXPECT_LT(document->graph().position(node("g1")), document->graph().position(node("a1")));
 }
@@ -145,11 +145,11 @@ TEST_F(FixSearchTest, AMoveIsFoundForTheGraphAfterPendingEdits) {
 TEST_F(FixSearchTest, RefusesWithTheReasonIfNothingSavesTime) {
   search->apply(node("g1"), FixKind::all_layers);
   run_all();
-  ASSERT_EQ(editing().step_count(), 1);
+  ASSERT_EQ(editing().entry_count(), 1);
   // Nothing is left to gain.
   search->apply_best(node("g1"));
   run_all();
-  EXPECT_EQ(editing().step_count(), 1);
+  EXPECT_EQ(editing().entry_count(), 1);
   ASSERT_EQ(refusals.size(), 1);
   EXPECT_TRUE(refusals.front().startsWith("No other position saves time."));
 }

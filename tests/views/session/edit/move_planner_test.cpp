@@ -96,7 +96,7 @@ TEST_F(MovePlannerTest, CommandThatFollowsAPickUpMovesTheHeldBlock) {
   planner().drop();
   run_all();
   EXPECT_EQ(position("v1"), before + 1);
-  EXPECT_EQ(editing().step_count(), 1);
+  EXPECT_EQ(editing().entry_count(), 1);
   EXPECT_EQ(refusals, QStringList());
 }
 
@@ -110,7 +110,7 @@ TEST_F(MovePlannerTest, GivingUpAPickUpDropsItsCommands) {
   ASSERT_NE(planner().held(), nullptr);
   EXPECT_EQ(planner().held()->handle, node("v2"));
   EXPECT_EQ(planner().held()->gap, planner().held()->preview.current());
-  EXPECT_EQ(editing().step_count(), 0);
+  EXPECT_EQ(editing().entry_count(), 0);
 }
 
 TEST_F(MovePlannerTest, PickUpWaitsForTheCommandBeforeIt) {
@@ -123,7 +123,7 @@ TEST_F(MovePlannerTest, PickUpWaitsForTheCommandBeforeIt) {
   run_all();
   ASSERT_NE(planner().held(), nullptr);
   EXPECT_EQ(planner().held()->from, document->shared_snapshot());
-  EXPECT_EQ(editing().step_count(), 1);
+  EXPECT_EQ(editing().entry_count(), 1);
 }
 
 TEST_F(MovePlannerTest, RequestsApplyToTheSelectionAtThatTime) {
@@ -134,7 +134,7 @@ TEST_F(MovePlannerTest, RequestsApplyToTheSelectionAtThatTime) {
   run_all();
   EXPECT_EQ(position("v1"), position("y") - 1);
   EXPECT_EQ(position("a"), other - 1);
-  ASSERT_EQ(editing().step_count(), 1);
+  ASSERT_EQ(editing().entry_count(), 1);
 
   select({"a", "v1"});
   editing().undo();
@@ -176,13 +176,13 @@ TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
     select({selected});
     planner().to_best(true);
     run_all();
-    EXPECT_EQ(editing().step_count(), 0);
+    EXPECT_EQ(editing().entry_count(), 0);
     ASSERT_EQ(refusals.size(), 1);
     EXPECT_TRUE(refusals.front().startsWith("No other position is better. Held by "));
     EXPECT_TRUE(refusals.front().endsWith(" first."));
     planner().to_best();
     run_all();
-    EXPECT_EQ(editing().step_count(), 1);
+    EXPECT_EQ(editing().entry_count(), 1);
     EXPECT_LT(position("c"), position("a"));
     EXPECT_GT(position("v"), position("b"));
     EXPECT_LT(document->analysis().simulation.exposed_ns(), exposed);
@@ -197,7 +197,7 @@ TEST_F(MovePlannerTest, RequestsForRemovedNodesAreRefused) {
   planner().nudge(-1);
   planner().take(node("d"));
   run_all();
-  ASSERT_EQ(editing().step_count(), 1);
+  ASSERT_EQ(editing().entry_count(), 1);
   EXPECT_EQ(planner().held(), nullptr);
   EXPECT_FALSE(planner().is_taking());
   EXPECT_EQ(refusals, QStringList("The selection is no longer in the graph."));
@@ -216,7 +216,7 @@ TEST_F(MovePlannerTest, CommandIsRepeatedIfTheGraphIsEditedMeanwhile) {
   EXPECT_EQ(refusals.size(), 1) << refusals.join('\n').toStdString();
   EXPECT_EQ(position("v1"), position("y") - 1);
   EXPECT_LT(position("g2"), position("a"));
-  EXPECT_EQ(editing().step_count(), 3);
+  EXPECT_EQ(editing().entry_count(), 3);
   EXPECT_TRUE(planner().is_ready());
 }
 
@@ -292,7 +292,7 @@ TEST_F(MovePlannerTest, CancelledCommandChangesNothing) {
   planner().to_end(1);
   planner().cancel();
   run_all();
-  EXPECT_EQ(editing().step_count(), 0);
+  EXPECT_EQ(editing().entry_count(), 0);
   EXPECT_EQ(refusals, QStringList());
   EXPECT_TRUE(planner().is_ready());
 }

@@ -48,21 +48,21 @@ class SacSessionTest : public testing::Test {
 };
 
 TEST_F(SacSessionTest, TickIsNotLostWhileAnEarlierOneIsApplied) {
-  session().set_keep({node("mm1")}, Keep::recompute);
-  session().set_keep({node("mm2")}, Keep::recompute);
+  session().set_action({node("mm1")}, PlanAction::recompute);
+  session().set_action({node("mm2")}, PlanAction::recompute);
   run();  // the first: its edit and the second are being computed
   run_all();
   for (const char* name : {"mm1", "mm2"}) {
     EXPECT_EQ(document->graph().node(node(name)).policy, MemoryPolicy::must_recompute) << name;
-    EXPECT_EQ(session().state()->tensor_of(node(name))->keep, Keep::recompute) << name;
+    EXPECT_EQ(session().state()->tensor_of(node(name))->action, PlanAction::recompute) << name;
   }
-  EXPECT_EQ(document->editing().step_count(), 2);
+  EXPECT_EQ(document->editing().entry_count(), 2);
 }
 
 TEST_F(SacSessionTest, UndoShowsRememberedFiguresImmediately) {
   const PlanFigures opened = session().state()->figures;
   EXPECT_EQ(session().figures(), opened);
-  session().set_keep({node("mm1"), node("act1")}, Keep::recompute);
+  session().set_action({node("mm1"), node("act1")}, PlanAction::recompute);
   run_all();
   const PlanFigures ticked = session().state()->figures;
   ASSERT_NE(ticked, opened);
@@ -88,7 +88,7 @@ TEST_F(SacSessionTest, UndoShowsRememberedFiguresImmediately) {
 }
 
 TEST_F(SacSessionTest, FiguresAreThoseOfTheCurrentEstimates) {
-  session().set_keep({node("mm1")}, Keep::recompute);
+  session().set_action({node("mm1")}, PlanAction::recompute);
   run_all();
   AnalysisOptions options = document->analysis().options;
   ASSERT_NE(options.estimator.device, "a100");
@@ -116,7 +116,8 @@ TEST_F(SacSessionTest, ReservedMemoryIsThatOfTheEntry) {
     expected.push_back(state.base->what_if->reserved_bytes(state.plan).value());
   };
   expect();
-  for (const char* name : {"mm1", "mm2", "mm3"}) session().set_keep({node(name)}, Keep::recompute);
+  for (const char* name : {"mm1", "mm2", "mm3"})
+    session().set_action({node(name)}, PlanAction::recompute);
   run_all();
   expect();
   EXPECT_NE(expected[0], expected[1]);
@@ -137,7 +138,7 @@ TEST_F(SacSessionTest, ReservedMemoryIsThatOfTheEntry) {
 
 TEST_F(SacSessionTest, ChangesAreThoseBetweenTwoEntries) {
   const PlanFigures opened = session().state()->figures;
-  session().set_keep({node("mm1")}, Keep::recompute);
+  session().set_action({node("mm1")}, PlanAction::recompute);
   run_all();
   const PlanFigures now = session().state()->figures;
   std::array<PlanChangesPtr, 3> found;
@@ -163,7 +164,7 @@ TEST_F(SacSessionTest, ChangesAreThoseBetweenTwoEntries) {
   EXPECT_EQ(back.recompute_ns, -change.recompute_ns);
   const auto& rows = found[0]->difference.rows;
   EXPECT_TRUE(std::ranges::any_of(rows, [](const PlanChangeRow& row) {
-    return row.name == "mm1" && row.from == Keep::save && row.to == Keep::recompute;
+    return row.name == "mm1" && row.from == PlanAction::save && row.to == PlanAction::recompute;
   }));
   EXPECT_TRUE(found[2]->difference.empty());
 }
@@ -186,7 +187,7 @@ TEST_F(SacSessionTest, HistoryHasTheFiguresOfPlans) {
   PlanHistory plans(session());
   EXPECT_FALSE(plans.has_plans());
   const Figures opened = session().state()->figures.figures;
-  session().set_keep({node("mm1"), node("mm2")}, Keep::recompute);
+  session().set_action({node("mm1"), node("mm2")}, PlanAction::recompute);
   run_all();
   ASSERT_TRUE(plans.has_plans());
   const EditHistory history = document->editing().edit_history();
@@ -201,14 +202,14 @@ TEST_F(SacSessionTest, HistoryHasTheFiguresOfPlans) {
 
 TEST_F(SacSessionTest, CancelledRequestsLeaveTheShownState) {
   const SacStatePtr before = session().state();
-  session().set_keep({node("mm1")}, Keep::recompute);
+  session().set_action({node("mm1")}, PlanAction::recompute);
   session().cancel();
   run_all();
   EXPECT_FALSE(session().is_working());
   EXPECT_EQ(session().state(), before);
-  session().set_keep({node("mm2")}, Keep::recompute);
+  session().set_action({node("mm2")}, PlanAction::recompute);
   run_all();
-  EXPECT_EQ(document->editing().step_count(), 1);
+  EXPECT_EQ(document->editing().entry_count(), 1);
 }
 
 }  // namespace

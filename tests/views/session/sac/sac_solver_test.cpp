@@ -70,11 +70,11 @@ TEST_F(SacSolverTest, WithoutEditsItIsThePartitionersPlan) {
 
 TEST_F(SacSolverTest, ATickBelongsToTheUserAndChangesTheFigures) {
   const SacStatePtr before = state();
-  const Keep was = tensor(*before, "act0").keep;
-  tag("act0", was == Keep::save ? MemoryPolicy::must_recompute : MemoryPolicy::must_save);
+  const PlanAction was = tensor(*before, "act0").action;
+  tag("act0", was == PlanAction::save ? MemoryPolicy::must_recompute : MemoryPolicy::must_save);
   const SacStatePtr after = state();
   const SacTensor& t = tensor(*after, "act0");
-  EXPECT_NE(t.keep, was);
+  EXPECT_NE(t.action, was);
   EXPECT_EQ(t.decider, Decider::user);
   EXPECT_NE(why(*after, t).find("by hand"), std::string::npos);
   EXPECT_NE(after->plan, before->plan);
@@ -84,7 +84,7 @@ TEST_F(SacSolverTest, ATickBelongsToTheUserAndChangesTheFigures) {
 // The state shown before an edit is applied equals the one afterwards.
 TEST_F(SacSolverTest, PreviewEqualsTheResult) {
   SacRequest asked = request();
-  asked.choices = {{{node("act0"), node("act1")}, Keep::save}};
+  asked.choices = {{{node("act0"), node("act1")}, PlanAction::save}};
   const SacStatePtr promised = state(asked);
   tag("act0", MemoryPolicy::must_save);
   tag("act1", MemoryPolicy::must_save);
@@ -126,7 +126,7 @@ TEST_F(SacSolverTest, SolvingAgainRespectsTicksAndAddsAnEntry) {
   apply(solve_edit({}));
   const SacStatePtr solved = state();
   EXPECT_NE(solved->base, state(ticked)->base);
-  EXPECT_EQ(tensor(*solved, "act0").keep, Keep::save);
+  EXPECT_EQ(tensor(*solved, "act0").action, PlanAction::save);
   apply(solve_edit({.activation_budget = 0}));
   const SacStatePtr least = state();
   EXPECT_EQ(least->base->settings.activation_budget, 0);
@@ -156,7 +156,7 @@ TEST_F(SacSolverTest, ListsAreDistinguishedFromUsers) {
 TEST_F(SacSolverTest, ImpossibleRequestsAreRefusedInASentence) {
   SacRequest asked = request();
   // The backward does not need it.
-  asked.choices = {{{node("y")}, Keep::offload}};
+  asked.choices = {{{node("y")}, PlanAction::offload}};
   const auto made = solver_.state(asked);
   ASSERT_FALSE(made);
   EXPECT_FALSE(made.error().message.empty());

@@ -94,7 +94,7 @@ TEST_F(StepStateTest, WithoutTagsItIsTheStep) {
   EXPECT_EQ(s->reference()->figures, s->figures);
   for (const SacTensor& t : s->tensors) {
     EXPECT_EQ(t.decider, Decider::untagged);
-    EXPECT_EQ(t.keep, Keep::save);
+    EXPECT_EQ(t.action, PlanAction::save);
     EXPECT_EQ(why(*s, t), "Saved: the backward reads it, and it has no tag");
     EXPECT_EQ(why_in_short(*s, t), "not tagged");
   }
@@ -104,7 +104,7 @@ TEST_F(StepStateTest, ATickIsShownAsApplied) {
   tag({"act1", "out1"}, MemoryPolicy::must_recompute);
   const SacStatePtr s = state();
   EXPECT_TRUE(s->applied_tags.any);
-  EXPECT_EQ(tensor(*s, "act1").keep, Keep::recompute);
+  EXPECT_EQ(tensor(*s, "act1").action, PlanAction::recompute);
   EXPECT_EQ(tensor(*s, "act1").decider, Decider::user);
   EXPECT_THAT(why(*s, tensor(*s, "act1")), HasSubstr("Recomputed by hand: Recompute 2 nodes"));
   EXPECT_EQ(s->figures.recomputed, 2U);
@@ -116,7 +116,7 @@ TEST_F(StepStateTest, ATickIsShownAsApplied) {
 }
 
 TEST_F(StepStateTest, PreviewEqualsTheResult) {
-  const SacStatePtr promised = state({{nodes({"act0", "out0"}), Keep::recompute}});
+  const SacStatePtr promised = state({{nodes({"act0", "out0"}), PlanAction::recompute}});
   EXPECT_EQ(tensor(*promised, "act0").decider, Decider::user);
   tag({"act0", "out0"}, MemoryPolicy::must_recompute);
   EXPECT_EQ(state()->figures, promised->figures);
@@ -136,12 +136,12 @@ TEST_F(StepStateTest, RecomputingAValueTagsTheValuesThatItIsComputedFrom) {
     return [l, g])");
   const SacStatePtr s = state();
   EXPECT_EQ(s->tensor_of(node("a")), nullptr);
-  EXPECT_EQ(nodes_to_tag(*s, nodes({"c"}), Keep::recompute), nodes({"a", "b", "c"}));
-  EXPECT_EQ(nodes_to_tag(*s, nodes({"c", "r"}), Keep::recompute), nodes({"a", "b", "c"}))
+  EXPECT_EQ(nodes_to_tag(*s, nodes({"c"}), PlanAction::recompute), nodes({"a", "b", "c"}));
+  EXPECT_EQ(nodes_to_tag(*s, nodes({"c", "r"}), PlanAction::recompute), nodes({"a", "b", "c"}))
       << "random calls are left out if others can be recomputed";
-  EXPECT_EQ(nodes_to_tag(*s, nodes({"c"}), Keep::save), nodes({"c"}));
+  EXPECT_EQ(nodes_to_tag(*s, nodes({"c"}), PlanAction::save), nodes({"c"}));
   tag({"a", "b", "c"}, MemoryPolicy::must_recompute);
-  EXPECT_EQ(tensor(*state(), "r").keep, Keep::save);
+  EXPECT_EQ(tensor(*state(), "r").action, PlanAction::save);
   EXPECT_EQ(state()->figures.saved_bytes, s->figures.saved_bytes / 2);
 }
 
@@ -160,7 +160,7 @@ TEST_F(StepStateTest, ABudgetProducesAPlanThatTheNextSearchMayChange) {
   EXPECT_EQ(s->figures, trial->outcome->figures);
   expect_figures(*s, applied());
   EXPECT_LT(s->figures.saved_bytes, s->reference()->figures.saved_bytes);
-  EXPECT_EQ(tensor(*s, "act3").keep, Keep::save);
+  EXPECT_EQ(tensor(*s, "act3").action, PlanAction::save);
   EXPECT_EQ(s->own_policies[node("act3").index()], MemoryPolicy::must_save);
   EXPECT_EQ(std::ranges::count(s->own_policies, MemoryPolicy::none),
             static_cast<std::ptrdiff_t>(s->own_policies.size() - 1));
@@ -192,7 +192,7 @@ TEST_F(StepStateTest, ReportsWhoDecided) {
   const SacStatePtr s = state();
   EXPECT_EQ(tensor(*s, "act2").decider, Decider::preset);
   EXPECT_EQ(tensor(*s, "act3").decider, Decider::user);
-  EXPECT_EQ(tensor(*s, "act3").keep, Keep::offload);
+  EXPECT_EQ(tensor(*s, "act3").action, PlanAction::offload);
   EXPECT_EQ(tensor(*s, "act4").decider, Decider::untagged);
   baseline_ = now_;
   history_.clear();
@@ -213,7 +213,7 @@ TEST_F(StepStateTest, ATagWithoutEffectIsReported) {
   )");
   tag({"c"}, MemoryPolicy::must_recompute);
   const SacStatePtr s = state();
-  EXPECT_EQ(tensor(*s, "c").keep, Keep::save);
+  EXPECT_EQ(tensor(*s, "c").action, PlanAction::save);
   EXPECT_EQ(tensor(*s, "c").decider, Decider::untagged);
   EXPECT_THAT(why(*s, tensor(*s, "c")), HasSubstr("before it recomputes anything"));
 }
@@ -228,18 +228,18 @@ TEST_F(StepStateTest, RefusalsOfThePassAreReported) {
     h: f32[64,64] = aten.mul.Tensor(r, d)  {backward layers.0}
     return [l, h]
   )");
-  const auto refused = solver_.state(request({{nodes({"r"}), Keep::recompute}}));
+  const auto refused = solver_.state(request({{nodes({"r"}), PlanAction::recompute}}));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("draws random numbers"));
-  EXPECT_FALSE(solver_.outcome(request({{nodes({"r"}), Keep::recompute}})));
+  EXPECT_FALSE(solver_.outcome(request({{nodes({"r"}), PlanAction::recompute}})));
   // A capture with such a tag is shown without tags, and can be fixed.
   tag({"r"}, MemoryPolicy::must_recompute);
   const SacStatePtr bad = state();
   EXPECT_THAT(bad->applied_tags.refusal, HasSubstr("draws random numbers"));
   EXPECT_FALSE(bad->applied_tags.any);
   expect_figures(*bad, baseline_->graph);
-  EXPECT_TRUE(state({{nodes({"d"}), Keep::recompute}}));
-  const SacStatePtr mended = state({{nodes({"r"}), Keep::save}});
+  EXPECT_TRUE(state({{nodes({"d"}), PlanAction::recompute}}));
+  const SacStatePtr mended = state({{nodes({"r"}), PlanAction::save}});
   EXPECT_TRUE(mended->applied_tags.refusal.empty());
 }
 
@@ -257,8 +257,8 @@ TEST_F(StepStateTest, AppliedTagsAreNotAppliedTwice) {
   EXPECT_EQ(tensor(*after, "act3").decider, Decider::capture);
   EXPECT_THAT(why(*after, tensor(*after, "act3")), HasSubstr("was applied earlier"));
   // Ticks skip those, but may apply to others.
-  EXPECT_TRUE(nodes_to_tag(*after, nodes({"act3", "act1_recomputed"}), Keep::save).empty());
-  EXPECT_EQ(nodes_to_tag(*after, nodes({"act3", "act2"}), Keep::recompute), nodes({"act2"}));
+  EXPECT_TRUE(nodes_to_tag(*after, nodes({"act3", "act1_recomputed"}), PlanAction::save).empty());
+  EXPECT_EQ(nodes_to_tag(*after, nodes({"act3", "act2"}), PlanAction::recompute), nodes({"act2"}));
   tag({"act2"}, MemoryPolicy::must_recompute);
   EXPECT_EQ(state()->figures.recomputed, after->figures.recomputed + 1);
   expect_figures(*state(), applied());
@@ -275,15 +275,15 @@ TEST_F(StepStateTest, APartOfATupleIsTaggedWithItsCall) {
     return [l, g]
   )");
   const SacStatePtr s = state();
-  EXPECT_EQ(nodes_to_tag(*s, nodes({"p0"}), Keep::recompute), nodes({"p", "p0"}));
-  EXPECT_EQ(nodes_to_tag(*s, nodes({"p0"}), Keep::save), nodes({"p0"}));
+  EXPECT_EQ(nodes_to_tag(*s, nodes({"p0"}), PlanAction::recompute), nodes({"p", "p0"}));
+  EXPECT_EQ(nodes_to_tag(*s, nodes({"p0"}), PlanAction::save), nodes({"p0"}));
 }
 
 TEST_F(StepStateTest, ThePeakListsItsTensors) {
   const SacStatePtr s = state();
   ASSERT_FALSE(s->applied_tags.saved_at_peak.empty());
   for (const NodeId id : s->applied_tags.saved_at_peak)
-    EXPECT_EQ(s->tensor_of(id)->keep, Keep::save);
+    EXPECT_EQ(s->tensor_of(id)->action, PlanAction::save);
   const auto worth = [&](NodeId id) {
     const SacTensor& t = *s->tensor_of(id);
     return static_cast<double>(t.bytes) /
@@ -292,7 +292,7 @@ TEST_F(StepStateTest, ThePeakListsItsTensors) {
   EXPECT_TRUE(std::ranges::is_sorted(s->applied_tags.saved_at_peak, std::greater(), worth));
   // Recomputed tensors are excluded.
   const NodeId first = s->applied_tags.saved_at_peak.front();
-  EXPECT_THAT(state({{{first}, Keep::recompute}})->applied_tags.saved_at_peak,
+  EXPECT_THAT(state({{{first}, PlanAction::recompute}})->applied_tags.saved_at_peak,
               Not(Contains(first)));
 }
 

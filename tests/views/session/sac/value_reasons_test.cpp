@@ -92,8 +92,8 @@ TEST_F(ValueReasonsTest, ANewPlanIsExplainedAgain) {
   reasons().follow(session().state(), node("mm1"));
   run_all();
   const std::string before = text();
-  const bool was_saved = session().state()->tensor_of(node("mm1"))->keep == Keep::save;
-  session().set_keep({node("mm1")}, was_saved ? Keep::recompute : Keep::save);
+  const bool was_saved = session().state()->tensor_of(node("mm1"))->action == PlanAction::save;
+  session().set_action({node("mm1")}, was_saved ? PlanAction::recompute : PlanAction::save);
   run_all();
   reasons().follow(session().state(), node("mm1"));
   run_all();
@@ -115,10 +115,11 @@ TEST_F(ValueReasonsTest, NodesWithoutRowsAreNotExplained) {
 TEST_F(ValueReasonsTest, ASearchedPlanIsDecidedByTheSearch) {
   SavePlan plan = session().state()->plan;
   const NodeId changed = node("mm1");
-  const bool was_saved = session().state()->tensor_of(changed)->keep == Keep::save;
+  const bool was_saved = session().state()->tensor_of(changed)->action == PlanAction::save;
   plan = session()
              .state()
-             ->base->what_if->change(plan, {&changed, 1}, was_saved ? Keep::recompute : Keep::save)
+             ->base->what_if
+             ->change(plan, {&changed, 1}, was_saved ? PlanAction::recompute : PlanAction::save)
              .value();
   session().apply_plan(plan, "Use the plan with a peak of 1 GiB");
   run_all();
@@ -130,7 +131,7 @@ TEST_F(ValueReasonsTest, ASearchedPlanIsDecidedByTheSearch) {
       EXPECT_THAT(why(state, tensor), HasSubstr("by a search: Use the plan with a peak of 1 GiB"));
     }
   EXPECT_EQ(state.searched, std::vector{changed});
-  session().set_keep({node("act1")}, Keep::save);
+  session().set_action({node("act1")}, PlanAction::save);
   run_all();
   EXPECT_EQ(session().state()->tensor_of(node("act1"))->decider, Decider::user);
 }

@@ -6,6 +6,6 @@
 
 namespace jointer::views {
 
-QString keep_word(Keep keep);  // "save"
+QString action_word(PlanAction action);  // "save"
 
 }  // namespace jointer::views

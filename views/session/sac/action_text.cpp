@@ -1,16 +1,16 @@
-#include "views/session/sac/keep_text.h"
+#include "views/session/sac/action_text.h"
 
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
 
-QString keep_word(Keep keep) {
-  switch (keep) {
-    case Keep::save:
+QString action_word(PlanAction action) {
+  switch (action) {
+    case PlanAction::save:
       return tr("save");
-    case Keep::recompute:
+    case PlanAction::recompute:
       return tr("recompute");
-    case Keep::offload:
+    case PlanAction::offload:
       break;
   }
   return tr("offload");
