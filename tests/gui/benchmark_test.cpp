@@ -553,7 +553,7 @@ void BenchmarkTest::a_compiled_block_is_drawn_and_selected_as_one() {
   QVERIFY(lanes > 1);
   const QString card = timeline->card_at(at).join('\n');
   QVERIFY2(card.contains("measured 4.00 ms · estimated") &&
-               card.contains("at most " + bytes_text(block.peak_bytes)) &&
+               card.contains("peak memory " + bytes_text(block.peak_bytes)) &&
                card.contains("not timed individually"),
            qPrintable(card));
 
