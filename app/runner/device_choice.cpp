@@ -9,10 +9,11 @@ namespace jointer::runner {
 Result<int> choose_device(int local_rank, int count, bool each_task_has_one) {
   const int index = each_task_has_one && count == 1 ? 0 : local_rank;
   if (index < count) return index;
-  return fail(Error::Kind::run,
-              "rank {} of this machine sees only {}, and each rank needs its own; --solo RANK runs "
-              "one rank alone, and --on cpu needs no device",
-              local_rank, counted(static_cast<std::size_t>(count), "CUDA device"));
+  return fail(
+      Error::Kind::run,
+      "local rank {} sees only {}, and each rank needs its own; --solo RANK runs one rank alone, "
+      "and --on cpu needs no GPU",
+      local_rank, counted(static_cast<std::size_t>(count), "CUDA device"));
 }
 
 std::string explain_unusable(std::string error, ComputeMode mode) {

@@ -187,7 +187,8 @@ Result<void> PlanRelaxation::find_fixed() {
   whole_backward_ns_ = backward_ns_;
   if (!by_host_) whole_backward_ns_ = std::max(backward_ns_, state_->time.device_ns(backward_));
 
-  // The plans that recompute and save as much as possible. The first has the shortest forward.
+  // The plan that recomputes as much as possible, and the one that saves as much as possible. The
+  // former has the shorter forward.
   const auto least = what_if_->plan_of({}, {});
   const auto most = what_if_->plan_of(values_, {});
   held_bytes_ = std::numeric_limits<std::int64_t>::max();

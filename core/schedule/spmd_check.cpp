@@ -1,4 +1,5 @@
-// Checks that the collectives of several ranks match, so that the ranks do not hang.
+// Checks that the collectives of several ranks match; if they do not, the ranks can hang or compute
+// wrong results.
 //
 // Terms. A call is a node that starts a collective. Groups in different captures are the same group
 // if they contain the same ranks. Several groups with the same ranks are matched in the order of
@@ -291,9 +292,10 @@ class Checker {
     };
     if (report_.mismatch && first(*report_.mismatch) <= first(found)) return;
     const auto sentence = [&](bool is_brief) {
-      return fmt::format("in group {} (ranks {}), as collective {}, {}, but {}: the run would hang",
+      return fmt::format("in group {} (ranks {}), as collective {}, {}, but {}: the run would {}",
                          found.group, ranks_text(found.ranks), call, side_text(found.a, is_brief),
-                         side_text(found.b, is_brief));
+                         side_text(found.b, is_brief),
+                         found.a.node && found.b.node ? "hang or compute wrong results" : "hang");
     };
     found.sentence = sentence(false);
     found.brief = sentence(true);

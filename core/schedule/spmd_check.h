@@ -1,7 +1,7 @@
 #pragma once
 
-// Checks that the collectives in the programs of several ranks match, so that no rank waits
-// forever. The rules are at the top of spmd_check.cpp.
+// Checks that the collectives in the programs of several ranks match; if they do not, ranks can
+// hang or compute wrong results. The rules are at the top of spmd_check.cpp.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,13 +1,14 @@
 // spmd_check: checks that every rank runs the same program. Passes that reorder collectives rely on
-// this: if two ranks start collectives in different orders, both hang.
+// this: ranks that start collectives in different orders can hang or compute wrong results.
 //
 // Two ranks run the same program if their calls, in program order, have the same operators and
 // return tensors with the same dtype, sizes, strides, offset, storage size and device type. Names
 // and arguments are not compared, because arguments may contain the rank.
 //
 // `captures` are the captures of other ranks; in a path, `{rank}` stands for each rank's number. A
-// capture of the checked rank is skipped. If there are no other captures, the pass only reports
-// sizes that depend on data, which may differ between ranks when the graph runs.
+// capture of the checked rank is skipped; if there are only such captures, the pass fails. If
+// `captures` is empty, the pass only reports sizes that depend on data, which may differ between
+// ranks when the graph runs.
 //
 // Cost: linear in the number of calls in all captures.
 // Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash,

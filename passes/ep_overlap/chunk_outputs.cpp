@@ -163,10 +163,11 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
                 "{} in {} is read by {}, but it is a number, which cannot be joined across chunks",
                 p_.name(out), body_.where(), p_.name(users.front()));
   if (is_sum && !is_gradient(out, users))
-    return fail(Error::Kind::usage,
-                "{} in {} is read by {}, but its chunks cannot be joined: it has no dimension to "
-                "join along and is not a sum of gradients",
-                p_.name(out), body_.where(), p_.name(users.front()));
+    return fail(
+        Error::Kind::usage,
+        "{} in {} is read by {}, but its chunks cannot be joined: it is not split along "
+        "exactly one dimension, and is not a gradient, which would be summed over the chunks",
+        p_.name(out), body_.where(), p_.name(users.front()));
   const Tensor like = *whole;
   const auto sizes = p_.graph.shape(like), steps = p_.graph.stride(like);
   const std::vector<Dim> shape(sizes.begin(), sizes.end()), stride(steps.begin(), steps.end());

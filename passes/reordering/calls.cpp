@@ -104,10 +104,11 @@ void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call
     const GroupId group = graph.node(calls.node(call)).group;
     Call& latest = last[group ? group.index() : graph.group_count()];
     if (latest != kNoCall && call < latest)
-      context.decide(graph, calls.node(call), "overtaken",
-                     fmt::format("{}, a collective in the same process group, now precedes it. "
-                                 "Ranks that order collectives differently hang.",
-                                 graph.name(calls.node(latest))));
+      context.decide(
+          graph, calls.node(call), "overtaken",
+          fmt::format("{}, a collective in the same process group, now precedes it. Ranks "
+                      "that order collectives differently can hang or compute wrong results.",
+                      graph.name(calls.node(latest))));
     else
       latest = call;
   }

@@ -82,7 +82,7 @@ class Calls {
 std::string calls_text(std::int64_t count);
 
 // Adds a decision for every collective that another collective in the same process group overtakes
-// in this order, because ranks may then hang.
+// in this order, because ranks can then hang or compute wrong results.
 void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     PassContext& context);
 

@@ -22,8 +22,8 @@
 //   the calls that it can pass take less time in total than a move must save.
 //
 // Every move is a separate edit, like a move made by hand. Collectives in a process group keep
-// their order unless a parameter allows otherwise, because ranks with different estimates would
-// hang.
+// their order unless a parameter allows otherwise, because ranks with different estimates could
+// order them differently.
 //
 // Cost: for each block, a preview of its gaps and a move. If only a few gaps must be evaluated, the
 // preview takes about 10 microseconds, regardless of the graph's size (WhatIf::preview_near);
@@ -297,7 +297,7 @@ Pass place_collectives_pass() {
                            "Allowed growth of the peak, as a fraction of the original peak."),
                     flag("unsafe_collectives_reorder", false,
                          "Collectives in the same process group may change their order. Ranks that "
-                         "order them differently hang.")}},
+                         "order them differently can hang or compute wrong results.")}},
       .run = run_place_collectives};
 }
 

@@ -26,9 +26,9 @@
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
 //   - reorder_iterative_unsafe_collectives_reorder is off by default, because ranks with different
-//     estimates would hang. If it is off, the collectives on each stream stay in order, that is,
-//     the collectives in each process group, or all collectives if the simulation has one stream
-//     for them. In upstream, all collectives then stay in order.
+//     estimates could order them differently. If it is off, the collectives on each stream stay in
+//     order, that is, the collectives in each process group, or all collectives if the simulation
+//     has one stream for them. In upstream, all collectives then stay in order.
 //   - Memory is counted as elsewhere in Jointer: by real storages (views and waits allocate none),
 //     and a collective's inputs are live until its wait. The peak that is checked is exact
 //     (upstream's becomes outdated), and the run's limit applies, too.
@@ -171,7 +171,7 @@ std::vector<Parameter> peak_parameters() {
              "Allowed growth of the peak, as a fraction of the original peak."),
       flag("reorder_iterative_unsafe_collectives_reorder", false,
            "Collectives in the same process group may change their order. Ranks that order them "
-           "differently hang."),
+           "differently can hang or compute wrong results."),
       flag("reorder_iterative_group_with_collectives", false,
            "A collective that another collective depends on moves with it."),
       optional_count("reorder_prefetch_limit",

@@ -154,7 +154,7 @@ std::vector<Parameter> sink_parameters() {
            "A wait may move past the next collective's start."),
       flag("sink_waits_iterative_unsafe_collectives_reorder", false,
            "Collectives in the same process group may change their order. Ranks that order them "
-           "differently hang."),
+           "differently can hang or compute wrong results."),
       optional_count("sink_waits_iterative_debug_limit_to_sink",
                      "Maximum number of waits to move; none: all.")};
   std::ranges::move(multiplier_parameters(), std::back_inserter(made));

@@ -92,7 +92,7 @@ void SpmdTest::reports_the_first_mismatch() {
   const QString answer = check(*dialog);
   QVERIFY2(answer.startsWith("In group tp (ranks 0, 1), as collective 0, rank 0 calls a"),
            qPrintable(answer));
-  QVERIFY(answer.contains("the run would hang"));
+  QVERIFY(answer.contains("the run would hang or compute wrong results"));
   auto* sides = dialog->findChild<QTreeWidget*>("sides");
   QVERIFY(sides->isVisible());
   QCOMPARE(sides->topLevelItemCount(), 2);

@@ -18,9 +18,10 @@ TEST(DeviceChoice, EachRankHasItsOwn) {
 TEST(DeviceChoice, FewerDevicesThanRanksAreRefused) {
   const auto refused = choose_device(1, 1, false);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message,
-            "rank 1 of this machine sees only 1 CUDA device, and each rank needs its own; --solo "
-            "RANK runs one rank alone, and --on cpu needs no device");
+  EXPECT_EQ(
+      refused.error().message,
+      "local rank 1 sees only 1 CUDA device, and each rank needs its own; --solo RANK runs one "
+      "rank alone, and --on cpu needs no GPU");
 }
 
 TEST(DeviceChoice, AnUnusableDeviceNamesItsComputeMode) {

@@ -57,7 +57,8 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   resize(760, 480);
   auto* column = new QVBoxLayout(this);
   auto* about = new QLabel(
-      tr("All ranks must call a group's collectives in the same order; otherwise they deadlock."),
+      tr("All ranks of a process group must call its collectives in the same order; otherwise they "
+         "can hang or compute wrong results."),
       this);
   about->setWordWrap(true);
   column->addWidget(about);

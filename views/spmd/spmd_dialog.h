@@ -29,7 +29,7 @@ Result<RankCheck> check_ranks(const std::vector<RankFiles>& files, const Snapsho
                               int own_rank);
 
 // Checks whether the collectives of this graph, as edited, match those in captures of other ranks;
-// if not, shows where the ranks would deadlock.
+// if not, shows the first mismatch.
 class SpmdDialog : public QDialog {
   Q_OBJECT
  public:

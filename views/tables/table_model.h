@@ -74,7 +74,7 @@ class TableModel : public QAbstractItemModel {
   // --- Rows ---
   [[nodiscard]] int row_count() const { return static_cast<int>(parents_.size()); }
   [[nodiscard]] int parent_row(int row) const { return parents_[static_cast<std::size_t>(row)]; }
-  // The visible children of a row in sort order; -1 stands for the roots.
+  // The visible children of a row, in sort order; for -1, the visible top-level rows.
   [[nodiscard]] std::span<const int> shown(int parent) const;
   [[nodiscard]] static int row_at(const QModelIndex& index) {
     return static_cast<int>(index.internalId());

@@ -29,7 +29,8 @@ Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool ba
   return passes;
 }
 
-// Upstream uses CUDA graphs with every backend. On the CPU, they are skipped with a note.
+// As in upstream, the pass `cudagraph` combines with every other backend. On the CPU, it is skipped
+// with a note.
 void BenchPasses::record(FittedRequest& fitted) const {
   if (!is_recorded_) return;
   BenchmarkRequest& request = fitted.request;

@@ -118,7 +118,7 @@ void add_spmd_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<SpmdCommand>();
   CLI::App* command = program.add_subcommand("spmd",
                                              "Checks that the collectives of several ranks' "
-                                             "captures match, or reports where the run would hang");
+                                             "captures match, or reports the first mismatch");
   command
       ->add_option("FILE", options->files, "Captures, one per rank; `{rank}` stands for the rank")
       ->type_name("")

@@ -83,7 +83,7 @@ TEST(SpmdCheck, NamesTheFirstMismatch) {
   EXPECT_EQ(differs(all_reduce, "a: f32[8,4] = _c10d_functional.all_reduce(x, 'max', 'tp')\n"),
             "in group tp (ranks 0, 1), as collective 0, rank 0 calls a (all_reduce (sum) of "
             "float32[8,4], position 1), but rank 1 calls a (all_reduce (max) of float32[8,4], "
-            "position 1): the run would hang");
+            "position 1): the run would hang or compute wrong results");
   EXPECT_EQ(
       differs(all_reduce, "n: f32[8,4] = aten.neg(x)\n"),
       "in group tp (ranks 0, 1), as collective 0, rank 0 calls a (all_reduce (sum) of "
@@ -116,7 +116,7 @@ TEST(SpmdCheck, TheBriefSentenceOmitsTheDetailsOfTheSides) {
   EXPECT_EQ(
       report.mismatch->brief,
       "in group tp (ranks 0, 1), as collective 0, rank 0 calls a, but rank 1 calls a: the run "
-      "would hang");
+      "would hang or compute wrong results");
 }
 
 TEST(SpmdCheck, SplitsOfAnAllToAllMustMatch) {
