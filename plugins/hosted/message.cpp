@@ -159,10 +159,11 @@ Result<HostMessage> parse_host_message(std::string_view line) {
   if (auto message = json ? read_message(*json) : std::nullopt) {
     const auto* ready = std::get_if<HostReady>(&*message);
     if (ready == nullptr || ready->protocol == kHostProtocol) return *std::move(message);
-    return fail(Error::Kind::run,
-                "the host does not use protocol version {}, so it belongs to a different version "
-                "of Jointer",
-                kHostProtocol);
+    return fail(
+        Error::Kind::run,
+        "the host uses protocol version {}, not {}, so it belongs to a different version of "
+        "Jointer",
+        ready->protocol, kHostProtocol);
   }
   return fail(Error::Kind::run, "the host sent an invalid message: {}{}",
               write_json(one_line(std::string(line.substr(0, kShown)))),

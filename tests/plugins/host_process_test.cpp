@@ -73,7 +73,7 @@ TEST(HostProcessTest, TheFirstMessageMustBeReady) {
 
 TEST(HostProcessTest, AnotherProtocolIsRefused) {
   EXPECT_THAT(error_of(ask(R"(echo '{"event":"ready","protocol":2,"host":"x"}'; sleep 100)")),
-              HasSubstr("does not use protocol version"));
+              HasSubstr("uses protocol version 2, not 1"));
 }
 
 TEST(HostProcessTest, AnEndWithoutAnAnswerIsExplained) {

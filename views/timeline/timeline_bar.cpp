@@ -29,8 +29,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   add_program_choice();
   program_order_ = add_axis(tr("Program Order"), AxisKind::program_order,
                             tr("Every node has the same width (G)"));
-  estimated_time_ =
-      add_axis(tr("Estimated Time"), AxisKind::estimated_time, tr("Simulated time (G)"));
+  estimated_time_ = add_axis(tr("Estimated Time"), AxisKind::estimated_time,
+                             tr("Time simulated from estimated costs (G)"));
   measured_time_ =
       add_axis(tr("Measured"), AxisKind::measured_time, tr("Measured node times and memory (G)"));
   row->addSpacing(14);
