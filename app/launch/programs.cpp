@@ -20,7 +20,7 @@ Result<ProgramCommand> runner_program() {
     return ProgramCommand{{found}, {}};
   return fail(Error::Kind::run,
               "{} is neither next to this program nor on PATH; build it with LibTorch, set "
-              "JOINTER_RUNNER to its path, or choose the backend python",
+              "JOINTER_RUNNER to its path, or use the backend `python`",
               kName);
 }
 

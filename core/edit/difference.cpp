@@ -348,9 +348,11 @@ class EditWriter {
 
 Result<void> check_comparable(const Graph& before, const Graph& after) {
   if (before.part_count() != after.part_count())
-    return fail(Error::Kind::usage, "{} is a forward/backward pair, but {} is a single graph",
-                before.is_pair() ? before.title() : after.title(),
-                before.is_pair() ? after.title() : before.title());
+    return fail(Error::Kind::usage,
+                "the {} graph ({}) is a forward/backward pair, but the other is a single graph; "
+                "compare two pairs or two single graphs",
+                before.is_pair() ? "first" : "second",
+                before.is_pair() ? before.title() : after.title());
   return {};
 }
 

@@ -211,7 +211,7 @@ def test_an_operator_without_a_native_kernel_is_named() -> None:
     assert ran.code == 4
     assert ran.failed["kind"] == "unsupported"
     assert "triton_kernel_wrapper_functional" in ran.failed["text"]
-    assert "--backend python" in ran.failed["text"]
+    assert "backend `python`" in ran.failed["text"]
 
 
 @pytest.mark.slow

@@ -40,13 +40,12 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
 // A single button with a menu leaves more space for the report.
 void StepPage::make_ways() {
   ways_ = new QToolButton(this);
-  ways_->setText(tr("Show"));
+  ways_->setText(tr("Show") + kMenuArrow);
   ways_->setToolTip(tr("Show the graph before or after this step"));
   ways_->setAutoRaise(true);
-  ways_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(ways_);
   menu->setToolTipsVisible(true);
-  ways_->setMenu(menu);
+  open_menu(*ways_, menu);
   const auto add = [&](const char* name, const QString& text, const QString& tip, auto slot) {
     QAction* action = menu->addAction(text, this, slot);
     action->setObjectName(QLatin1String(name));

@@ -85,9 +85,8 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     return button;
   };
   const auto add_menu = [&](const QString& text, const QString& tip, QMenu* menu) {
-    QToolButton* button = add_button(text, tip);
-    button->setMenu(menu);
-    button->setPopupMode(QToolButton::InstantPopup);
+    QToolButton* button = add_button(text + kMenuArrow, tip);
+    open_menu(*button, menu);
     return button;
   };
   presets_ = add_menu(tr("Presets"), tr("Tag nodes with upstream's operator lists and policies"),

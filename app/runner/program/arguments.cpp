@@ -340,7 +340,7 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
     }
     case Argument::Kind::opaque:
       if (graph_.text(argument.text()) == kProcessGroup) return group_name(graph_, argument);
-      return input_error("passing a {} to an operator needs Python; use --backend python",
+      return input_error("passing a {} to an operator needs Python; use the backend `python`",
                          graph_.text(argument.text()));
     default:
       return input_error("a value of this kind is not supported");

@@ -552,9 +552,9 @@ std::string ProgramBuilder::unsupported_text() const {
   for (const auto& [target, node] : unsupported_)
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", target, graph_.name(node));
   const NodeId first = unsupported_.front().second;
-  return fmt::format("{} {} in LibTorch {} without Python on {}; --backend python runs {}{}", text,
-                     unsupported_.size() == 1 ? "does not exist" : "do not exist", torch_version(),
-                     options_.device.is_cpu() ? "the CPU" : "CUDA",
+  return fmt::format("{} {} in LibTorch {} without Python on {}; the backend `python` runs {}{}",
+                     text, unsupported_.size() == 1 ? "does not exist" : "do not exist",
+                     torch_version(), options_.device.is_cpu() ? "the CPU" : "CUDA",
                      unsupported_.size() == 1 ? "it" : "them",
                      of_another_torch(graph_.part(graph_.node(first).part).torch_version));
 }

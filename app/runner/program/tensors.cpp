@@ -131,7 +131,8 @@ class InputMaker {
       const Node& call = graph_.node(user);
       if (call.kind == NodeKind::call && opaque_type(graph_, call.value) != kProcessGroup)
         return input_error(
-            "placeholder {} is a {}, which {} needs and only Python provides; use --backend python",
+            "placeholder {} is a {}, which {} needs and only Python provides; use the backend "
+            "`python`",
             graph_.name(id), type, graph_.name(user));
     }
     return c10::IValue();

@@ -96,10 +96,9 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
 void StepReport::make_corner() {
   auto* bar = new QWidget(pages_);
   make_row(bar, {0, 0, kMargin, 0}, 2);
-  QToolButton* rows = add_bar_button(*bar, tr("Rows"), tr("Copy or save the rows"));
-  rows->setPopupMode(QToolButton::InstantPopup);
+  QToolButton* rows = add_bar_button(*bar, tr("Rows") + kMenuArrow, tr("Copy or save the rows"));
   auto* menu = new QMenu(rows);
-  rows->setMenu(menu);
+  open_menu(*rows, menu);
   menu->addAction(tr("Copy as TSV"), this, [this] {
     if (TablePane* table = current_table()) table->copy_all();
   });
