@@ -95,6 +95,7 @@ def test_a_peak_in_bytes_is_met() -> None:
     assert value["peak_bytes"] <= limit
     bound = value["limit"].pop("bound_ms")
     assert 0 < bound <= value["step_ms"]
+    assert all(isinstance(value["limit"][each], int) for each in ("asked", "reached"))
     assert value["limit"] == {
         "kind": "peak",
         "memory": "allocated",

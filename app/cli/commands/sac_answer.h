@@ -40,8 +40,7 @@ struct OperatorRow {
 struct LimitAnswer {
   std::string kind;    // peak (bytes) or step (nanoseconds)
   std::string memory;  // the memory that counts: allocated or reserved
-  double asked = 0;
-  double reached = 0;
+  std::int64_t asked = 0, reached = 0;
   bool met = true;
   // A lower bound on the step time of any plan with the peak that was reached; 0 if not computed.
   std::int64_t bound_ns = 0;

@@ -82,14 +82,13 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
     keep_own_if_better(options, solved, PlanLimit::of_peak(limit), fit);
     JOINTER_CHECK(
         adopt_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
-    return LimitAnswer{
-        .kind = "peak",
-        .memory = options.limit_of,
-        .asked = static_cast<double>(limit),
-        .reached = static_cast<double>(bytes_of(fit.point, memory_of(options)).value_or(0)),
-        .met = fit.fits,
-        .bound_ns = fit.point.bound_ns,
-        .is_of_any_order = bool(find_order)};
+    return LimitAnswer{.kind = "peak",
+                       .memory = options.limit_of,
+                       .asked = limit,
+                       .reached = bytes_of(fit.point, memory_of(options)).value_or(0),
+                       .met = fit.fits,
+                       .bound_ns = fit.point.bound_ns,
+                       .is_of_any_order = bool(find_order)};
   }
   JOINTER_TRY(Fit fit, find_order ? smallest_ordered(trade_off, *options.slower, find_order)
                                   : trade_off.smallest_within(*options.slower));
@@ -99,8 +98,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                            fmt::format("a step at most {}% slower", *options.slower)));
   return LimitAnswer{.kind = "step",
                      .memory = options.limit_of,
-                     .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
-                     .reached = static_cast<double>(fit.point.figures.figures.step_ns),
+                     .asked = trade_off.longest_step(*options.slower),
+                     .reached = fit.point.figures.figures.step_ns,
                      .met = fit.fits,
                      .bound_ns = fit.point.bound_ns,
                      .is_of_any_order = bool(find_order)};
@@ -146,8 +145,8 @@ Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& a
   }
   return LimitAnswer{.kind = "peak",
                      .memory = std::string(to_string(LimitedMemory::allocated)),
-                     .asked = static_cast<double>(answer.target.peak_bytes),
-                     .reached = static_cast<double>(answer.list.figures.figures.peak_bytes),
+                     .asked = answer.target.peak_bytes,
+                     .reached = answer.list.figures.figures.peak_bytes,
                      .met = answer.list.is_reached};
 }
 

@@ -7,7 +7,6 @@
 
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/table.h"
-#include "core/base/checked.h"
 #include "core/base/counted.h"
 #include "core/base/units.h"
 
@@ -49,9 +48,8 @@ Json points(const std::vector<ParetoPoint>& pareto) {
 }
 
 // A value of the limited quantity, with its unit.
-std::string limit_text(const LimitAnswer& limit, double value) {
-  const std::int64_t whole = saturating_whole(value);
-  return limit.kind == "peak" ? format_bytes(whole) : format_ns(whole);
+std::string limit_text(const LimitAnswer& limit, std::int64_t value) {
+  return limit.kind == "peak" ? format_bytes(value) : format_ns(value);
 }
 
 void print_facts(const SacAnswer& a, const Graph& graph) {
