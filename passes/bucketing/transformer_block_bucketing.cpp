@@ -33,7 +33,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include "core/graph/torch_version.h"
 #include "core/schedule/stable_order.h"
@@ -184,9 +183,10 @@ class OldBlockBucketing {
   // Visits the nodes in reverse order: starts found between two waits move before the earlier wait.
   void add_gathers(const Graph& result, std::span<const Block> gathers,
                    std::vector<OrderEdge>& edges) const {
-    const auto events = events_of(result, gathers);
+    auto events = events_of(result, gathers);
+    std::ranges::reverse(events);
     std::vector<NodeId> picked;
-    for (const auto& [node, is_wait] : std::views::reverse(events)) {
+    for (const auto& [node, is_wait] : events) {
       if (!is_wait) {
         picked.push_back(node);
         continue;
