@@ -41,10 +41,6 @@ bool shares_names(const KnownPlan& plan, const KnownPlan& other) {
          });
 }
 
-Json kept_json(MaybeAction kept) {
-  return kept ? Json(to_string(*kept)) : Json();
-}
-
 void add_amounts(Json& json, const PlanAmounts& change) {
   json["saved_bytes"] = change.saved_bytes;
   json["offloaded_bytes"] = change.offloaded_bytes;
@@ -54,7 +50,7 @@ void add_amounts(Json& json, const PlanAmounts& change) {
 Json transitions_json(const std::vector<PlanTransition>& all) {
   Json rows = Json::array();
   for (const PlanTransition& each : all) {
-    Json row{{"from", kept_json(each.from)}, {"to", kept_json(each.to)}, {"count", each.count}};
+    Json row{{"from", action_json(each.from)}, {"to", action_json(each.to)}, {"count", each.count}};
     add_amounts(row, each.change);
     rows.push_back(std::move(row));
   }
@@ -156,6 +152,10 @@ void print_values(const PlanDifference& difference, std::size_t top) {
 
 }  // namespace
 
+Json action_json(MaybeAction action) {
+  return action ? Json(to_string(*action)) : Json();
+}
+
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
                              std::span<const SaveCandidate> kept, const MemoryOptions& memory) {
   const MemoryTimeline timeline(graph, memory);
@@ -230,8 +230,8 @@ Json to_json(const PlanComparison& comparison) {
                {"target", row.target},
                {"module", row.module},
                {"layer", row.layer == Layers::kNone ? Json() : Json(row.layer)},
-               {"from", kept_json(row.from)},
-               {"to", kept_json(row.to)}};
+               {"from", action_json(row.from)},
+               {"to", action_json(row.to)}};
     add_amounts(value, row.change);
     values.push_back(std::move(value));
   }

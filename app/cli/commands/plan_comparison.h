@@ -41,10 +41,12 @@ Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 // kept_values.
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
                              std::span<const SaveCandidate> kept, const MemoryOptions& memory);
-
+// With the costs of this estimator. Error: as EstimatorOptions::make and kept_values.
 Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions& estimator,
                                      const MemoryOptions& memory);
 
+// "save", "recompute" or "offload"; null if the plan does not need the value.
+Json action_json(MaybeAction action);
 Json to_json(const PlanComparison& comparison);
 // `top`: maximum number of rows in each table.
 void print_plan_comparison(const PlanComparison& comparison, std::size_t top);

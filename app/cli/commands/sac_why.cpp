@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/commands/plan_comparison.h"
 #include "core/base/units.h"
 #include "core/partition/plan_margin_text.h"
 
@@ -22,10 +23,6 @@ Json figures_json(const std::optional<Figures>& figures) {
 
 Json number(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
-}
-
-Json action_json(const std::optional<PlanAction>& action) {
-  return action ? Json(to_string(*action)) : Json();
 }
 
 Json name_json(const Graph& graph, NodeId id) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/characters.h"
+
 namespace jointer::views {
 namespace {
 
@@ -148,7 +150,7 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
       return term.pattern
           ->match(QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())))
           .hasMatch();
-    return contains_any(lower_case(text), term.texts);
+    return contains_any(lowercase(text), term.texts);
   };
   std::vector<char> groups(graph.group_count());  // by group: its label matches
   if (term.field == SearchField::group)
@@ -165,7 +167,7 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
     switch (term.field) {
       case SearchField::tag: {
         const std::string_view policy = to_string(n.policy);
-        holds = term.pattern ? text_matches(policy) : contains_any(lower_case(policy), tag.texts);
+        holds = term.pattern ? text_matches(policy) : contains_any(lowercase(policy), tag.texts);
         break;
       }
       case SearchField::group:

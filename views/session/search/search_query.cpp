@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/base/byte_units.h"
-#include "views/session/search/search_texts.h"
+#include "core/base/characters.h"
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
@@ -60,7 +60,7 @@ std::optional<double> unit_of(SearchField field, std::string_view name) {
     units = kTimeUnits;
   }
   for (const auto& [unit, size] : units)
-    if (lower_case(unit) == wanted) return size;
+    if (lowercase(unit) == wanted) return size;
   return std::nullopt;
 }
 
@@ -109,8 +109,7 @@ class Parser {
   void take_half(SearchQuery& query) {
     for (const std::string_view half : {"forward", "backward"}) {
       const std::string_view rest = text_.substr(at_);
-      if (lower_case(rest.substr(0, half.size())) != half || rest.size() < half.size() + 2)
-        continue;
+      if (lowercase(rest.substr(0, half.size())) != half || rest.size() < half.size() + 2) continue;
       if (rest[half.size()] != ':' ||
           std::isspace(static_cast<unsigned char>(rest[half.size() + 1])))
         continue;
@@ -130,7 +129,7 @@ class Parser {
     }
     const std::size_t begin = at_;
     while (std::isalpha(static_cast<unsigned char>(peek())) != 0) ++at_;
-    const std::string name = lower_case(text_.substr(begin, at_ - begin));
+    const std::string name = lowercase(text_.substr(begin, at_ - begin));
     const auto field = field_of(name);
     const char next = peek();
     const bool is_relation = next == '<' || next == '>' || next == '=';
@@ -182,7 +181,7 @@ class Parser {
       term.relation = or_equal ? Relation::at_least : Relation::more;
     else
       term.relation = Relation::equal;
-    const std::string word = lower_case(take_word());
+    const std::string word = lowercase(take_word());
     double number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || !std::isfinite(number))
@@ -197,7 +196,7 @@ class Parser {
   }
 
   Result<void> parse_shape(SearchTerm& term) {
-    const std::string word = lower_case(take_word());
+    const std::string word = lowercase(take_word());
     const char* at = word.data();
     const char* end = at + word.size();
     while (at < end) {
@@ -232,7 +231,7 @@ class Parser {
       }
     }
     while (true) {
-      std::string text = lower_case(peek() == '"' ? take_quoted() : take_until(may_be_several));
+      std::string text = lowercase(peek() == '"' ? take_quoted() : take_until(may_be_several));
       if (!text.empty()) term.texts.push_back(std::move(text));
       if (!may_be_several || peek() != ',') return {};
       ++at_;

@@ -1,7 +1,8 @@
 #include "views/session/search/search_texts.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "core/base/characters.h"
 
 namespace jointer::views {
 namespace {
@@ -19,16 +20,9 @@ bool has_part(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 void SearchTexts::add(std::string_view more) {
   if (first_.empty()) first_.push_back(0);
-  const std::string low = lower_case(more);
+  const std::string low = lowercase(more);
   // Replace newlines inside the text, since a newline ends it.
   for (const char c : low) text_ += c == kEnd ? ' ' : c;
   text_ += kEnd;

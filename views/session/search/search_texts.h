@@ -9,9 +9,6 @@
 
 namespace jointer::views {
 
-// Converts only ASCII letters.
-std::string lower_case(std::string_view text);
-
 // Searches many short texts at once. They are stored in lower case, separated by newlines, so that
 // a search scans one long text instead of thousands of short ones.
 class SearchTexts {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "core/base/characters.h"
 #include "tests/support/snapshots.h"
 
 namespace jointer::views {
@@ -79,7 +80,7 @@ std::vector<NodeId> naive(const Snapshot& snapshot, const std::string& text) {
   for (const NodeId id : snapshot.graph.order()) {
     const Node& n = snapshot.graph.node(id);
     const auto has = [&](std::string_view in) {
-      return lower_case(in).find(lower_case(text)) != std::string::npos;
+      return lowercase(in).find(lowercase(text)) != std::string::npos;
     };
     if (has(snapshot.graph.name(id)) ||
         (n.kind == NodeKind::call && has(snapshot.graph.target(n))) ||
