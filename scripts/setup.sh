@@ -112,3 +112,12 @@ build() {
   say "building $preset"
   cmake --build --preset "$preset" -- --quiet
 }
+
+# build_with_torch VERSION: builds the release preset, with a runner for that torch. scripts/benchmark builds
+# the benchmarks.
+build_with_torch() {
+  say "checking torch"
+  ensure_torch_version "$1"
+  say "using torch $1 from $torch_python"
+  build release -DJOINTER_TESTS=ON -DJOINTER_BENCHMARKS=OFF -DJOINTER_RUNNER=ON -DJOINTER_PYTHON="$torch_python"
+}
