@@ -328,6 +328,12 @@ void BenchmarkTest::row_shows_its_measurement_in_the_timeline() {
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(older).center());
   QCOMPARE(document_->measured()->measurement().step_ns, 1'000'000);
   QCOMPARE(document_->measurements().size(), 2U);
+  // Selecting both runs compares them; the older one is the reference.
+  const QModelIndex newer = pane_->table().model().index(0, 0);
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::ControlModifier,
+                    view.visualRect(newer).center());
+  QVERIFY(details().toPlainText().contains("2 runs compared"));
+  QVERIFY(details().toPlainText().contains("5.00 ms (equal)"));
 }
 
 // At the width that the pane has in a new window, without scrolling.

@@ -20,8 +20,8 @@ constexpr std::int64_t kMinOff = 1'000;  // nanoseconds; smaller differences are
 
 class Describer {
  public:
-  Describer(const BenchmarkResult& result, const Snapshot& snapshot)
-      : result_(result), snapshot_(snapshot), graph_(snapshot.graph) {}
+  Describer(const BenchmarkResult& result, const Snapshot& snapshot, bool is_of_graph)
+      : result_(result), snapshot_(snapshot), graph_(snapshot.graph), is_of_graph_(is_of_graph) {}
 
   InspectorContent describe() {
     content_.title = tr("%1, %2").arg(to_qstring(to_string(result_.request.backend)),
@@ -106,7 +106,7 @@ class Describer {
                   bytes_difference_text(predicted, m->peak_bytes),
                   number_text({.unit = Unit::change}, change_of(m->peak_bytes, predicted))),
         Provenance::measured, tr("%1 bytes.").arg(count_text(difference)));
-    if (m->resident_peak_bytes > 0) explain(s, *m);
+    if (is_of_graph_ && m->resident_peak_bytes > 0) explain(s, *m);
     if (m->reserved_peak_bytes > 0)
       add(s, tr("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
           tr("Memory that the caching allocator reserved on the device."));
@@ -217,7 +217,7 @@ class Describer {
     if (!rates.isEmpty())
       add(s, tr("throughput"), rates.join(QStringLiteral(" · ")), Provenance::measured);
     compiled(s);
-    furthest(s);
+    if (is_of_graph_) furthest(s);
   }
 
   // The compiled blocks of the first profiled rank, longest times first.
@@ -335,13 +335,15 @@ class Describer {
   const BenchmarkResult& result_;
   const Snapshot& snapshot_;
   const Graph& graph_;
+  bool is_of_graph_;
   InspectorContent content_;
 };
 
 }  // namespace
 
-InspectorContent describe_benchmark(const BenchmarkResult& result, const Snapshot& snapshot) {
-  return Describer(result, snapshot).describe();
+InspectorContent describe_benchmark(const BenchmarkResult& result, const Snapshot& snapshot,
+                                    bool is_of_graph) {
+  return Describer(result, snapshot, is_of_graph).describe();
 }
 
 }  // namespace jointer::views

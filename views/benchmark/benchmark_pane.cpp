@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "views/benchmark/benchmark_details.h"
+#include "views/benchmark/run_comparison.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
@@ -95,6 +96,7 @@ void BenchmarkPane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   benchmarks_.load();
   table_->select(benchmarks_.shown());
+  show_details();
 }
 
 void BenchmarkPane::resizeEvent(QResizeEvent* event) {
@@ -150,19 +152,26 @@ void BenchmarkPane::show_progress() {
   show_status();
 }
 
+// Describes the selected benchmark, or compares the selected benchmarks.
 void BenchmarkPane::show_details() {
+  const std::vector<const BenchmarkResult*> selected = table_->selected();
+  details_->setVisible(!selected.empty() || !benchmarks_.rows().empty());
+  if (!isVisible()) return;
   const Theme& theme = Theme::of(palette());
-  const BenchmarkResult* result = benchmarks_.find(table_->current());
-  details_->setVisible(result != nullptr || !benchmarks_.rows().empty());
-  if (result == nullptr) {
+  if (selected.empty()) {
     content_ = {};
     details_->setHtml(
         QStringLiteral("<p style=\"color: %1\">%2</p>")
-            .arg(theme.muted_text.name(), tr("Select a benchmark to see its details and show its "
-                                             "measurement in the timeline.")));
+            .arg(theme.muted_text.name(),
+                 tr("Select a benchmark to see its details and show its measurement in the "
+                    "timeline. Select several to compare them.")));
     return;
   }
-  content_ = describe_benchmark(*result, benchmarks_.document().snapshot());
+  const bool are_of_graph = std::ranges::all_of(
+      selected, [this](const auto* result) { return benchmarks_.ran_what_is_shown(*result); });
+  const Snapshot& snapshot = benchmarks_.document().snapshot();
+  content_ = selected.size() == 1 ? describe_benchmark(*selected.front(), snapshot, are_of_graph)
+                                  : compare_runs(selected, snapshot, are_of_graph);
   details_->setHtml(inspector_html(content_, benchmarks_.document().graph(), theme, {},
                                    page_font_pixels(font())));
 }

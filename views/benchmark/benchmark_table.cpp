@@ -58,11 +58,19 @@ std::vector<std::uint64_t> BenchmarkTable::selected_ids() const {
   return ids;
 }
 
-std::vector<BenchmarkResult> BenchmarkTable::chosen() const {
+std::vector<const BenchmarkResult*> BenchmarkTable::selected() const {
   const std::vector<std::uint64_t> ids = selected_ids();
-  std::vector<BenchmarkResult> results;
+  std::vector<const BenchmarkResult*> results;
   for (const BenchmarkRow& row : benchmarks_.rows())
-    if (ids.empty() || std::ranges::find(ids, row.id) != ids.end()) results.push_back(*row.result);
+    if (std::ranges::find(ids, row.id) != ids.end()) results.push_back(row.result.get());
+  return results;
+}
+
+std::vector<BenchmarkResult> BenchmarkTable::chosen() const {
+  std::vector<BenchmarkResult> results;
+  for (const BenchmarkResult* result : selected()) results.push_back(*result);
+  if (results.empty())
+    for (const BenchmarkRow& row : benchmarks_.rows()) results.push_back(*row.result);
   return results;
 }
 

@@ -12,8 +12,8 @@ class BenchmarkTable : public TablePaneOf<BenchmarkModel> {
  public:
   explicit BenchmarkTable(Benchmarks& benchmarks, QWidget* parent = nullptr);
 
-  // The selected rows, or all rows if none is selected.
-  [[nodiscard]] std::vector<BenchmarkResult> chosen() const;
+  // The selected results, oldest first.
+  [[nodiscard]] std::vector<const BenchmarkResult*> selected() const;
   // The id of the row shown in detail, or 0 if no row is selected.
   [[nodiscard]] std::uint64_t current() const;
   void select(std::uint64_t id);
@@ -33,6 +33,8 @@ class BenchmarkTable : public TablePaneOf<BenchmarkModel> {
 
  private:
   [[nodiscard]] std::vector<std::uint64_t> selected_ids() const;
+  // The selected results or, if none is selected, all results.
+  [[nodiscard]] std::vector<BenchmarkResult> chosen() const;
   void copy_command(std::string (*command)(const BenchmarkRequest&, int, int));
 
   Benchmarks& benchmarks_;

@@ -120,7 +120,7 @@ const InspectorRow* find_row(const InspectorContent& content, const char* label)
 }
 
 TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
-  const InspectorContent content = describe_benchmark(good(), *snapshot);
+  const InspectorContent content = describe_benchmark(good(), *snapshot, true);
   const QString text = text_of(content);
   EXPECT_EQ(content.title, "interpret, 2 ranks");
   EXPECT_TRUE(text.contains("difference\t+4.00 KiB")) << text.toStdString();
@@ -144,7 +144,7 @@ TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
 }
 
 TEST_F(Results, DetailsOfAFailureLinkTheNode) {
-  const InspectorContent content = describe_benchmark(failed(), *snapshot);
+  const InspectorContent content = describe_benchmark(failed(), *snapshot, true);
   EXPECT_EQ(content.sections.front().title, "Failed");
   const InspectorRow* at = find_row(content, "at");
   ASSERT_NE(at, nullptr);

@@ -196,8 +196,12 @@ std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& r
 // Measurements identify nodes by position, so the graph that ran must be the current one.
 bool Benchmarks::ran_what_is_shown(const BenchmarkResult& result) const {
   if (result.graph_hash.empty()) return true;
-  const bool is_known = !hash_.empty() && !document_.editing().is_edited();
-  return result.graph_hash == (is_known ? hash_ : graph_hash(document_.graph()));
+  if (!hash_.empty() && !document_.editing().is_edited()) return result.graph_hash == hash_;
+  if (hashed_ != document_.shared_snapshot()) {
+    hashed_ = document_.shared_snapshot();
+    hash_of_edited_ = graph_hash(hashed_->graph);
+  }
+  return result.graph_hash == hash_of_edited_;
 }
 
 void Benchmarks::show(std::uint64_t id) {

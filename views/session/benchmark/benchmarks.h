@@ -62,6 +62,9 @@ class Benchmarks : public QObject {
   // All results, oldest first.
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
+  // Returns true if the run measured the graph as it is now. Positions of calls in its measurements
+  // are then positions in this graph.
+  [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
   // The measurement of a removed row is no longer shown.
   void remove(const std::vector<std::uint64_t>& ids);
   // Selects a row and, if its run measured the current graph, shows the measurement together with
@@ -114,7 +117,6 @@ class Benchmarks : public QObject {
   void ask(const QString& question);
   // Returns true if this result is already listed. A run is identified by its start time and graph.
   [[nodiscard]] bool has(const BenchmarkResult& result) const;
-  [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
   [[nodiscard]] std::vector<MeasurementPtr> measurements_of(const BenchmarkResult& result) const;
 
   Document& document_;
@@ -135,7 +137,10 @@ class Benchmarks : public QObject {
   std::uint64_t next_id_ = 1, shown_ = 0;
   std::uint64_t measured_ = 0;  // the row whose measurement is shown, or 0
   State state_ = State::fresh;
-  std::string hash_;     // known once stored results have been loaded
+  std::string hash_;  // known once stored results have been loaded
+  // The last edited graph whose hash was needed, and the hash.
+  mutable SnapshotPtr hashed_;
+  mutable std::string hash_of_edited_;
   QThreadPool keeping_;  // a single thread, so that files are written in order
   int saving_ = 0;
 };

@@ -1,0 +1,224 @@
+#include "views/benchmark/run_comparison.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+#include "views/session/benchmark/benchmark_text.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+#include "views/session/translation/tr.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMaxCalls = 10;        // maximum number of calls to list
+constexpr std::int64_t kMinDiffers = 1'000;  // nanoseconds; smaller differences are not listed
+
+using Runs = std::span<const BenchmarkResult* const>;
+
+// "interpret, 2026-11-21 13:20". Numbered if several runs began in the same minute.
+QStringList names_of(Runs runs) {
+  QStringList names;
+  for (const BenchmarkResult* run : runs) {
+    const QString name =
+        QStringLiteral("%1, %2").arg(to_qstring(to_string(run->request.backend)), when_text(*run));
+    QString unique = name;
+    for (int n = 2; names.contains(unique); ++n)
+      unique = QStringLiteral("%1 (%2)").arg(name).arg(n);
+    names << unique;
+  }
+  return names;
+}
+
+// "5.00 ms" or, relative to `first`, "5.50 ms (+0.500 ms, +10.0%)".
+template <class Text, class Difference>
+QString compared(std::optional<std::int64_t> value, std::optional<std::int64_t> first,
+                 bool is_first, Text text, Difference difference) {
+  if (!value) return tr("not measured");
+  if (is_first || !first) return text(*value);
+  if (*value == *first) return tr("%1 (equal)").arg(text(*value));
+  const QString share = share_difference_text(*first, *value);
+  const QString change = difference(*first, *value);
+  return QStringLiteral("%1 (%2)").arg(
+      text(*value), share.isEmpty() ? change : QStringLiteral("%1, %2").arg(change, share));
+}
+
+class RunComparison {
+ public:
+  RunComparison(Runs runs, const Snapshot& snapshot)
+      : runs_(runs), snapshot_(snapshot), names_(names_of(runs)) {}
+
+  void add_figures() {
+    add_figure(
+        tr("Step"),
+        [](const BenchmarkResult& run) {
+          return run.step ? std::optional(run.step->median_ns) : std::nullopt;
+        },
+        time_text, time_difference_text);
+    add_figure(
+        tr("Peak memory"), [](const BenchmarkResult& run) { return run.peak_bytes; }, bytes_text,
+        bytes_difference_text);
+    add_figure(
+        tr("Reserved memory"), [](const BenchmarkResult& run) { return run.reserved_peak_bytes; },
+        bytes_text, bytes_difference_text);
+    add_figure(
+        tr("Tokens per second"),
+        [](const BenchmarkResult& run) {
+          const auto& rate = run.throughput.tokens_per_second;
+          return rate ? std::optional(static_cast<std::int64_t>(*rate)) : std::nullopt;
+        },
+        [](std::int64_t rate) { return count_text(rate); }, count_difference_text);
+    add_outcomes();
+  }
+
+  // Only the settings and environments in which the runs differ.
+  void add_settings() {
+    section(tr("Different settings"));
+    using Setting = std::function<QString(const BenchmarkResult&)>;
+    const auto add = [this](const QString& label, const Setting& setting) {
+      QStringList values;
+      for (const BenchmarkResult* run : runs_) values << setting(*run);
+      if (values.count(values.front()) == values.size()) return;
+      add_row(label, values.join(QStringLiteral(" → ")), Provenance::requested);
+    };
+    add(tr("graph"), [](const BenchmarkResult& run) {
+      return QStringLiteral("%1 (%2)").arg(QString::fromStdString(run.graph_name),
+                                           QString::fromStdString(run.graph_hash).left(8));
+    });
+    add(tr("backend"), [](const BenchmarkResult& run) {
+      const QString backend = to_qstring(to_string(run.request.backend));
+      return run.request.recorded ? tr("%1, recorded").arg(backend) : backend;
+    });
+    add(tr("ranks"), ranks_text);
+    add(tr("device"),
+        [](const BenchmarkResult& run) { return QString::fromStdString(run.device()); });
+    add(tr("attention"),
+        [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.attention)); });
+    add(tr("TF32"),
+        [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.tf32)); });
+    add(tr("iterations"),
+        [](const BenchmarkResult& run) { return QString::number(run.request.iterations); });
+    add(tr("threads"), [](const BenchmarkResult& run) {
+      return run.request.threads == 0 ? tr("default") : QString::number(run.request.threads);
+    });
+    add(tr("seed"), [](const BenchmarkResult& run) { return QString::number(run.request.seed); });
+    add(tr("compiled regions"),
+        [](const BenchmarkResult& run) { return QString::fromStdString(run.request.marked); });
+    add(tr("environment"), environment_text);
+    if (content_.sections.back().rows.empty())
+      add_row(tr("none"), tr("The runs have the same settings."), Provenance::requested);
+  }
+
+  // Two runs of the graph in the snapshot: the calls whose own times differ most.
+  void add_calls() {
+    if (runs_.size() != 2) return;
+    const RankResult* first = profiled_rank(*runs_[0]);
+    const RankResult* second = first == nullptr ? nullptr : profiled_rank(*runs_[1], first->rank);
+    if (second == nullptr) return;
+    struct Call {
+      NodeId node;
+      std::int64_t first_ns = 0, second_ns = 0;
+      [[nodiscard]] std::int64_t difference() const { return second_ns - first_ns; }
+    };
+    std::unordered_map<std::uint32_t, std::int64_t> times;  // of the first run, by position
+    for (const NodeTime& each : first->measured->nodes) times.emplace(each.position, each.own_ns);
+    std::vector<Call> calls;
+    const auto& order = snapshot_.graph.order();
+    for (const NodeTime& each : second->measured->nodes) {
+      const auto time = times.find(each.position);
+      if (time == times.end() || each.position >= order.size()) continue;
+      const Call call{order[each.position], time->second, each.own_ns};
+      if (std::abs(call.difference()) >= kMinDiffers) calls.push_back(call);
+    }
+    std::ranges::stable_sort(calls, std::greater<>(),
+                             [](const Call& call) { return std::abs(call.difference()); });
+    if (calls.size() > kMaxCalls) calls.resize(kMaxCalls);
+    if (calls.empty()) return;
+    section(tr("Calls with the largest differences, rank %1").arg(first->rank));
+    for (const Call& call : calls)
+      content_.sections.back().rows.push_back(
+          {.label = time_difference_text(call.first_ns, call.second_ns),
+           .value =
+               QStringLiteral("%1 → %2").arg(time_text(call.first_ns), time_text(call.second_ns)),
+           .provenance = Provenance::measured,
+           .note = tr("Duration of the call in isolation in the two runs."),
+           .links = {call.node}});
+  }
+
+  InspectorContent take() {
+    content_.title = tr("%1 runs compared").arg(runs_.size());
+    content_.subtitle = tr("Differences from %1").arg(names_.front());
+    return std::move(content_);
+  }
+
+ private:
+  void section(const QString& title) { content_.sections.push_back({title, {}}); }
+  void add_row(const QString& label, const QString& value, Provenance provenance) {
+    content_.sections.back().rows.push_back(
+        {.label = label, .value = value, .provenance = provenance});
+  }
+
+  // A section with one row per run, unless no run has the figure.
+  template <class Figure, class Text, class Difference>
+  void add_figure(const QString& title, Figure figure, Text text, Difference difference) {
+    const auto has_figure = [&](const BenchmarkResult* run) { return figure(*run).has_value(); };
+    if (std::ranges::none_of(runs_, has_figure)) return;
+    section(title);
+    const std::optional<std::int64_t> first = figure(*runs_.front());
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      add_row(names_[static_cast<int>(i)],
+              compared(figure(*runs_[i]), first, i == 0, text, difference), Provenance::measured);
+  }
+
+  // How each run ended and whether its outputs are right, if any of them is not plainly so.
+  void add_outcomes() {
+    const auto is_good = [](const BenchmarkResult* run) { return !is_bad(*run); };
+    if (std::ranges::all_of(runs_, is_good)) return;
+    section(tr("Outcome"));
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      const QString verified = verified_text(runs_[i]->verified());
+      const QString status = status_text(*runs_[i]);
+      add_row(names_[static_cast<int>(i)],
+              verified.isEmpty() ? status : QStringLiteral("%1 · %2").arg(status, verified),
+              Provenance::measured);
+    }
+  }
+
+  static QString environment_text(const BenchmarkResult& run) {
+    for (const RankResult& rank : run.ranks) {
+      if (!rank.started) continue;
+      QStringList lines;
+      for (const std::string& line : rank.started->environment)
+        lines << QString::fromStdString(line);
+      return lines.join(QStringLiteral(", "));
+    }
+    return {};
+  }
+
+  // The first rank with times of calls or, if `rank` is given, that rank; null if there is none.
+  static const RankResult* profiled_rank(const BenchmarkResult& run, std::optional<int> rank = {}) {
+    const auto found = std::ranges::find_if(run.ranks, [&](const RankResult& each) {
+      return (!rank || each.rank == *rank) && each.measured && !each.measured->nodes.empty();
+    });
+    return found == run.ranks.end() ? nullptr : &*found;
+  }
+
+  Runs runs_;
+  const Snapshot& snapshot_;
+  QStringList names_;
+  InspectorContent content_;
+};
+
+}  // namespace
+
+InspectorContent compare_runs(Runs runs, const Snapshot& snapshot, bool are_of_graph) {
+  RunComparison comparison(runs, snapshot);
+  comparison.add_figures();
+  comparison.add_settings();
+  if (are_of_graph) comparison.add_calls();
+  return comparison.take();
+}
+
+}  // namespace jointer::views
