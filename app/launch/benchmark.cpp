@@ -10,6 +10,7 @@
 #include "core/bench/step_of_run.h"
 #include "core/capture/native_writer.h"
 #include "core/cost/device.h"
+#include "core/cost/gpu_properties.h"
 #include "core/open/open.h"
 #include "core/open/open_ranks.h"
 #include "core/process/temporary_folder.h"
@@ -96,10 +97,22 @@ DeviceType device_that_ran(const BenchmarkResult& result) {
   return device_of_run(result.request, this_machine());
 }
 
+// The properties of the first GPU that a rank reported, or null. They describe a device only if the
+// multiprocessors and their clock are known.
+const GpuProperties* gpu_of(const BenchmarkResult& result) {
+  for (const RankResult& rank : result.ranks)
+    if (rank.started && rank.started->gpu && rank.started->gpu->multiprocessors > 0 &&
+        rank.started->gpu->sm_mhz > 0)
+      return &*rank.started->gpu;
+  return nullptr;
+}
+
 Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
                           EstimatorRequest estimator) {
   const DeviceType runs_on = device_that_ran(result);
   if (estimator.device.empty()) estimator.device = device_id_in(result.device());
+  if (const GpuProperties* gpu = gpu_of(result); estimator.device.empty() && gpu != nullptr)
+    estimator.device = device_text(*gpu);
   if ((estimator.device.empty() || estimator.device == "cpu") && runs_on == DeviceType::cpu)
     estimator.device =
         fmt::format("cpu{{cores={}}}", threads_per_rank(result.request, this_machine()));
@@ -107,16 +120,22 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
       graph, {.memory = memory_of_run(result.request, runs_on), .estimator = std::move(estimator)});
 }
 
-// A note if times are estimated for a GPU other than the one that ran the benchmark; otherwise
-// empty.
+// A note if the GPU that ran the benchmark has no built-in description, so that times are estimated
+// from its properties or for another GPU; otherwise empty.
 std::string other_device(const BenchmarkResult& result, const EstimatorRequest& estimator,
                          const Analysis& analysis, const RunHints& hints) {
   const std::string ran = result.device();
   if (ran.empty() || !estimator.device.empty() || !device_id_in(ran).empty() ||
       device_that_ran(result) == DeviceType::cpu || estimator.name.starts_with("measured"))
     return {};
+  const std::string_view advice = hints.device, before_advice = advice.empty() ? "" : "; ";
+  if (gpu_of(result) != nullptr)
+    return fmt::format(
+        "{} has no built-in description: times are estimated from its multiprocessors, clocks and "
+        "memory bus{}{}",
+        ran, before_advice, advice);
   return fmt::format("{} has no built-in description: times are estimated for {}{}{}", ran,
-                     analysis.device.name, hints.device.empty() ? "" : "; ", hints.device);
+                     analysis.device.name, before_advice, advice);
 }
 
 }  // namespace

@@ -67,6 +67,8 @@ class Platform {
 
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
+  // std::nullopt on the CPU.
+  [[nodiscard]] virtual std::optional<GpuProperties> properties() const { return std::nullopt; }
   // Versions of the libraries, and user settings that affect their behavior.
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
   // The device's clocks and temperature now; std::nullopt if it does not report them.

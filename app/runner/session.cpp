@@ -435,7 +435,8 @@ Done Session::run(MakePlatform make_platform) {
                                .device = platform_->name(),
                                .device_type = platform_->device().is_cpu() ? "cpu" : "cuda",
                                .hash = graph_hash(*graph),
-                               .environment = environment()});
+                               .environment = environment(),
+                               .gpu = platform_->properties()});
   if (!note_.empty()) reporter_.note(note_);
   const Watchdog watchdog(
       std::chrono::milliseconds(request_.timeout_ms),

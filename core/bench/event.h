@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/cost/gpu_properties.h"
+
 namespace jointer {
 
 inline constexpr int kRunnerProtocol = 1;
@@ -23,6 +25,7 @@ struct RankStarted {
   std::string device_type;  // "cpu", "cuda"
   std::string hash;         // of the graph that runs
   std::vector<std::string> environment;  // versions and settings: "NCCL 2.28.9", "NCCL_ALGO=Ring"
+  std::optional<GpuProperties> gpu;      // if the rank runs on a GPU
 };
 
 // A stage has begun or has made progress. Resets the rank's deadline.

@@ -7,6 +7,7 @@
 
 #include "core/base/json_fields.h"
 #include "core/bench/event.h"
+#include "core/cost/gpu_properties_fields.h"
 
 namespace jointer {
 
@@ -15,7 +16,8 @@ constexpr auto json_fields(const RankStarted* /*of*/) {
       json_field("rank", &RankStarted::rank), json_field("world_size", &RankStarted::world_size),
       json_field("pid", &RankStarted::pid), json_field("device", &RankStarted::device),
       json_field("device_type", &RankStarted::device_type), json_field("hash", &RankStarted::hash),
-      json_field("environment", &RankStarted::environment).if_set());
+      json_field("environment", &RankStarted::environment).if_set(),
+      json_field("gpu", &RankStarted::gpu).if_set());
 }
 
 constexpr auto json_fields(const RankProgress* /*of*/) {

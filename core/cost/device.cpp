@@ -14,6 +14,7 @@
 #include "core/base/json_fields.h"
 #include "core/base/name_table.h"
 #include "core/base/number_text.h"
+#include "core/cost/gpu_properties.h"
 #include "embedded/jointer_devices.h"
 
 namespace jointer {
@@ -224,7 +225,12 @@ std::vector<std::string_view> device_ids() {
   return ids;
 }
 
+bool is_mig_slice(std::string_view name) {
+  return name.find(" MIG ") != std::string_view::npos;
+}
+
 std::string_view device_id_in(std::string_view name) {
+  if (is_mig_slice(name)) return {};
   const std::string text = lowercase(name);
   const auto is_letter_or_digit = [](char c) { return is_letter(c) || is_digit(c); };
   for (const BuiltIn& device : built_in()) {
@@ -244,6 +250,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
   for (const BuiltIn& device : built_in())
     if (device.id == id) return parse_text(device.id, device.json);
   if (id.starts_with("cpu{")) return load_cores(id);
+  if (is_gpu_text(id_or_path)) return load_gpu(id_or_path);
   if (id_or_path.find('/') == std::string_view::npos && !id.ends_with(".json"))
     return fail(Error::Kind::usage, "there is no device `{}`; use one of {}, or a JSON file",
                 id_or_path, fmt::join(device_ids(), ", "));

@@ -53,7 +53,8 @@ struct DeviceDescription {
   [[nodiscard]] double peak_flops(DType type) const;
 };
 
-// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}") or by the path of a JSON file.
+// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, or by
+// the properties of a GPU (device_text in core/cost/gpu_properties.h).
 // Error (usage): the device does not exist; the message lists the built-in ones. Error (input): the
 // file is not a device description.
 Result<DeviceDescription> load_device(std::string_view id_or_path);
@@ -62,7 +63,9 @@ Result<DeviceDescription> load_device(std::string_view id_or_path);
 std::vector<std::string_view> device_ids();
 
 // Returns the id of the built-in device that matches the device name reported by a driver: "h200"
-// for "NVIDIA H200 141GB". Empty if none matches.
+// for "NVIDIA H200 141GB". Empty if none matches, also for a MIG slice, which is a part of a GPU.
 std::string_view device_id_in(std::string_view name);
+// Returns true for the name of a MIG slice: "NVIDIA H100 80GB HBM3 MIG 1g.10gb".
+bool is_mig_slice(std::string_view name);
 
 }  // namespace jointer

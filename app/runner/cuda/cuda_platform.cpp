@@ -120,10 +120,14 @@ std::string bus_of(c10::DeviceIndex device) {
              : "";
 }
 
+// Returns 0 if the driver does not report the attribute.
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, which, device) == cudaSuccess ? value : 0;
+}
+
 ComputeMode compute_mode_of(int device) {
-  int mode = 0;
-  if (cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device) != cudaSuccess) mode = 0;
-  return static_cast<ComputeMode>(mode);
+  return static_cast<ComputeMode>(attribute(cudaDevAttrComputeMode, device));
 }
 
 // Makes the device current and returns one of its streams.
@@ -143,6 +147,19 @@ class CudaPlatform final : public DevicePlatform {
 
   [[nodiscard]] at::Device device() const override { return device_; }
   [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] std::optional<GpuProperties> properties() const override {
+    const cudaDeviceProp& reported = *at::cuda::getDeviceProperties(device_.index());
+    constexpr std::int64_t kKhzPerMhz = 1000;
+    return GpuProperties{
+        .name = name_,
+        .major = reported.major,
+        .minor = reported.minor,
+        .multiprocessors = reported.multiProcessorCount,
+        .sm_mhz = attribute(cudaDevAttrClockRate, device_.index()) / kKhzPerMhz,
+        .memory_mhz = attribute(cudaDevAttrMemoryClockRate, device_.index()) / kKhzPerMhz,
+        .memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, device_.index()),
+        .memory_bytes = total_bytes_};
+  }
   [[nodiscard]] std::vector<std::string> environment() const override {
     std::vector<std::string> facts{fmt::format("torch {}", torch_version()),
                                    fmt::format("CUDA {}", cuda_version(CUDART_VERSION))};

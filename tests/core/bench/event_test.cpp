@@ -67,11 +67,18 @@ RankMeasured any_measured() {
   return m;
 }
 
+std::optional<GpuProperties> any_gpu() {
+  if (any<bool>()) return std::nullopt;
+  return GpuProperties{any_text(),          any<int>(),          any<int>(),
+                       any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(),
+                       any<std::int64_t>(), any<std::int64_t>()};
+}
+
 RankEvent any_event() {
   switch (*rc::gen::inRange(0, 7)) {
     case 0:
       return RankStarted{any<int>(), any<int>(), any<std::int64_t>(), any_text(),
-                         any_text(), any_text(), {any_text()}};
+                         any_text(), any_text(), {any_text()},        any_gpu()};
     case 1:
       return RankProgress{any_text(), any<std::int64_t>(), any<std::int64_t>()};
     case 2:
@@ -139,7 +146,9 @@ TEST(Event, EveryFieldRoundTrips) {
   EXPECT_EQ(gpu->used_bytes, 6);
   EXPECT_EQ(gpu->slowdowns, std::vector<std::string>{"power limit"});
 
-  const RankEvent started = RankStarted{3, 8, 4711, "NVIDIA H200", "cuda", "ab12", {"NCCL 2.28.9"}};
+  const GpuProperties l40s{"NVIDIA L40S", 8, 9, 142, 2520, 9001, 384, 48'000'000'000};
+  const RankEvent started =
+      RankStarted{3, 8, 4711, "NVIDIA H200", "cuda", "ab12", {"NCCL 2.28.9"}, l40s};
   const RankStarted s = std::get<RankStarted>(*parse_event(write_event(started)));
   EXPECT_EQ(s.rank, 3);
   EXPECT_EQ(s.world_size, 8);
@@ -148,6 +157,7 @@ TEST(Event, EveryFieldRoundTrips) {
   EXPECT_EQ(s.device_type, "cuda");
   EXPECT_EQ(s.hash, "ab12");
   EXPECT_EQ(s.environment, std::vector<std::string>{"NCCL 2.28.9"});
+  EXPECT_EQ(s.gpu, l40s);
 }
 
 TEST(Event, NonFiniteDifferencesRoundTrip) {
