@@ -127,6 +127,10 @@ void set_memory(const GpuProperties& gpu, DeviceDescription& device) {
 
 }  // namespace
 
+std::string described_name(std::string_view name) {
+  return fmt::format("{}, by its properties", name);
+}
+
 std::string device_text(const GpuProperties& properties) {
   return std::string(kPrefix) + write_json(json_of(properties));
 }
@@ -156,7 +160,7 @@ Result<DeviceDescription> load_gpu(std::string_view text) {
 DeviceDescription describe_gpu(const GpuProperties& gpu) {
   const Generation& generation = generation_of(gpu);
   DeviceDescription device = *load_device(generation.closest);
-  const std::string closest = std::exchange(device.name, gpu.name + ", by its properties");
+  const std::string closest = std::exchange(device.name, described_name(gpu.name));
   device.id = "gpu";
   device.sources.clear();
   device.matmul_units = std::max<std::int64_t>(1, gpu.multiprocessors);

@@ -30,6 +30,9 @@ bool is_gpu_text(std::string_view text);
 // Error (usage): the text is not the JSON of GpuProperties, or has no multiprocessors.
 Result<DeviceDescription> load_gpu(std::string_view text);
 
+// The name of the description of the GPU that the driver calls `name`.
+std::string described_name(std::string_view name);
+
 // The description computed from the properties. gpu_properties.cpp has the rules and their sources;
 // the description's `sources` name them, and its `name` says where its figures come from.
 DeviceDescription describe_gpu(const GpuProperties& properties);

@@ -123,6 +123,11 @@ NodeCost fused_cost(const Graph& graph, const Node& node, const FusedMatmul& fus
 
 }  // namespace
 
+DType arithmetic_type(const Graph& graph, const Node& call) {
+  const auto tensors = graph.tensors(call);
+  return tensors.empty() ? DType::float32 : tensors.front().dtype;
+}
+
 std::string RooflineEstimator::description() const {
   if (device_.id == "cpu") return fmt::format("roofline, {}", device_.name);
   return fmt::format("roofline, {}, {} per node", device_.name,
@@ -133,8 +138,6 @@ double RooflineEstimator::compute_us(const Graph& graph, const Node& node,
                                      std::int64_t flops) const {
   if (flops == 0) return 0;
   const std::string_view packet = graph.op(node).packet();
-  const auto tensors = graph.tensors(node);
-  const DType type = tensors.empty() ? DType::float32 : tensors.front().dtype;
   double work = static_cast<double>(flops);
   double efficiency = device_.efficiency.matmul;
   if (is_attention(packet) || graph.op(node).has(OperatorTag::higher_order)) {
@@ -145,7 +148,7 @@ double RooflineEstimator::compute_us(const Graph& graph, const Node& node,
   } else {
     efficiency *= fill(graph, node, device_.matmul_units);
   }
-  return work / (device_.peak_flops(type) * efficiency) * 1e6;
+  return work / (device_.peak_flops(arithmetic_type(graph, node)) * efficiency) * 1e6;
 }
 
 TransferCosts RooflineEstimator::transfer_costs() const {

@@ -4,6 +4,9 @@
 
 namespace jointer {
 
+// The element type whose peak limits the arithmetic of a call: that of its first result.
+DType arithmetic_type(const Graph& graph, const Node& call);
+
 // The duration of a kernel is the maximum of its arithmetic time, its memory time (both with the
 // efficiencies in the device description) and the minimum duration of a kernel. collective_model.h
 // estimates collectives.

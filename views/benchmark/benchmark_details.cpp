@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/bench/drift.h"
 #include "core/bench/explanation.h"
+#include "core/bench/kernel_time.h"
 #include "views/session/benchmark/benchmark_text.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/text/measured_text.h"
@@ -35,6 +37,7 @@ class Describer {
     peak();
     time();
     ranks();
+    gpus();
     verified();
     notes();
     asked();
@@ -216,8 +219,40 @@ class Describer {
     if (t.mfu) rates << tr("MFU %1").arg(QString::fromStdString(format_percent(*t.mfu)));
     if (!rates.isEmpty())
       add(s, tr("throughput"), rates.join(QStringLiteral(" · ")), Provenance::measured);
+    drift(s);
+    busy(s);
     compiled(s);
     if (is_of_graph_) furthest(s);
+  }
+
+  // The ranks whose steps became slower or faster during the run.
+  void drift(InspectorSection& s) {
+    for (const RankResult& rank : result_.ranks) {
+      const auto drift = rank.measured ? step_drift(rank.measured->step_ns) : std::nullopt;
+      if (!drift || !is_drift(*drift)) continue;
+      const QString percent = QString::fromStdString(format_percent(std::abs(*drift)));
+      add(s, tr("drift, rank %1").arg(rank.rank),
+          *drift > 0 ? tr("%1 slower").arg(percent) : tr("%1 faster").arg(percent),
+          Provenance::measured,
+          tr("Median of the last quarter of iterations relative to that of the first quarter."));
+    }
+  }
+
+  // How long GPUs ran kernels during a step of a profiled run, and their state after it.
+  void busy(InspectorSection& s) {
+    for (const RankResult& rank : result_.ranks) {
+      if (!rank.measured || rank.measured->kernels.empty()) continue;
+      const std::int64_t busy = busy_ns(rank.measured->kernels);
+      const std::int64_t step = summarize(rank.measured->step_ns).median_ns;
+      const bool launches =
+          result_.request.backend == Backend::interpret && is_bound_by_launches(busy, step);
+      const QString text = tr("%1 of %2").arg(time_text(busy), time_text(step));
+      add(s, tr("GPU busy, rank %1").arg(rank.rank),
+          launches ? tr("%1: bound by launches").arg(text) : text, Provenance::measured,
+          launches ? tr("Time during which at least one kernel ran. The cudagraph backend avoids "
+                        "launches.")
+                   : tr("Time during which at least one kernel ran."));
+    }
   }
 
   // The compiled blocks of the first profiled rank, longest times first.
@@ -291,6 +326,30 @@ class Describer {
                              .arg(rank.started->pid)
                              .arg(QString::fromStdString(rank.started->device))
                        : QString::fromStdString(rank.reason));
+    }
+  }
+
+  // The state of each rank's GPU at the end of the measured steps.
+  void gpus() {
+    const auto has_state = [](const RankResult& rank) {
+      return rank.measured && rank.measured->gpu;
+    };
+    if (std::ranges::none_of(result_.ranks, has_state)) return;
+    InspectorSection& s = section(tr("GPUs after the run"));
+    constexpr std::int64_t kMilliwatts = 1000;  // per watt
+    for (const RankResult& rank : result_.ranks) {
+      if (!has_state(rank)) continue;
+      const GpuState& gpu = *rank.measured->gpu;
+      QString state = tr("%1 of %2 MHz · %3 W · %4 °C")
+                          .arg(gpu.sm_mhz)
+                          .arg(gpu.max_sm_mhz)
+                          .arg(gpu.milliwatts / kMilliwatts)
+                          .arg(gpu.celsius);
+      for (const std::string& reason : gpu.slowdowns)
+        state += QStringLiteral(" · ") + QString::fromStdString(reason);
+      add(s, tr("rank %1").arg(rank.rank), state, Provenance::measured,
+          tr("%1 of the GPU's memory are in use, by all processes.")
+              .arg(bytes_text(gpu.used_bytes)));
     }
   }
 

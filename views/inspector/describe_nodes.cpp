@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/cost/achieved_rates.h"
 #include "core/cost/collective_model.h"
 #include "views/inspector/inspector_words.h"
 #include "views/inspector/storage_aliases.h"
@@ -224,10 +225,31 @@ class Describer {
                tr("%1 ns on %2.").arg(count_text(*ns), QString::fromStdString(measurement.device)) +
                (ratio.isEmpty() ? QString() : tr(" %1 the estimate.").arg(ratio))});
     }
+    add_rates(s, m);
     s.rows.push_back({.label = tr("ran"),
                       .value = time_range_text(m.start_ns, m.end_ns),
                       .provenance = Provenance::measured,
                       .note = tr("Relative to the start of the measured step.")});
+  }
+
+  // The rates that the measured time amounts to. A rank that ran alone did not communicate.
+  void add_rates(InspectorSection& s, const MeasuredNode& m) {
+    const Measurement& measurement = measured_->measurement();
+    const auto ns = measured_ns(snapshot_, m);
+    if (!ns || (measurement.alone && graph_.is_collective_start(node_))) return;
+    const Analysis& analysis = snapshot_.analysis;
+    const DeviceDescription* device =
+        describes_gpu(analysis.device, measurement.device) ? &analysis.device : nullptr;
+    const std::string rates = rates_text(
+        achieved_rates(graph_, node_, *ns, device, analysis.options.estimator.gpus_per_node));
+    if (rates.empty()) return;
+    s.rows.push_back(
+        {.label = tr("reached"),
+         .value = QString::fromStdString(rates),
+         .provenance = Provenance::measured,
+         .note = tr("FLOPs, and the minimum number of bytes that the kernel must move, divided by "
+                    "the measured time. For a collective, the bus bandwidth as nccl-tests define "
+                    "it.")});
   }
 
   void add_measured(InspectorSection& s, const MeasuredBlock& block) {

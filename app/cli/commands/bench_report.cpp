@@ -9,9 +9,11 @@
 
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/slowest_calls.h"
 #include "app/cli/commands/table.h"
 #include "core/base/counted.h"
 #include "core/base/units.h"
+#include "core/bench/drift.h"
 #include "core/bench/explanation.h"
 #include "core/bench/kernel_time.h"
 #include "core/bench/status_file.h"
@@ -46,6 +48,17 @@ void add_busy(Table& table, const BenchmarkResult& r) {
         {fmt::format("GPU, rank {}", rank.rank),
          fmt::format("busy for {} of {}{}", format_ns(busy), format_ns(step),
                      launches ? ": bound by launches, which --backend cudagraph avoids" : "")});
+  }
+}
+
+// Adds the drift of ranks whose steps became slower or faster during the run.
+void add_drift(Table& table, const BenchmarkResult& r) {
+  for (const RankResult& rank : r.ranks) {
+    const auto drift = rank.measured ? step_drift(rank.measured->step_ns) : std::nullopt;
+    if (drift && is_drift(*drift))
+      table.add({fmt::format("drift, rank {}", rank.rank),
+                 fmt::format("the last quarter of steps was {} {} than the first",
+                             format_percent(std::abs(*drift)), *drift > 0 ? "slower" : "faster")});
   }
 }
 
@@ -103,6 +116,7 @@ Table facts(const BenchmarkResult& r) {
                                          v.equal ? fmt::format("equal within {:.2g}", v.bound)
                                                  : "DIFFERENT",
                                          v.max_abs_diff, v.output, v.element)});
+  add_drift(table, r);
   add_busy(table, r);
   add_gpu_states(table, r);
   add_workspaces(table, r);
@@ -219,6 +233,7 @@ std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
   std::string text = fmt::format("{}\n{}\n{}", result.graph_name, facts(result).text(),
                                  ranks_table(result).text());
   if (const RankResult* rank = highest(result)) text += explanation(*rank, graph, analysis);
+  text += slowest_calls(result, graph, analysis);
   text += failures(result);
   const auto notes = result.notes();
   if (!notes.empty()) text += '\n';
