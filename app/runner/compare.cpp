@@ -20,7 +20,7 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
          std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
 }
 
-// The elements as real numbers, two per element if the tensor is complex.
+// The elements as float64 numbers, two per element if the tensor is complex.
 at::Tensor as_real(const at::Tensor& tensor) {
   return (tensor.is_complex() ? at::view_as_real(tensor) : tensor).to(at::kDouble).flatten();
 }

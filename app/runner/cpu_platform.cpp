@@ -30,7 +30,7 @@ class ClockMarks final : public Marks {
   std::vector<std::chrono::steady_clock::time_point> times_;
 };
 
-// Makes Linux kill ranks, rather than the desktop that started them, if memory runs out.
+// Makes Linux kill this rank, rather than the program that started it, if memory runs out.
 void go_first() {
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The base class of platforms whose memory is separate from the host's. Counts only the program's
-// allocations.
+// The base class of platforms whose memory is separate from the host's. Requested and allocated
+// bytes include only the program's allocations.
 
 #include <cstdint>
 #include <functional>

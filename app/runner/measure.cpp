@@ -70,7 +70,7 @@ class MemoryFollower final : public Follower {
           run_.platform.memory().requested;
   }
 
-  // A call without an instruction allocates nothing.
+  // A call without an instruction allocates nothing, so the bytes before it still apply.
   MemoryOfStep take() {
     for (std::size_t i = 1; i < memory_.profile.size(); ++i)
       if (memory_.profile[i] == kUnknown) memory_.profile[i] = memory_.profile[i - 1];

@@ -55,7 +55,8 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 // that follow are recorded as a CUDA graph, which has its own stream.
 StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded);
 
-// Measures `iterations` steps by the device's clock, after `warmup` steps. `step` runs one step.
+// Runs `warmup` steps, then returns the nanoseconds of each of `iterations` steps by the device's
+// clock. `step` runs one step.
 StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int warmup,
                                                 int iterations,
                                                 const std::function<StepResult()>& step);

@@ -113,8 +113,8 @@ class TimingFollower : public Follower {
   Stopwatch& stopwatch_;
 };
 
-// Runs one collective at a time: it starts when all ranks have arrived, and nothing else runs until
-// its wait returns.
+// Runs one collective at a time. It starts when all ranks of its group have arrived, and this rank
+// runs nothing else until the collective is done.
 class IsolatingFollower final : public TimingFollower {
  public:
   IsolatingFollower(const MeasuredProgram& run, Stopwatch& stopwatch)

@@ -71,7 +71,8 @@ class Platform {
   [[nodiscard]] virtual std::optional<GpuProperties> properties() const { return std::nullopt; }
   // Versions of the libraries, and user settings that affect their behavior.
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
-  // The device's clocks and temperature now; std::nullopt if it does not report them.
+  // The device's clocks, power, temperature and memory in use now; std::nullopt if it does not
+  // report them.
   [[nodiscard]] virtual std::optional<GpuState> state() const { return std::nullopt; }
   // The clock of the watchdog. May be called from any thread.
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const {
@@ -81,10 +82,10 @@ class Platform {
   // Stops counting the current allocations, which precede the inputs, such as the workspaces of
   // libraries. Returns their bytes, or 0 on the CPU.
   virtual std::int64_t start_counting() = 0;
-  // Runs `step` and then stops counting the memory that is still allocated: the workspaces that
+  // Runs `step` and then stops counting the memory that it left allocated: the workspaces that
   // libraries allocate when they are first used on a stream. `recorded`: run it on the stream that
   // record() uses. Returns the bytes of the workspaces, or 0 if `step` returns false; the device
-  // may then be unusable.
+  // may then be unusable. The default implementation only runs `step`.
   virtual std::int64_t make_workspaces(const std::function<bool()>& step, bool recorded) {
     (void)recorded;
     step();
@@ -98,8 +99,7 @@ class Platform {
   // entries on devices that cannot do this.
   virtual void start_recording() {}
   virtual std::vector<MeasuredBytes> stop_recording() { return {}; }
-  // Makes allocations fail that would exceed this total in bytes; with 0, only the device limits
-  // memory.
+  // Makes allocations fail that would exceed this total in bytes; 0 sets no limit.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
@@ -129,7 +129,7 @@ struct PlatformOptions {
   int threads = 0;
 };
 
-// Error (run): there is no such device.
+// Error (run): the device does not exist or cannot be used.
 using MakePlatform = Result<std::unique_ptr<Platform>> (*)(const PlatformOptions& options);
 
 // Counts host memory from this call on. Must be called before the first tensor is created.

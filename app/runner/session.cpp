@@ -59,7 +59,8 @@ class Session {
   // Reported once the rank has started.
   void add_note(std::string note) { note_ = std::move(note); }
   Done run(MakePlatform make_platform);
-  // The name of the node that was last called; empty outside of steps.
+  // The name of the node that was last called, or whose value is being made; empty outside of steps
+  // and inputs.
   [[nodiscard]] std::string place() const;
   // A prefix for messages during steps of the unedited graph and during replays; otherwise empty.
   [[nodiscard]] std::string_view context() const;
@@ -410,8 +411,8 @@ RankFailed Session::hang() {
   return failed;
 }
 
-// Called if there was no sign of life for the timeout. This process cannot recover, but it can
-// report its position.
+// Called if there was no sign of life for the length of the timeout. This process cannot recover,
+// but it can report its position.
 void Session::gave_up_waiting() {
   reporter_.report(hang());
   ::_exit(ExitCode::failed);

@@ -39,7 +39,8 @@ class Verification {
   // Sets the outputs of the unedited graph.
   void set_baseline(Outputs outputs) { baseline_ = std::move(outputs); }
   // Compares with the baseline and the expected outputs, if they are given, and reports the
-  // differences. Error (load): the file of expected outputs cannot be read.
+  // differences. Error (load): the file of expected outputs cannot be read, or names an output that
+  // the graph lacks.
   Done compare(const Graph& graph, const Program& program, const Outputs& outputs);
 
  private:

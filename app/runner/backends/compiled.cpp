@@ -13,7 +13,8 @@
 namespace jointer::runner {
 namespace {
 
-// The part of the graph from which the package was compiled, found by the package's phase.
+// Finds the part of the graph from which the package was compiled: the only part, or the part of
+// the package's phase. Null if the graph has no such part.
 PartId part_of(const Graph& graph, const CompiledPackage& package) {
   const std::string& phase = package.phase == "region" ? package.of : package.phase;
   for (std::size_t p = 0; p < graph.part_count(); ++p) {
@@ -23,7 +24,7 @@ PartId part_of(const Graph& graph, const CompiledPackage& package) {
   return {};
 }
 
-// All nodes that a whole-graph package replaces.
+// Returns the calls and constants of the part, all of which a package of a whole part replaces.
 std::vector<NodeId> computing_nodes(const Graph& graph, PartId part) {
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.order()) {
@@ -43,11 +44,15 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
                 package.path, package.torch, torch_version());
   const PartId part = part_of(graph, package);
   if (!part)
-    return fail(Error::Kind::run, "{}: compiled from a different kind of graph", package.path);
+    return fail(Error::Kind::run,
+                "{}: the graph has no {} part, from which the package was compiled", package.path,
+                package.phase == "region" ? package.of : package.phase);
   CompiledRegion region;
   const auto find = [&](const std::string& name, std::vector<NodeId>& into) -> Result<void> {
     const NodeId node = graph.find(part, name);
-    if (!node) return fail(Error::Kind::run, "{}: the graph has no node {}", package.path, name);
+    if (!node)
+      return fail(Error::Kind::run, "{}: the package names {}, which is not a node of the graph",
+                  package.path, name);
     into.push_back(node);
     return {};
   };
@@ -81,7 +86,7 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
   if (request.graph_index)
     return fail(
         Error::Kind::run,
-        "the runner cannot compile a graph of a file with several graphs; use `jointer bench`, "
+        "the runner cannot compile one graph of a file that contains several; use `jointer bench`, "
         "which writes the graph to its own file");
   const CompilerListener listener{
       .progress = [&](const std::string&, std::int64_t done,

@@ -21,7 +21,7 @@ struct CompileOptions {
 };
 
 // `inductor` compiles one region per part; `regional` compiles the marked regions. Error (run): the
-// compiler fails; the message is the compiler's, on one line.
+// compiler fails (run_compiler), or a package cannot be loaded or does not fit the graph.
 Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                                                     const CompileOptions& options,
                                                     Reporter& reporter);

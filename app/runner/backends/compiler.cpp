@@ -84,7 +84,7 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
   };
   JOINTER_TRY(ProgramCommand python, python_program());
   for (std::string& argument : arguments_of(request)) python.command.push_back(std::move(argument));
-  // The compiler is not a rank, so override the variable that describes this rank's world to torch.
+  // The compiler is a single process, so it must not inherit this rank's WORLD_SIZE.
   python.environment.emplace_back("WORLD_SIZE", "1");
   JOINTER_TRY(Child child, Child::start({.command = std::move(python.command),
                                          .environment = std::move(python.environment),

@@ -18,7 +18,7 @@ namespace {
 // Makes libtorch's symbols global, since generated code looks them up among the global symbols.
 Result<void> make_torch_visible() {
   Dl_info info{};
-  // Use any function in libtorch_cpu.so to find the library's path.
+  // Any function in libtorch_cpu.so shows in which folder torch's libraries are.
   const auto inside = reinterpret_cast<const void*>(&c10::Dispatcher::realSingleton);
   if (::dladdr(inside, &info) == 0 || info.dli_fname == nullptr)
     return fail(Error::Kind::run, "cannot locate the torch libraries of this process");
@@ -46,7 +46,7 @@ Result<Compiled> load_package(const std::string& path, at::Device device, Packag
       inputs.push_back(call.input_is_number[i] ? at::scalar_tensor(stack[i].toInt(), at::kLong)
                                                : std::move(stack[i]).toTensor());
     stack.clear();
-    // The package releases each input after its last use.
+    // boxed_run lets the package release each input after its last use.
     std::vector<at::Tensor> outputs = loader->boxed_run(std::move(inputs));
     TORCH_CHECK(outputs.size() == call.output_is_number.size(), "the package returned ",
                 outputs.size(), " tensors instead of ", call.output_is_number.size());

@@ -14,8 +14,8 @@ struct PackageCall {
   std::vector<bool> input_is_number, output_is_number;
 };
 
-// Loads an AOTInductor package into this process. Error (run): the file is not a package, or was
-// compiled for another torch version, device or processor.
+// Loads an AOTInductor package into this process. Error (run): torch cannot load the file, for
+// example because it is not a package or was compiled for another device.
 Result<Compiled> load_package(const std::string& path, at::Device device, PackageCall call);
 
 }  // namespace jointer::runner

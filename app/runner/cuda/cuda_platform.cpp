@@ -89,7 +89,7 @@ class GraphRecording final : public Recording {
   at::cuda::CUDAGraph graph_;
 };
 
-// 13000 is 13.0.
+// Formats the number of a CUDA version: 13000 becomes "13.0".
 std::string cuda_version(int number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
 }
@@ -252,7 +252,7 @@ std::string why_no_cuda_device() {
 
 Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& options) {
   if (const std::string why = why_no_cuda_device(); !why.empty())
-    return fail(Error::Kind::run, "the CUDA device cannot be used: {}", why);
+    return fail(Error::Kind::run, "no CUDA device can be used: {}", why);
   // Slurm can assign one GPU to each task, which then sees it as device 0.
   const bool each_task_has_one = std::getenv("SLURM_PROCID") != nullptr;
   JOINTER_TRY(const int index,

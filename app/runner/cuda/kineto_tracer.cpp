@@ -22,8 +22,8 @@ namespace impl = torch::profiler::impl;
 
 constexpr at::RecordScope kScope = at::RecordScope::TORCHSCRIPT_FUNCTION;
 
-// True for work on a device. The numbers are values of Kineto's ActivityType, whose header is not
-// part of torch.
+// True for copies, fills and kernels. The numbers are values of Kineto's ActivityType, whose header
+// is not part of torch.
 bool is_work(const profiler::KinetoEvent& event) {
   constexpr std::uint8_t kCopy = 3, kFill = 4, kKernel = 5;
   return event.activityType() == kCopy || event.activityType() == kFill ||

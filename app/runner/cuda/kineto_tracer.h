@@ -6,7 +6,7 @@
 
 namespace jointer::runner {
 
-// Starts to trace the kernels of the current thread's CUDA device through torch's profiler (Kineto
+// Starts tracing the kernels of the current thread's CUDA device through torch's profiler (Kineto
 // and CUPTI). If the driver or container forbids tracing, no kernels are recorded.
 std::unique_ptr<KernelTracer> trace_with_kineto();
 

@@ -9,7 +9,7 @@
 namespace jointer::runner {
 
 // Reads a GPU's state through NVIDIA's management library, which is loaded at run time because it
-// may be missing in a machine or container.
+// may be missing on a machine or in a container.
 class GpuMonitor {
  public:
   // `bus`: the GPU's PCI address, as CUDA writes it.
@@ -18,7 +18,8 @@ class GpuMonitor {
   GpuMonitor(const GpuMonitor&) = delete;
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
-  // std::nullopt if the library is missing. Numbers that the GPU does not report are 0.
+  // std::nullopt if the library is missing or does not find the GPU. Numbers that the GPU does not
+  // report are 0.
   [[nodiscard]] std::optional<GpuState> read() const;
 
  private:

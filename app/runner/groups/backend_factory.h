@@ -33,7 +33,7 @@ class BackendFactory {
 const BackendFactory& gloo_collectives();
 
 // Replaces collectives with local copies of the right sizes if no other ranks run. An all-gather
-// repeats this rank's input, and a reduction takes this rank's input as the sum.
+// repeats this rank's input, and a reduction treats this rank's input as the sum.
 const BackendFactory& local_copies();
 
 }  // namespace jointer::runner

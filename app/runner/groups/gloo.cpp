@@ -11,8 +11,9 @@
 namespace jointer::runner {
 namespace {
 
-// The network interface that the user set in torch's environment variable. If none is set, loopback
-// if all ranks are on this machine, otherwise the interface to which the host name resolves.
+// Uses the network interface that the user set in torch's environment variable. If none is set,
+// uses loopback if the ranks meet at a local address, and otherwise torch's default, the interface
+// to which the host name resolves.
 std::shared_ptr<gloo::transport::Device> make_device() {
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr)
     return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
@@ -23,8 +24,8 @@ std::shared_ptr<gloo::transport::Device> make_device() {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
-// Gloo with a way to wait until finished collectives are released: a worker reports a collective as
-// done shortly before it releases the collective and Gloo's buffers for it.
+// Gloo, extended by a wait for the release of finished collectives. A worker reports a collective
+// as done shortly before it releases the collective and its buffers.
 class SettlingGloo final : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;

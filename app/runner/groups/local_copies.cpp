@@ -41,7 +41,8 @@ WorkPtr done(std::vector<at::Tensor> outputs) {
   return c10::make_intrusive<Done>(std::move(outputs));
 }
 
-// Fills `output` with the elements of `input`, repeated from the start as needed.
+// Fills `output` with the elements of `input`, repeated from the start as needed, or with zeros if
+// `input` is empty.
 void copy_round(at::Tensor output, const at::Tensor& input) {
   const at::Tensor to = output.view({-1});
   const at::Tensor from = input.contiguous().view({-1});

@@ -52,7 +52,7 @@ class RegisteredGroups final : public ProcessGroups {
     if (found != groups_.end()) barrier_of(*found->second);
   }
 
-  // On the host, whose collectives every group has.
+  // Runs on the host, since every group has a backend for host tensors.
   bool any(bool here) override {
     if (!world_) return here;
     std::vector<at::Tensor> flags{at::full({1}, here ? 1 : 0, at::kInt)};
@@ -101,7 +101,7 @@ class RegisteredGroups final : public ProcessGroups {
     return name == "nccl" ? Type::NCCL : name == "gloo" ? Type::GLOO : Type::CUSTOM;
   }
 
-  // Graphs for a GPU also have collectives on host tensors, such as sizes and a barrier's tensor.
+  // Graphs for a GPU also contain collectives of host tensors, such as sizes; any() needs one, too.
   static void add_host_backend(c10d::ProcessGroup& group, const Options& options,
                                const c10::intrusive_ptr<c10d::Store>& store,
                                const c10::intrusive_ptr<c10d::Backend>& copies) {

@@ -30,9 +30,9 @@ struct World {
   static Result<World> from_environment();
 };
 
-// The group of `rank` that corresponds to `captured`, a group in another rank's capture. The groups
-// of a device mesh are shifted copies of each other that tile the world in order. Error (input): the
-// world has too few ranks, or copies of the group do not tile it.
+// The group of `rank` that corresponds to `captured`, a group in the capture of any rank. The
+// groups of a device mesh are shifted copies of each other that tile the world in order. Error
+// (input): the world has too few ranks, or copies of the group do not tile it.
 Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
                                                 int world_size);
 
@@ -53,7 +53,8 @@ class ProcessGroups {
   virtual ~ProcessGroups() = default;
   // Returns when all ranks have called it. Throws c10::Error if a rank fails.
   virtual void barrier() = 0;
-  // Returns when all ranks of the group `name` have called it.
+  // Returns when all ranks of the group `name` have called it, or at once if there is no such
+  // group. Throws c10::Error if a rank fails.
   virtual void barrier(const std::string& name) = 0;
   // Returns true on all ranks if `here` is true on any of them; all ranks must call it. Throws
   // c10::Error if a rank fails.

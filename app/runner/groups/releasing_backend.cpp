@@ -1,5 +1,5 @@
 // The wrapped backend gets views that do not own their memory. The work object holds the tensors
-// until its wait returns, or if nothing waits for it, until its destructor, which waits.
+// until its wait returns or, if nothing waits for it, until its destructor, which waits.
 
 #include "app/runner/groups/releasing_backend.h"
 
@@ -33,7 +33,7 @@ class HoldingWork final : public c10d::Work {
     try {
       inner_->wait();
     } catch (const std::exception&) {
-      // The collective failed, and nothing waited for it.
+      // The collective failed, which a destructor cannot report.
     }
   }
 

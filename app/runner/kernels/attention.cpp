@@ -1,12 +1,14 @@
-// CUDA's attention operators on the CPU, or with a kernel other than the captured one.
+// Runs captured attention operators on a device that lacks them, or with a kernel other than the
+// captured one.
 //
 // Computes, for each head, with S = scale * Q K^T (+ bias, -inf above the diagonal if causal):
 //   forward   P = softmax(S), O = P V, L = logsumexp(S)
 //   backward  P = exp(S - L), dV = P^T dO, dP = dO V^T, dS = P * (dP - rowsum(dO * O)),
 //             dQ = scale * dS K, dK = scale * dS^T Q
-// Cost: O(batch * heads * queries * keys) memory, and that times the head size in time. torch's fused
-// CPU kernel, which never stores S, is used if it supports the tensors, that is, if head sizes and
-// numbers of heads are equal and there is no bias.
+// Cost: O(batch * heads * queries * keys) memory, and that times the head size in time. On the CPU,
+// torch's fused kernel, which never stores S, is used if it supports the tensors, that is, if head
+// sizes and numbers of heads are equal and there is no bias. On CUDA, torch's kernels are used in
+// the same way (kernel_on_cuda).
 // Source: Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures
 // are torch 2.11's.
 // Deviations: dropout is refused, since every kernel draws different random numbers.
@@ -29,7 +31,7 @@ double scale_of(const at::Tensor& query, const std::optional<double>& scale) {
   return scale ? *scale : 1.0 / std::sqrt(static_cast<double>(query.size(-1)));
 }
 
-// S in fp32.
+// Computes S in fp32.
 at::Tensor scores(const at::Tensor& query, const at::Tensor& key,
                   const std::optional<at::Tensor>& bias, const AttentionOptions& options) {
   at::Tensor s = at::matmul(query.to(at::kFloat), key.to(at::kFloat).transpose(-2, -1));
@@ -254,7 +256,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
   return {g.query, g.key, g.value, at::Tensor()};
 }
 
-// The operator that is called by graphs captured on the CPU.
+// Graphs captured on the CPU call this operator.
 std::tuple<at::Tensor, at::Tensor> cpu_flash(const at::Tensor& query, const at::Tensor& key,
                                              const at::Tensor& value, double dropout,
                                              bool is_causal, const std::optional<at::Tensor>& mask,

@@ -1,8 +1,8 @@
 #pragma once
 
 // Scaled dot product attention, computed by its definition. It is used if no fused kernel supports
-// the tensors (on the CPU, a bias, or values whose head size differs from that of the queries), or at
-// the user's request.
+// the tensors (on the CPU: a bias, different numbers of heads, or values whose head size differs
+// from that of the queries), or at the user's request.
 
 #include <ATen/core/Tensor.h>
 
@@ -35,9 +35,9 @@ AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tens
                                       const std::optional<at::Tensor>& bias, const at::Tensor& out,
                                       const at::Tensor& logsumexp, const AttentionOptions& options);
 
-// Sets the kernel for captured attention operators that do not run as captured: on the CPU, which
-// lacks them, and on CUDA if the user chose a kernel or the capture is from the CPU. `automatic`
-// selects a fused kernel that supports the tensors or, if there is none, the definition (math).
+// Sets the kernel for captured attention operators that do not run as captured: all of them if the
+// user chose a kernel, otherwise those that were captured on another device. `automatic` selects a
+// fused kernel that supports the tensors or, if there is none, the definition (math).
 void use_attention(AttentionKernel kernel);
 
 // Jointer's operator that replaces a captured attention operator and runs the chosen kernel; empty

@@ -27,9 +27,9 @@ at::Tensor histc_of_integers(const at::Tensor& self, std::int64_t bins, const at
 }
 
 constexpr std::string_view kCpuAttention =
-    "torch's fused CPU attention, or its definition if head sizes differ";
+    "torch's fused CPU attention or, for tensors that it does not support, unfused attention";
 constexpr std::string_view kCudaAttention =
-    "flash attention, or memory-efficient attention in float32";
+    "flash or memory-efficient attention or, for tensors that neither supports, unfused attention";
 
 constexpr std::array kReplacements{
     Replacement{at::kCPU, "aten._scaled_dot_product_flash_attention.default",

@@ -2,8 +2,8 @@
 
 // Operators that run differently on a device other than that of the capture. For CUDA's operators
 // without a CPU kernel, a kernel is registered under the same name (attention.cpp,
-// normalization.cpp). Operators whose kernel on the other device is missing or more limited are
-// replaced by Jointer's own operators.
+// normalization.cpp). The CPU's attention operators, which CUDA lacks, and operators whose kernel
+// on the other device is more limited are replaced by Jointer's own operators.
 
 #include <c10/core/DeviceType.h>
 

@@ -31,10 +31,11 @@ class ArgumentConverter {
   Result<void> convert(const Node& node, const c10::FunctionSchema& schema, std::size_t skip,
                        std::string_view ignored_keyword, const OperatorInfo* captured);
 
-  // Converts an argument as Python would, for builtins.
+  // Converts an argument of a builtin, which has no schema: each value keeps its own type.
   Result<Operand> convert_plain(const Argument& argument);
 
-  // The operand for a symbolic size.
+  // The operand for a symbolic size. Error (input): the size contains a symbol that the graph
+  // lacks.
   Result<Operand> symbol(ExpressionId expression);
 
   Operand add_constant(c10::IValue value);

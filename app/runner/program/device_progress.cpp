@@ -7,7 +7,7 @@
 namespace jointer::runner {
 namespace {
 
-// mark() looks for marks that the device has reached only if there are this many marks.
+// Once there are this many marks, mark() removes those that the device has reached.
 constexpr std::size_t kEnough = 256;
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
 // The progress of a device through the calls that the host has launched. The device runs calls
-// later than the host launches them, so if the device hangs, the host is at a different call.
+// later than the host launches them, so if the device hangs, the host is at a later call.
 
 #include <c10/core/Device.h>
 #include <c10/core/Event.h>

@@ -269,7 +269,8 @@ void Interpreter::feed(SlotId slot) {
     stack_.push_back(input);
 }
 
-// Calls the operator with the device's generator in the given state, then restores the generator.
+// Calls the operator with the device's generator in the instruction's state, then restores the
+// generator. Without such a state (run_and_save_rng_state), the generator advances.
 void Interpreter::call_with_state(const Instruction& instruction) {
   at::Tensor state_before;
   at::Generator own;
@@ -297,8 +298,7 @@ void Interpreter::call_with_state(const Instruction& instruction) {
   }
   instruction.op->callBoxed(&stack_);
   if (instruction.state == kNoSlot) {
-    // run_and_save_rng_state: the generator advances. With the saved state, the same numbers are
-    // drawn again.
+    // A later call with the saved state draws the same numbers.
     if (stack_.size() > 1) {
       std::vector<IValue> results(stack_.begin(), stack_.end());
       stack_.clear();

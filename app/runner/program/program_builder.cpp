@@ -8,7 +8,7 @@
 //   last use      the last instruction that reads a slot; the slot is emptied after it.
 //
 // Rules of lifetime (the same as the memory timeline's, core/schedule/lifetimes.cpp)
-//   1. A value is released after its last use, or if nothing uses it, after the call that made it.
+//   1. A value is released after its last use or, if nothing uses it, after the call that made it.
 //   2. Placeholders live throughout, except the inputs that a backward receives from the forward
 //      and from autograd (saved values, tangents), which are released at their last use. Constants
 //      and outputs are not released.
@@ -19,7 +19,8 @@
 // A compiled region runs once all its inputs exist: the order is that of the graph, with each
 // region as one unit, which runs as early as its first node and its dependencies allow.
 //
-// Cost: linear in the number of nodes and arguments; with regions, O(n log n).
+// Cost: linear in the number of nodes and arguments; with regions, O(n log n). A list of unknown
+// length and a symbolic float each add a pass over the nodes.
 
 #include "app/runner/program/program_builder.h"
 
@@ -55,7 +56,8 @@ std::optional<c10::OperatorName> operator_name(std::string_view target) {
 // Returns its argument.
 void hand_on(torch::jit::Stack& /*stack*/) {}
 
-// Returns one element of the tuple that a random call with its state leaves in a single slot.
+// Returns one element of a tuple that occupies a single slot, as the results of a random call that
+// saves its state do.
 void take_element(torch::jit::Stack& stack) {
   const std::int64_t index = stack.back().toInt();
   stack.pop_back();
@@ -183,7 +185,10 @@ Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
       if (--missing[user] == 0) ready.push(user);
   }
   if (ordered.size() != units.size())
-    return fail(Error::Kind::run, "a compiled region depends on its own outputs");
+    return fail(
+        Error::Kind::run,
+        "a compiled region depends on its own outputs, through calls that are not in the region; "
+        "mark these calls, too");
   return ordered;
 }
 
@@ -412,7 +417,8 @@ std::uint32_t ProgramBuilder::result_count(NodeId id, const Node& node,
   if (schema.returns().size() != 1) return static_cast<std::uint32_t>(schema.returns().size());
   if (schema.returns()[0].type()->kind() != c10::TypeKind::ListType) return 1;
   if (node.value.kind == Value::Kind::list) return node.value.count;
-  // The capture does not record the number of values: count those that are read.
+  // The capture does not record the number of values, so it is one more than the highest index that
+  // is read.
   std::int64_t most = 0;
   for (const NodeId user : graph_.order()) {
     const Node& taker = graph_.node(user);

@@ -26,8 +26,9 @@ struct BuildOptions {
 };
 
 // Decides how a graph runs; program_builder.cpp describes the rules. Error (run): the graph calls
-// operators that exist only in Python; the message names the operators and their nodes. Error
-// (input): a call does not fit its operator.
+// operators that this process does not have for the device (the message names them and their
+// nodes), or a compiled region depends on its own outputs. Error (input): a call does not fit its
+// operator.
 Result<Program> build_program(const Graph& graph, const BuildOptions& options);
 
 }  // namespace jointer::runner

@@ -117,11 +117,16 @@ void power_real(Stack& s) {
   s.back() = IValue(std::pow(real(s.back()), exponent));
 }
 void negate(Stack& s) {
-  s.back() = is_whole(s.back()) ? IValue(-whole(s.back())) : IValue(-real(s.back()));
+  s.back() =
+      is_whole(s.back()) ? IValue(fits(checked_sub(0, whole(s.back())))) : IValue(-real(s.back()));
 }
 void absolute(Stack& s) {
-  s.back() =
-      is_whole(s.back()) ? IValue(std::abs(whole(s.back()))) : IValue(std::fabs(real(s.back())));
+  if (!is_whole(s.back()))
+    s.back() = IValue(std::fabs(real(s.back())));
+  else if (const std::int64_t number = whole(s.back()); number < 0)
+    s.back() = IValue(fits(checked_sub(0, number)));
+  else
+    s.back() = IValue(number);
 }
 void less(Stack& s) {
   compare(s, std::less<>());

@@ -6,9 +6,9 @@
 
 namespace jointer::runner {
 
-// Finds one of Python's functions on sizes and conditions, as torch traces them: `_operator.add`,
-// `torch.sym_sum`, `math.ceil`. Integers stay integers, and division and rounding follow Python's
-// rules. Returns null for any other name.
+// Finds a function on sizes and conditions by the name under which torch traces it, such as
+// `_operator.add`, `torch.sym_sum` or `math.ceil`. The functions follow Python's rules for
+// integers, division and rounding. Returns null for any other name.
 Builtin find_scalar_builtin(std::string_view target);
 
 }  // namespace jointer::runner

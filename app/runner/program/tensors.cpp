@@ -8,7 +8,7 @@
 //   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
 //   other floating types, tangents             normal, in fp32, then cast
 //   complex types                              magnitude one, uniform angle
-//   token ids                                  below the rows of the embedding that they index
+//   token ids                                  less than the rows of the embedding they index
 //   booleans and bytes                         zero or one
 //   other integers                             zero, which is a valid index into anything
 // Along a dimension of stride 0, all elements are equal to the first one.
@@ -122,7 +122,8 @@ class InputMaker {
   }
 
  private:
-  // A mesh or a similar object is used only for its process groups, which are found by name.
+  // A mesh or a similar object needs no value if it is used only for its process groups, which are
+  // found by name.
   Result<c10::IValue> opaque(NodeId id, const Node& node) {
     const std::string_view type = opaque_type(graph_, node.value);
     if (type == "Generator") return generator(graph_.name(id));

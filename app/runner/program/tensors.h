@@ -14,7 +14,8 @@
 
 namespace jointer::runner {
 
-// The tensors in a safetensors file, on the host.
+// The tensors of a safetensors file by name, on the host. Error (input): the file cannot be read,
+// or contains a dtype that torch lacks.
 using NamedTensors = std::map<std::string, at::Tensor>;
 Result<NamedTensors> read_safetensors(const std::string& path);
 
@@ -46,13 +47,14 @@ template <class T>
 using InputOr = tl::expected<T, InputError>;
 
 // Creates a program's inputs. The memory of inputs that are released at their last use does not
-// count, since each step copies them. tensors.cpp describes how values are generated. Error: a
-// given tensor does not fit its placeholder, is missing while others are given, or memory ran out.
+// count, since each step copies them. tensors.cpp describes how values are generated. Error: for
+// example, a given tensor does not fit its placeholder, is missing while others are given, or
+// memory ran out.
 InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
                             const InputOptions& options);
 
-// Adds the graph's constants to `inputs`, with the values that the capture contains; if there are
-// none, the values are generated, and a note says so. Error: a constant cannot be created.
+// Adds the graph's constants to `inputs`, with the values that the capture contains. The values of
+// any other constant are generated, and a note says so. Error: a constant cannot be created.
 InputOr<void> make_constants(const Graph& graph, const Program& program,
                              const InputOptions& options, Inputs& inputs);
 

@@ -25,7 +25,7 @@ class Reporter {
   // listener.
   void stage(std::string name, std::int64_t done = 0, std::int64_t total = 0);
   void note(std::string text) { report(RankNote{std::move(text)}); }
-  // The number of reports and stages so far, which serves as a sign of life.
+  // The number of calls of report, stage and note so far, which serves as a sign of life.
   [[nodiscard]] std::int64_t count() const { return count_.load(); }
 
  private:

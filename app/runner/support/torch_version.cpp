@@ -31,8 +31,8 @@ bool is_this_minor(std::string_view torch) {
 std::string of_another_torch(std::string_view torch) {
   if (is_this_minor(torch)) return {};
   return fmt::format(
-      "; the capture was made with torch {0}, but this runner with torch {1}; build a runner with "
-      "torch {0} (cmake -DJOINTER_PYTHON=...), or capture again",
+      "; the capture was made with torch {0}, but this runner is built with torch {1}; build a "
+      "runner with torch {0} (cmake -DJOINTER_PYTHON=...), or capture again",
       release(torch), torch_version());
 }
 

@@ -19,7 +19,7 @@ bool is_this_release(std::string_view torch);
 bool is_this_minor(std::string_view torch);
 
 // The end of a message about an operator: "; the capture was made with torch 2.11.0, but this runner
-// with torch 2.15.0; ...". Empty if the minor versions match.
+// is built with torch 2.15.0; ...". Empty if is_this_minor(torch).
 std::string of_another_torch(std::string_view torch);
 
 }  // namespace jointer::runner
