@@ -39,7 +39,8 @@ class PaddedBytes {
 // than any capture: more than 4 GiB, or expanding to several hundred times its compressed size.
 Result<PaddedBytes> read_bytes(const std::string& path);
 
-// Decompresses zstd or gzip data; copies anything else. `name` is used in messages.
+// Decompresses zstd or gzip data; copies anything else. `name` is used in messages. Error (input):
+// the data is damaged, truncated or, once decompressed, too large.
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes to a temporary file in the same folder and renames it, so that a reader sees either the

@@ -27,7 +27,7 @@ constexpr bool is_dotted_name_character(char c) {
   return is_name_character(c) || c == '.';
 }
 
-// The text with lowercase letters.
+// The text with its ASCII letters in lowercase.
 inline std::string lowercase(std::string_view text) {
   std::string result(text);
   for (char& c : result)

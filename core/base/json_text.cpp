@@ -76,7 +76,7 @@ struct TooDeep {};
 
 // Returns the result of nlohmann's parser for a text that simdjson rejects.
 tl::expected<OrderedJson, JsonDamage> parse_slowly(std::string_view text) {
-  // Discards every value, so that no tree is built.
+  // Checks the depth and discards every value, so that no tree is built.
   const auto watch = [](int depth, OrderedJson::parse_event_t, const OrderedJson&) {
     if (depth > static_cast<int>(kMaxJsonDepth)) throw TooDeep{};
     return false;

@@ -31,8 +31,8 @@ inline constexpr std::size_t kMaxJsonDepth = 200;
 // Cost: linear in the length of the text. If several members have the same name, the last one wins.
 tl::expected<OrderedJson, JsonDamage> parse_tree(std::string_view text);
 
-// Error (input): the text is not valid JSON, or is nested more deeply than any file that Jointer
-// writes. The message starts with `name` and gives the position if it is known.
+// Error (input): the text is not valid JSON, or is nested more deeply than kMaxJsonDepth. The
+// message starts with `name` and gives the position if it is known.
 Result<OrderedJson> parse_json(std::string_view text, std::string_view name);
 
 // Writes a single line. Replaces invalid UTF-8.

@@ -25,7 +25,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 constexpr std::size_t kFar = std::numeric_limits<std::size_t>::max();
 
-// The number of letters to change to turn one name into the other; kFar if they are not similar.
+// The edit distance between the names; kFar if they are not similar.
 std::size_t distance_if_near(std::string_view each, std::string_view name) {
   const std::size_t longer = std::max(each.size(), name.size());
   const std::size_t most = (longer + 2) / 3;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Errors are values. A function that can fail because of its input returns Result<T>; nothing in
-// `core` throws across a public interface. A message is one line that says what is wrong, where
-// (file, node, argument, byte offset), and what to do about it.
+// Errors are values. A function that can fail returns Result<T>; nothing in `core` throws across a
+// public interface. A message is one line that says what is wrong, where (file, node, argument,
+// byte offset), and what to do about it.
 
 #include <fmt/core.h>
 
