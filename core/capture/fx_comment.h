@@ -26,7 +26,7 @@ struct Comment {
 
 Comment parse_comment(std::string_view text);
 
-// True if the comment says that the calls below it are backward calls traced by autograd.
+// True if the comment says that the calls below it are backward calls.
 bool is_of_backward(std::string_view text);
 
 }  // namespace jointer::fx

@@ -1,10 +1,11 @@
 // Computes the strides and the storage offset of an operator's output.
 //
-// Terms: the base is the tensor that an output is a view of; it is the operator's first tensor
-// argument. Steps: (1) an operator that does not return a view returns a dense tensor at offset 0;
-// (2) the layout of a view follows from the layout of its base according to the operator's
-// definition, with one rule per family below; (3) a view without a rule or with symbolic arguments
-// is assumed dense, at an unknown offset. Cost: linear in the tensor's rank.
+// Terms: the base is the operator's first tensor argument, whose storage an output may share. Steps:
+// (1) an operator that neither returns a view nor works in place returns a dense tensor at offset 0;
+// (2) the result of an in-place operator has the layout of the base, and the layout of a view
+// follows from that of the base according to the operator's definition, with one rule per family
+// below; (3) a view without a rule or with symbolic arguments is assumed dense, at an unknown
+// offset. Cost: linear in the tensor's rank.
 //
 // Source: the definitions of the operators in torch's ATen/native (TensorShape.cpp, and
 // computeStride in TensorUtils.cpp for views). Deviation: torch gives the output of a pointwise
@@ -272,7 +273,7 @@ LayoutDeriver::Derived LayoutDeriver::expanded(const Base& base, std::span<const
 }
 
 // Merges adjacent axes of the base between which there are no gaps. Returns nullopt unless the new
-// axes split each merged axis evenly.
+// axes split each merged axis evenly. A symbolic or empty tensor is assumed dense.
 LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const Dim> shape) {
   if (std::equal(shape.begin(), shape.end(), base.shape.begin(), base.shape.end()))
     return Layout{.stride = copy(base.stride), .offset = base.offset};

@@ -51,7 +51,7 @@ class LayoutDeriver {
   Derived reshaped(const Base& base, std::span<const Dim> shape);
   Derived reinterpreted(const Base& base, std::string_view packet, DType dtype);
 
-  // The argument as a number; `fallback` if it is missing or None; nullopt if it is symbolic.
+  // The argument as a number; `fallback` if it is missing or None; nullopt if it is not an integer.
   [[nodiscard]] std::optional<std::int64_t> integer(const Node& node, std::string_view name,
                                                     std::int64_t fallback) const;
   // The argument as an axis of a tensor with `rank` axes; a negative axis counts from the end.

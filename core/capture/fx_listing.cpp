@@ -62,7 +62,7 @@ class Arguments {
   template <class TypeOf>
   std::vector<std::string> list(char open, char close, TypeOf type_of, int depth) {
     if (depth > kMaxArgumentDepth)
-      text_mistake("nested more than {} levels deep", kMaxArgumentDepth);
+      text_mistake("the arguments are nested more than {} levels deep", kMaxArgumentDepth);
     std::vector<std::string> elements;
     expect(open);
     while (!take(close)) {
@@ -144,7 +144,7 @@ class Arguments {
 
   std::string dictionary(int depth) {
     if (depth > kMaxArgumentDepth)
-      text_mistake("nested more than {} levels deep", kMaxArgumentDepth);
+      text_mistake("the arguments are nested more than {} levels deep", kMaxArgumentDepth);
     std::vector<std::string> pairs;
     expect('{');
     while (!take('}')) {

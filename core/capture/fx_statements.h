@@ -51,7 +51,8 @@ struct Body {
 // Fills `makers` and `elements` from the statements.
 void index_statements(Body& body);
 
-// Splits the body of a graph. Throws TextMistake; `number` is then the line of the mistake.
+// Splits the header and the body of a `forward`. Throws TextMistake; `number` is then the line of
+// the mistake.
 Body parse_statements(const GraphText& graph, std::size_t& number);
 
 }  // namespace jointer::fx

@@ -16,7 +16,7 @@
 
 namespace jointer {
 
-// True if the bytes are text that contains an FX graph.
+// True if the bytes look like text that contains an FX graph.
 bool is_fx_text(std::string_view bytes);
 
 // FX text and its origin.

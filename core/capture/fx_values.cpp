@@ -159,8 +159,7 @@ Value ValueBuilder::element_of(const Node& node) const {
 }
 
 const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
-  // Operators that return a view, whatever their arguments are. Excludes `to` and `contiguous`,
-  // which often copy.
+  // Operators that usually return a view. Excludes `to` and `contiguous`, which often copy.
   static constexpr std::array<std::string_view, 16> kViews{
       "view",   "reshape", "transpose", "permute", "t",     "expand", "unsqueeze", "squeeze",
       "detach", "flatten", "select",    "narrow",  "split", "chunk",  "unbind",    "alias"};

@@ -35,8 +35,8 @@ struct GraphEntry {
 
 struct OpenRequest {
   std::string path;  // `-` is standard input
-  // The file with the backward half of a pair, or empty; `path` then contains the forward half. If
-  // it contains several graphs, the backward of the same compilation is opened.
+  // If not empty, the file with the backward half of a pair; `path` then contains the forward half.
+  // If the backward file contains several graphs, the backward of the same compilation is opened.
   std::string backward;
   std::optional<std::size_t> index;  // of the graph, if the file holds several
   // Chooses among several graphs if `index` and `backward` are not set. Called on the thread that

@@ -11,11 +11,11 @@
 namespace jointer {
 
 // True if the file is one of these, judging only by its first bytes, since a trace can be
-// gigabytes long. Does not report read errors.
+// gigabytes long. False if the file cannot be read.
 bool is_measurement_file(const std::string& path);
 
 // Reads a measurement of the graph and labels it with the file name. Error (input): the file cannot
-// be read, is neither a trace nor a snapshot, or nothing in it matches the graph.
+// be read, is neither a trace nor a snapshot, or is a trace in which nothing matches the graph.
 Result<Measurement> read_measurement(const Graph& graph, const std::string& path);
 
 }  // namespace jointer

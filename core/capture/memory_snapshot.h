@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// A CUDA memory snapshot, as written by torch.cuda.memory._dump_snapshot, as curves over time.
-// Times are in nanoseconds from the first entry of the allocator's trace.
+// The memory curves of a CUDA memory snapshot, which torch.cuda.memory._dump_snapshot writes. Times
+// are in nanoseconds from the first entry of the allocator's trace.
 struct MemorySnapshot {
   // `memory_over_time` has the allocated bytes after each allocation and each release. `nodes` is
   // empty.

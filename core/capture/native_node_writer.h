@@ -17,7 +17,7 @@ struct TableNumbers {
   std::vector<std::uint32_t> storages, modules, stacks;
 };
 
-// [[path, class], ...]
+// Writes the frames of the stack as [[path, class], ...].
 void write_frames(const Graph& graph, const ModuleStack& stack, JsonWriter& out);
 
 class NodeWriter {

@@ -155,8 +155,8 @@ Argument NodeReader::read_number(std::string_view token) {
     const auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), number);
     if (status == std::errc{} && end == token.data() + token.size())
       return Argument::of_int(number);
-    // Python's integers are unbounded (for example a 64-bit mask of ones). Such a number is kept
-    // verbatim.
+    // Python's integers are unbounded. A number beyond the signed 64-bit range, such as a mask of
+    // 64 ones, is kept verbatim.
     if (status == std::errc::result_out_of_range && token.size() <= 40)
       return Argument::of_text(Argument::Kind::raw, graph_.intern(token));
     give_up("number `{}` is not valid or too large", token.substr(0, 40));

@@ -162,7 +162,7 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
 }
 
 void add_kernel(ProfilerCall& call, const ProfilerEvent& kernel, bool transfers) {
-  // Copies that a collective makes before it communicates do not count.
+  // If a call has kernels that communicate, its other kernels, such as copies, do not count.
   if (call.communicates && !transfers) return;
   if (transfers && !call.communicates) {
     call.communicates = true;

@@ -35,7 +35,7 @@ struct TraceGraph {
 };
 
 // Lists the graphs of a log, in log order. Skips entries whose payload is missing, truncated or not
-// a graph. Error (input): the log contains no graphs.
+// a graph. Error (input): the log contains no complete graph.
 Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::string_view bytes);
 
 // Adds the graph `index` as a new part. Call `complete` afterwards. Error (usage): there is no such
