@@ -34,8 +34,9 @@ std::vector<Argument> output_arguments(const Graph& graph, NodeId output);
 std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part);
 
 // Links each placeholder of a pair's backward to the forward output with the same name.
-// Random-generator states have different names and are linked in order. Error (input): an input of
-// the backward, other than a tangent, is a tensor that the forward does not return.
+// Random-generator states have different names and are linked in order. A linked placeholder gets
+// the role of the forward placeholder that it equals, or else Role::saved. Error (input): an input
+// of the backward, other than a tangent, is a tensor that the forward does not return.
 Result<void> link_pair(Graph& graph);
 
 // The role and target that a descriptor gives, such as Role::parameter and

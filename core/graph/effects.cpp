@@ -44,7 +44,7 @@ std::string_view without_python_call(std::string_view target) {
   return target.starts_with(kFunction) ? target.substr(kFunction.size()) : target;
 }
 
-// True for aten.add_.Tensor and call_method.copy_, but not for __and__.
+// True for _operator.iadd, aten.add_.Tensor and call_method.copy_, but not for __and__.
 bool is_named_in_place(const OperatorInfo& op) {
   if (is_one_of(without_python_call(op.name), kInPlacePython)) return true;
   const std::string_view packet = op.packet();

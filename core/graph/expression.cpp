@@ -449,7 +449,8 @@ Result<std::int64_t> Expression::evaluate(const Lookup& lookup) const {
         for (std::size_t i = base + 1; value && i < stack.size(); ++i)
           value = binary(step.op, *value, stack[i]);
       }
-      if (!value) return input_error("arithmetic overflow or division by zero");
+      if (!value)
+        return input_error("overflow, division by zero, or a fraction where an integer is needed");
       stack.resize(base);
       stack.push_back(*value);
     }

@@ -349,7 +349,7 @@ void Graph::renumber(std::size_t first, std::size_t last) {
 // --- Editing ---
 
 void Graph::move(std::span<const NodeId> nodes, NodeId before) {
-  // Only positions between the first and last of these nodes change.
+  // Only the positions from the first to the last of these nodes and `before` change.
   std::size_t first = position(before), last = first;
   ++mark_;
   for (const NodeId id : nodes) {
@@ -495,11 +495,12 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     const std::string_view text = source == SymbolSource::fallback && any_balanced
                                       ? "the same share as the balanced ones"
                                       : to_string(source);
-    add_fact(Fact::Kind::assumed, fmt::format("{} ({}){}{} = {}; change {} with --assume",
-                                              counted(count, "size symbol has an assumed value",
-                                                      "size symbols have assumed values"),
-                                              text, count == 1 ? ": " : ", such as ", first->name,
-                                              first->value, count == 1 ? "it" : "them"));
+    add_fact(Fact::Kind::assumed,
+             fmt::format("{} ({}){}{} = {}; change {} with --assume or, in the window, with Sizes",
+                         counted(count, "size symbol has an assumed value",
+                                 "size symbols have assumed values"),
+                         text, count == 1 ? ": " : ", such as ", first->name, first->value,
+                         count == 1 ? "it" : "them"));
   }
   if (!values.violated().empty())
     add_fact(Fact::Kind::assumed,

@@ -202,8 +202,9 @@ class Graph {
 
   // --- Assumptions ---
 
-  // Assigns numbers to symbols and reevaluates every size. Error: an assumption does not fit the
-  // graph, or a size becomes invalid; the graph is then unchanged.
+  // Assigns numbers to symbols and distances to the ranks of groups (rank_stride), and reevaluates
+  // every size. Error: an assumption does not fit the graph, or a size becomes invalid; the graph
+  // is then unchanged.
   Result<void> assume(const Assumptions& assumptions);
 
   // --- Building ---
@@ -245,7 +246,7 @@ class Graph {
   // its value must have been added consecutively.
   NodeId add_node(Node node);
   Node& node(NodeId id) { return nodes_[id.index()]; }
-  // Updates the producers and tensors of a node. Call it after changing the node's args, kwargs or
+  // Updates the inputs and tensors of a node. Call it after changing the node's args, kwargs or
   // value.
   void refresh(NodeId id);
   // `order` must contain every live node exactly once.

@@ -22,7 +22,7 @@ class Layers {
   [[nodiscard]] std::int64_t of(NodeId node) const { return by_node_[node.index()]; }
   // The highest layer number; kNone if there are no layers.
   [[nodiscard]] std::int64_t last() const { return last_; }
-  // Number of layers.
+  // The number of layers that have nodes.
   [[nodiscard]] std::size_t count() const { return count_; }
 
  private:

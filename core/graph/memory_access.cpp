@@ -10,8 +10,8 @@ namespace jointer {
 namespace {
 
 // True if the node reads and writes only the tensors passed to it. This holds for operators with a
-// schema, except those that select a part of the storage themselves. Code without a schema may also
-// access the memory around a tensor.
+// schema, except higher-order operators and those that select a part of the storage themselves.
+// Code without a schema may also access the memory around a tensor.
 bool keeps_to_tensors(const Node& node, const OperatorInfo& op) {
   if (node.kind != NodeKind::call) return true;
   return op.has_schema && !op.has(OperatorTag::higher_order) && !selects_from_storage(op);

@@ -43,9 +43,9 @@ bool selects_from_storage(const OperatorInfo& op);
 bool must_keep_order(MemoryUse a, MemoryUse b);
 
 // Appends the accesses of a node: to its inputs, its results, and the arguments it writes to
-// (core/graph/effects.h). A wait also accesses what its collective accesses. A node that only takes
-// views has only accesses of kind `view`, one per result. An argument without a value counts as all
-// the memory that it may share (core/graph/memory_sources.h).
+// (core/graph/effects.h). A wait also accesses what its collective accesses. A node that only
+// creates views has only accesses of kind `view`, one per result. An argument without a value
+// counts as all the memory that it may share (core/graph/memory_sources.h).
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses);
 
 // True if, in the current graph, `writer` writes to bytes that `other` reads or writes, or may

@@ -17,8 +17,8 @@ class MemoryOrder {
   explicit MemoryOrder(const Graph& graph);
 
   // Calls `must_come_before(other)` for nodes that must stay before `id`, possibly several times
-  // for the same node, and possibly for `id` itself. Omits nodes that must stay before one of the
-  // others. Nodes must be visited in program order.
+  // for the same node, and possibly for `id` itself. May omit nodes that must stay before one of
+  // the others. Nodes must be visited in program order.
   template <class Visit>
   void visit(NodeId id, Visit must_come_before) {
     if (storages_.empty() || !uses_any(id)) return;

@@ -3,7 +3,7 @@
 // Terms. Run: contiguous bytes. Region: a run that repeats along axes. Period: the largest step of
 // the two regions.
 //
-// Two regions are disjoint if one ends before the other begins. If they do not, each is folded:
+// Two regions are disjoint if one ends before the other begins. If neither does, each is folded:
 // taken modulo the period, which puts its rows on top of each other and removes one axis. If the
 // folded regions are disjoint, so are the regions. This separates slices of any dimension, and of
 // several dimensions at once. A region that crosses the end of its period cannot be folded and

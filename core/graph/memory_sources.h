@@ -8,7 +8,7 @@
 
 namespace jointer {
 
-// True if the graph has no value for a node that should have one: an input or a call.
+// True if the node is not an output and the graph has no value for it.
 bool lacks_value(const Graph& graph, NodeId id);
 
 // For `id`, which lacks a value, appends the nodes that have a value and may share memory with it:

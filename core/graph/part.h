@@ -33,8 +33,8 @@ struct OutputEntry {
 // One captured FX graph. A Graph has one part, or two if a forward and a backward were joined into
 // a pair. Node names are unique within a part.
 struct Part {
-  // The tables that the capture contains, even empty ones, so that a round trip writes the same
-  // tables.
+  // The optional members that the capture contains, even empty ones, so that a round trip writes
+  // the same members.
   struct Present {
     bool name = false, groups = false, storages = false, modules = false, stacks = false;
   };

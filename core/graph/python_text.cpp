@@ -101,7 +101,8 @@ std::int64_t PythonText::integer() {
 }
 
 Argument PythonText::argument(int depth) {
-  if (depth > kMaxArgumentDepth) text_mistake("nested more than {} levels deep", kMaxArgumentDepth);
+  if (depth > kMaxArgumentDepth)
+    text_mistake("the arguments are nested more than {} levels deep", kMaxArgumentDepth);
   const char c = peek();
   if (take('[')) return sequence(']', depth);
   if (take('(')) return sequence(')', depth);
@@ -435,7 +436,7 @@ TensorText PythonText::tensor_type() {
     tensor.stride = dims();
     tensor.has_stride = true;
     if (tensor.stride.size() != tensor.shape.size())
-      text_mistake("{} but {}", counted(tensor.shape.size(), "size"),
+      text_mistake("a tensor has {} but {}", counted(tensor.shape.size(), "size"),
                    counted(tensor.stride.size(), "stride"));
   }
   if (is_letter(peek())) {

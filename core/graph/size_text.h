@@ -13,7 +13,7 @@ inline std::string size_text(const Graph& graph, const Dim& size) {
                          : std::to_string(size.value);
 }
 
-// "bfloat16[2,s0]".
+// The dtype and shape of a tensor, such as "bfloat16[2,s0]".
 inline std::string type_text(const Graph& graph, const Tensor& tensor) {
   std::string text(to_string(tensor.dtype));
   text += '[';

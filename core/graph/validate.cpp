@@ -256,7 +256,7 @@ std::vector<std::string> find_warnings(const Graph& graph) {
                                    counted(groupless, "collective names", "collectives name"),
                                    graph.name(first_groupless)));
   if (idle_waits > 0)
-    warnings.push_back(fmt::format("{} not wait for a collective of this graph, first {}",
+    warnings.push_back(fmt::format("{} not wait for a collective or a copy of this graph, first {}",
                                    counted(idle_waits, "wait does", "waits do"),
                                    graph.name(first_idle)));
   if (const auto first = std::ranges::find(is_opaque, true); first != is_opaque.end())

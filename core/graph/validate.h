@@ -21,7 +21,7 @@ Result<void> validate(const Graph& graph);
 Result<void> validate_sizes(const Graph& graph);
 
 // Lists properties that are valid but suspicious, one line each: tensors that reach beyond their
-// storage, collectives without a process group, waits without a collective, opaque calls.
+// storage, collectives without a process group, waits without a collective or copy, opaque calls.
 std::vector<std::string> find_warnings(const Graph& graph);
 
 }  // namespace jointer
