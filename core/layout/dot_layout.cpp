@@ -24,8 +24,8 @@ namespace {
 constexpr double kPixelsPerInch = 72;
 constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxPoints = 100'000;
-// In pixels. Covers the rounding of numbers to five significant digits in a drawing of a few
-// thousand pixels.
+// A tolerance in pixels. It covers the rounding of numbers to five significant digits in a drawing
+// of a few thousand pixels.
 constexpr double kSlack = 2;
 
 class Words {
@@ -85,7 +85,9 @@ class PlainReader {
       if (route.points.empty()) return fail(Error::Kind::run, "dot's layout lacks an edge");
     find_ranks();
     if (!is_sound())
-      return fail(Error::Kind::run, "boxes in dot's layout overlap or lie outside the drawing");
+      return fail(
+          Error::Kind::run,
+          "in dot's layout, boxes overlap or lie outside the drawing, or an edge does not go down");
     return std::move(layout_);
   }
 
