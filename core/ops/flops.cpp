@@ -112,7 +112,7 @@ class Formulas {
     if (grad == nullptr || x == nullptr || w == nullptr || call_.arguments.size() < 11) return 0;
     const bool transposed = number(7).value_or(0) != 0;
     const auto& mask = call_.arguments[10].numbers;
-    // Only the outputs that the mask requests are computed.
+    // Only the gradients that the mask requests count.
     std::int64_t sum = 0;
     const auto swapped = [](Sizes sizes) {
       if (sizes.size() >= 2) std::swap(sizes[0], sizes[1]);
