@@ -17,7 +17,7 @@ class DevicePlatform : public Platform {
   std::int64_t make_workspaces(const std::function<bool()>& step, bool recorded) final;
 
  protected:
-  // The device allocator's statistics, including all allocations.
+  // The device allocator's statistics, which include all allocations.
   [[nodiscard]] virtual MemoryFigures all_memory() const = 0;
   // Calls `step` while the stream on which record() captures is the current stream.
   virtual void run_on_recording_stream(const std::function<void()>& step) = 0;

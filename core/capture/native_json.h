@@ -1,7 +1,7 @@
 #pragma once
 
-// Errors and small values for the native reader, which parses with simdjson on demand. Private to
-// core/capture/native_*.cpp.
+// Errors of the native reader, which parses with simdjson on demand, and functions that read small
+// values. Private to core/capture/native_*.cpp.
 //
 // Inside the reader, errors are exceptions (simdjson's and its own), because any value can be
 // malformed. The reader's public functions catch them.

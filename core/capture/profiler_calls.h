@@ -25,7 +25,7 @@ class CallTokens {
   // The nodes that make a call, in program order, and their tokens.
   [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::uint32_t>& of_nodes() const { return of_nodes_; }
-  // True if the graph has the operator.
+  // True if the graph calls the operator with this event name.
   [[nodiscard]] bool knows(StringId event_name) const { return names_[event_name.index()] != 0; }
   // The token of a call; 0 if it matches no node.
   [[nodiscard]] std::uint32_t of(const ProfilerEvent& event) const;

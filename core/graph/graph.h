@@ -136,7 +136,7 @@ class Graph {
   [[nodiscard]] std::size_t part_count() const { return parts_.size(); }
   [[nodiscard]] const Part& part(PartId id) const { return parts_[id.index()]; }
   [[nodiscard]] bool is_pair() const { return parts_.size() > 1; }
-  // The capture's name; for a pair, the common part of the names of its halves.
+  // The capture's name; for a pair of separate captures, the common part of their names.
   [[nodiscard]] std::string_view title() const { return title_; }
 
   // The members of a `pair` document besides its halves, as JSON: `"info":{...}`.

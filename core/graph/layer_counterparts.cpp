@@ -9,7 +9,8 @@
 namespace jointer {
 namespace {
 
-// Module, operator, process group, phase, whether it is recomputed, value.
+// A call's module in any layer, operator, process group, phase, whether it is recomputed, and a
+// hash of its value.
 using Kind = std::tuple<std::uint32_t, OperatorId, GroupId, Phase, bool, std::uint64_t>;
 
 struct Call {
@@ -39,7 +40,7 @@ LayerCounterparts::LayerCounterparts(const Graph& graph, const ModuleTree& modul
     layer_by_node_[id.index()] = layer;
     calls.push_back({id, kind, counts[{layer, kind}]++});
   }
-  // By kind, number of calls of that kind in the layer, and index among them.
+  // Indices in families_, by kind, number of calls of that kind in the layer, and index among them.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> numbers;
   for (const Call& call : calls) {
     const std::int64_t layer = layer_by_node_[call.node.index()];

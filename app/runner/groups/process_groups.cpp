@@ -167,9 +167,10 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
   };
   if (captured.empty()) return unfit();
   if (*std::max_element(captured.begin(), captured.end()) >= world_size)
-    return input_error("the group [{}] of the capture needs more than {}",
-                       fmt::join(captured, ", "),
-                       counted(static_cast<std::size_t>(world_size), "rank"));
+    return input_error(
+        "the group [{}] of the capture needs more than {}; run more ranks, or one alone with "
+        "--solo RANK",
+        fmt::join(captured, ", "), counted(static_cast<std::size_t>(world_size), "rank"));
   if (std::find(captured.begin(), captured.end(), rank) != captured.end())
     return std::vector<std::int32_t>(captured.begin(), captured.end());
   // Place shifted copies of the group one after another, each at the lowest free rank.

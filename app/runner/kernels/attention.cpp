@@ -58,7 +58,7 @@ void refuse_dropout(double dropout) {
   TORCH_CHECK(
       dropout == 0,
       "attention with dropout needs the random numbers of the captured kernel, which no other "
-      "kernel draws");
+      "kernel draws; run it on the captured device, without --attention");
 }
 
 bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

@@ -20,7 +20,7 @@
 // region as one unit, which runs as early as its first node and its dependencies allow.
 //
 // Cost: linear in the number of nodes and arguments; with regions, O(n log n). A list of unknown
-// length and a symbolic float each add a pass over the nodes.
+// length and a symbolic float each add one scan of all nodes.
 
 #include "app/runner/program/program_builder.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The base class of c10d's store. Only the library creates instances.
+// The base class of c10d's GlooStore. Only the library creates instances.
 #include <chrono>
 #include <string>
 #include <vector>
