@@ -37,7 +37,7 @@ Result<CostSamples> store(const Graph& graph, const Measurement& measurement) {
   CostSamples samples = cost_samples(graph, measurement);
   if (samples.device.empty())
     return fail(Error::Kind::usage,
-                "{}: the measurement does not name its device, but costs are stored per device",
+                "{}: cannot store the times, because the measurement does not name its device",
                 measurement.label);
   JOINTER_TRY(CostDatabase database, CostDatabase::open_or_create(CostDatabase::default_path()));
   JOINTER_CHECK(database.store(samples));

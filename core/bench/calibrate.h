@@ -1,17 +1,17 @@
 #pragma once
 
-// Converts measurements of a graph into samples for the cost database.
+// Converts measurements of a graph into samples, and stores them in the cost database.
 
 #include "core/bench/measurement.h"
 #include "core/cost/cost_database.h"
 
 namespace jointer {
 
-// Returns each node's own time under its key: the median if several nodes share a key, so that a
-// run counts once. Leaves out waits, whose time is the collective's; collectives measured without
-// other ranks; views and getitem, unless the device is a CPU, since they launch nothing; negative
-// times; and nodes that the graph does not contain. `ranks_per_machine` determines how many
-// machines a group spans.
+// Returns the own time of each call under its key (work_key.h): the median if several calls share a
+// key, so that a run counts once per key. Leaves out waits, whose time is the collective's;
+// collectives measured without other ranks; views and getitem, unless the device is a CPU, since
+// they launch nothing; calls whose own time is unknown; and nodes that the graph does not contain.
+// `ranks_per_machine` determines how many machines a group spans.
 CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
                          std::int64_t ranks_per_machine = 8);
 

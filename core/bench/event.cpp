@@ -44,7 +44,8 @@ std::string_view name_of(const RankDone& /*event*/) {
   return "done";
 }
 
-// Tries the alternatives of RankEvent in order.
+// Reads the alternative of RankEvent with this name, from the I-th on. Returns nullopt if there is
+// none, or if a field is invalid.
 template <std::size_t I = 0>
 std::optional<RankEvent> read_event(std::string_view name, JsonMembers& members) {
   if constexpr (I == std::variant_size_v<RankEvent>) {
@@ -74,7 +75,7 @@ std::string write_event(const RankEvent& event) {
 }
 
 std::optional<RankEvent> parse_event(std::string_view line) {
-  // Most lines that libraries print are not objects.
+  // Avoids parsing most of the lines that libraries print.
   if (!line.starts_with('{')) return std::nullopt;
   const auto json = parse_tree(line);
   if (!json) return std::nullopt;

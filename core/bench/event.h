@@ -1,8 +1,8 @@
 #pragma once
 
 // Events that a rank reports while it runs: JSON objects on its standard output, one per line, as
-// described by resources/schema/runner.schema.json. Other lines, such as the output of libraries,
-// are not events.
+// described by resources/schema/runner.schema.json. Every event is a sign of life, which restarts
+// the rank's timeout. Other lines, such as the output of libraries, are not events.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ namespace jointer {
 
 inline constexpr int kRunnerProtocol = 1;
 
-// The first line.
+// The rank has opened its device and loaded its graph.
 struct RankStarted {
   int rank = 0, world_size = 1;
   std::int64_t pid = 0;
@@ -28,7 +28,7 @@ struct RankStarted {
   std::optional<GpuProperties> gpu;      // if the rank runs on a GPU
 };
 
-// A stage has begun or has made progress. Resets the rank's deadline.
+// A stage has begun or has made progress.
 struct RankProgress {
   std::string stage;  // one of kRunStages (status_file.h)
   std::int64_t done = 0, total = 0;
@@ -43,11 +43,11 @@ struct RankNote {
 // The measured times of one call. Nodes are identified by their position in Graph::order.
 struct NodeTime {
   std::uint32_t position = 0;
-  // The start and end of the call in an ordinary step, relative to the start of the step. A
-  // collective ends when its wait returns.
+  // The start and end of the call in an ordinary step, relative to the start of the step. Without a
+  // trace of its kernels, a collective ends when its wait returns.
   std::int64_t start_ns = 0, end_ns = 0;
-  // Duration of the call in isolation: the median of several runs. A collective is timed from the
-  // moment when all ranks have arrived.
+  // Duration of the call in isolation: the median of several steps. A collective is timed from the
+  // moment when all ranks of its group have arrived.
   std::int64_t own_ns = 0;
 };
 
@@ -65,24 +65,25 @@ struct NodeScratch {
   std::int64_t bytes = 0;
 };
 
-// Allocated bytes from this time on.
+// The bytes allocated from this time until that of the next entry.
 struct MeasuredBytes {
   std::int64_t ns = 0, bytes = 0;
 };
 
-// Compiled code that ran in place of several nodes.
+// Compiled code that ran in place of nodes of the graph.
 struct CompiledBlock {
   std::string name;                      // "joint", "forward", "backward", "region 2"
   std::vector<std::uint32_t> positions;  // of the nodes that it replaces, ascending
   std::int64_t peak_bytes = 0;           // maximum allocated while it ran
-  // From a profiled run, as in NodeTime; 0 without one.
+  // Times as in NodeTime, from a profiled run; 0 without one.
   std::int64_t start_ns = 0, end_ns = 0, own_ns = 0;
   // Allocated bytes while it ran, as it allocated and released memory. Times count from the block's
   // start and ascend; the last one is the block's end. Empty if the device does not report them.
   std::vector<MeasuredBytes> memory;
 };
 
-// The state of a GPU at the end of the measured steps, as its driver reports it; 0 if not reported.
+// The state of a GPU at the end of the measured steps. A value is 0 if the driver does not report
+// it.
 struct GpuState {
   std::int64_t sm_mhz = 0, max_sm_mhz = 0, memory_mhz = 0;
   std::int64_t milliwatts = 0, celsius = 0;
@@ -97,9 +98,9 @@ struct RankMeasured {
   // The peak of requested bytes between calls: memory that the graph itself holds, without scratch.
   // Includes everything that compiled blocks allocate.
   std::int64_t resident_peak_bytes = 0;
-  // Workspaces that libraries (cuBLAS) keep on the device. Not part of the other numbers.
+  // Workspaces that libraries such as cuBLAS keep on the device. The peaks do not include them.
   std::int64_t workspace_bytes = 0;
-  // The peak of host memory that is pinned for copies to and from a GPU: offloaded tensors.
+  // The peak of host memory that is pinned for copies to and from a GPU: that of offloaded tensors.
   std::int64_t pinned_peak_bytes = 0;
   // From a profiled run: requested bytes at the start, then after each call's allocations and after
   // its frees (as in MemoryTimeline::profile; for the calls of a compiled block, the block's peak);
@@ -127,13 +128,13 @@ struct RankVerified {
 };
 
 struct RankFailed {
-  // load, unsupported, device, memory, collective, hang, compile, verify, internal
+  // usage, load, unsupported, device, memory, node, collective, hang, compile, verify, internal
   std::string kind;
   std::string node;  // empty if no node caused it
   std::string text;  // one line
 };
 
-// The last line of a rank that succeeded.
+// The last event of a rank that succeeded.
 struct RankDone {};
 
 using RankEvent = std::variant<RankStarted, RankProgress, RankNote, RankMeasured, RankVerified,

@@ -31,7 +31,7 @@ std::vector<PeakExplanation::OperatorScratch> scratch_by_operator(const Graph& g
   return operators;
 }
 
-// Scratch bytes, indexed like memory.steps(); the profile does not include them.
+// Scratch bytes, indexed like memory.steps(). RankMeasured::memory_profile does not include them.
 std::vector<std::int64_t> scratch_by_step(const Graph& graph, const MemoryTimeline& memory,
                                           const RankMeasured& measured) {
   std::vector<std::int64_t> bytes(memory.steps().size(), 0);
@@ -69,7 +69,8 @@ std::vector<PeakExplanation::Block> blocks_of(const RankMeasured& measured) {
 
 PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
                              const RankMeasured& measured) {
-  // A GPU reports requested bytes, before its allocator rounds them.
+  // On a GPU, the measured resident peak and profile are requested bytes, before the allocator rounds
+  // them, so the prediction must not round, either.
   std::optional<MemoryTimeline> as_requested;
   if (memory.device() != DeviceType::cpu) {
     MemoryOptions options = memory.options();

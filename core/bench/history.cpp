@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An unused path in the folder of `path`.
+// An unused path next to `path`, for a damaged file.
 std::string free_path(const std::string& path) {
   std::string candidate = path + ".damaged";
   for (int number = 2; fs::exists(candidate); ++number)
@@ -89,11 +89,12 @@ Result<void> BenchmarkHistory::save(const std::string& graph_hash,
   std::error_code error;
   if (results.empty()) {
     fs::remove(path, error);
-    if (error) return fail(Error::Kind::input, "{}: {}", path, error.message());
+    if (error) return fail(Error::Kind::run, "cannot remove {}: {}", path, error.message());
     return {};
   }
   fs::create_directories(folder_, error);
-  if (error) return fail(Error::Kind::input, "{}: {}", folder_, error.message());
+  if (error)
+    return fail(Error::Kind::run, "cannot create the folder {}: {}", folder_, error.message());
   if (results.size() > kMaxResults) results = results.last(kMaxResults);
   std::string text;
   for (const std::string& line : result_lines(results, kMaxProfileBytes)) text += line + '\n';

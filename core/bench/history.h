@@ -12,8 +12,9 @@
 
 namespace jointer {
 
-// The results as JSON, one per line. The newest ones keep their node times and curves, up to
-// `max_profile_bytes` in total.
+// The results as JSON, one per line. The newest ones include their profiles (times of nodes and
+// blocks, memory curves), as long as the lines with profiles have at most `max_profile_bytes` in
+// total.
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
                                       std::size_t max_profile_bytes);
 
@@ -21,7 +22,7 @@ class BenchmarkHistory {
  public:
   // Maximum number of results; the oldest are dropped first.
   static constexpr std::size_t kMaxResults = 200;
-  // Maximum total size of node times and curves, which the newest results keep.
+  // Maximum total size of the results that are stored with their profiles.
   static constexpr std::size_t kMaxProfileBytes = std::size_t{32} << 20;
 
   // Stores files in `folder`, which need not exist.
@@ -31,15 +32,16 @@ class BenchmarkHistory {
 
   struct Loaded {
     std::vector<BenchmarkResult> results;  // oldest first
-    // A note for the user: the new name of a file that could not be read in full. May be empty.
+    // A note for the user if the file could not be read in full: the problem, and the file's new
+    // name. Otherwise empty.
     std::string note;
   };
   // Loads the results of the graph with this hash. Renames a damaged file, so that it is preserved
   // but does not block new results, and returns the results in it that are readable.
   [[nodiscard]] Loaded load(const std::string& graph_hash) const;
 
-  // Replaces the stored results atomically, or removes the file if `results` is empty. Error
-  // (input): the file cannot be written.
+  // Replaces the stored results atomically, or removes the file if `results` is empty. Error (run):
+  // the file cannot be written or removed.
   Result<void> save(const std::string& graph_hash, std::span<const BenchmarkResult> results) const;
 
   [[nodiscard]] std::string path_of(const std::string& graph_hash) const;

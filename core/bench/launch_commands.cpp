@@ -1,5 +1,6 @@
-// Builds the command lines that start a run on many machines with an existing launcher. torchrun
-// sets the environment variables that a rank reads; under Slurm, a line of shell sets them.
+// Builds the command lines that start a run on one or more machines with torchrun or Slurm.
+// torchrun sets the environment variables that a rank reads; under Slurm, the command line sets
+// them.
 
 #include <fmt/core.h>
 
@@ -19,7 +20,7 @@ std::string rank_command(const BenchmarkRequest& request, std::string_view progr
   return line + ' ' + shell_words(runner_arguments(request));
 }
 
-// Omits the number of ranks, which follows from the machines.
+// Leaves out the number of ranks, which the launcher sets.
 BenchmarkRequest for_launcher(BenchmarkRequest request) {
   request.ranks = 0;
   return request;

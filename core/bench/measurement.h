@@ -1,7 +1,7 @@
 #pragma once
 
 // Measured times and memory of a graph, from a run (RankMeasured), a profiler's trace, or a CUDA
-// memory snapshot. They are overlaid on the estimated timeline; times are also stored in the cost
+// memory snapshot. They are shown alongside the estimates; times can also be stored in the cost
 // database.
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct MeasuredNode {
   std::int64_t own_ns = 0;                // its own duration; negative if unknown
 };
 
-// Compiled code that ran in place of several nodes.
+// Compiled code that ran in place of nodes of the graph.
 struct MeasuredBlock {
   std::string name;  // "joint", "region 2"
   // The nodes that it replaced, in program order; at least one.

@@ -39,7 +39,7 @@ bool parse_number(std::string_view text, Number& number, Number min) {
 
 bool parse_seconds(std::string_view text, std::int64_t& milliseconds) {
   double seconds = 0;
-  // At most a year; 64 bits of nanoseconds hold 292 years.
+  // At most about a year, so that nanoseconds in 64 bits, which hold 292 years, do not overflow.
   if (!parse_number(text, seconds, 0.0) || !(seconds > 0) || seconds > 3.2e7) return false;
   milliseconds = std::max<std::int64_t>(1, std::llround(seconds * 1000));
   return true;

@@ -78,7 +78,8 @@ std::string path_of_rank(std::string_view path, int rank);
 // the runner reads from the environment variables that torchrun sets.
 std::vector<std::string> runner_arguments(const BenchmarkRequest& request);
 
-// The inverse of runner_arguments. Error (usage): an option is unknown, or a value is invalid.
+// The inverse of runner_arguments. Error (usage): an option is unknown, a value is missing or
+// invalid, or the number of graphs is not one.
 Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& arguments);
 
 // Command lines that start the same run on `nodes` machines with `ranks_per_node` ranks each: a

@@ -28,7 +28,7 @@ struct RankResult {
     done,
     failed,   // reported the reason
     died,     // ended without a report, by a signal or with an exit code
-    hung,     // made no progress within the deadline
+    hung,     // made no progress within the timeout
     stopped,  // ended because another rank failed or the user cancelled
   };
   int rank = 0;
@@ -38,12 +38,14 @@ struct RankResult {
   std::optional<RankMeasured> measured;
   std::vector<RankVerified> verified;
   std::vector<std::string> notes;
-  // If the rank did not succeed: its stage and node, the kind of RankFailed if it reported one
-  // (`collective` also if other ranks did not arrive), and the reason in one line.
+  // The rank's last stage; empty once it has succeeded. If it failed: its node, the kind as in
+  // RankFailed (`collective` also if other ranks did not arrive; empty if unknown), and the reason
+  // in one line.
   std::string stage, node, kind, reason;
   std::int64_t ended_ns = 0;  // end of the rank, measured from the start of the run
 
-  // Applies an event that the rank reported. The rank ends only when its process ends.
+  // Records an event that the rank reported. Does not change the status, which also depends on how
+  // the process ends.
   void apply(const RankEvent& event);
 };
 std::string_view to_string(RankResult::Status status);
@@ -71,7 +73,7 @@ struct BenchmarkResult {
   // The first rank whose failure no other rank caused, or null. A rank whose collective failed is
   // not the culprit if any rank failed for another reason.
   [[nodiscard]] const RankResult* culprit() const;
-  // "rank 1: at mm_3: out of memory: ..."; empty if all ranks succeeded.
+  // "rank 1: at mm_3: out of memory: ..."; empty if no rank has failed or was stopped.
   [[nodiscard]] std::string failure() const;
   // The worst comparison of all ranks; std::nullopt if nothing was compared.
   [[nodiscard]] std::optional<RankVerified> verified() const;
@@ -87,15 +89,15 @@ struct BenchmarkResult {
 
 // The result as `jointer bench --json` prints it. `with_profile`: includes node times and curves.
 // `further`: additional members as JSON (`"key":value,...`). parse_result reads it back. Error
-// (input): the text is not a benchmark result, or has a newer version.
+// (input): the text is not a benchmark result, is invalid, or has a newer version.
 std::string write_result(const BenchmarkResult& result, bool with_profile,
                          std::string_view further = {});
 Result<BenchmarkResult> parse_result(std::string_view json);
 Result<BenchmarkResult> read_result(const OrderedJson& json);
 
 // Tables with one row per result, for an issue or a spreadsheet: run, when, backend, ranks, device,
-// predicted and measured peak and step, tokens/s, TFLOP/s, MFU, verified, status. CSV is in bytes
-// and milliseconds.
+// predicted and measured peak and step, tokens/s, TFLOP/s, MFU, verified, status. The CSV has bytes
+// and milliseconds, and more columns about the measured peak and step.
 std::string results_markdown(const std::vector<BenchmarkResult>& results);
 std::string results_csv(const std::vector<BenchmarkResult>& results);
 

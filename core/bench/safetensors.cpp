@@ -62,8 +62,9 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
     if (wanted) wanted = checked_mul(*wanted, *number);
   }
   const auto begin = size_of(json["data_offsets"][0]), end = size_of(json["data_offsets"][1]);
-  if (!begin || !end || *begin > *end || *end > size - data)
-    return bad("the data is outside the file");
+  if (!begin || !end || *begin > *end)
+    return bad("`data_offsets` must be two non-negative integers in ascending order");
+  if (*end > size - data) return bad("the data is outside the file; is the file truncated?");
   if (!wanted || *end - *begin != *wanted)
     return bad("the number of bytes does not match the shape and dtype");
   entry.offset = data + *begin;
@@ -80,8 +81,8 @@ Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view na
   std::memcpy(&length, bytes.data(), 8);
   if (length > bytes.size() - 8)
     return input_error(
-        "{}: the header should have {} bytes, but the file has {}; is the file truncated?", name,
-        length, bytes.size());
+        "{}: the header should have {} bytes, but only {} follow; is the file truncated?", name,
+        length, bytes.size() - 8);
   const OrderedJson header =
       OrderedJson::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) return input_error("{}: the header is not a JSON object", name);

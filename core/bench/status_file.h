@@ -50,8 +50,8 @@ class StatusMapping {
   std::int64_t* words_ = nullptr;
 };
 
-// Writes the status of this rank. Without a file, only remembers the last values, so callers need
-// not check for a file.
+// Writes the status of this rank. Without a file, only remembers the position and the count, so
+// callers need not check for a file.
 class StatusWriter : public StatusMapping {
  public:
   StatusWriter() = default;
@@ -69,8 +69,8 @@ class StatusWriter : public StatusMapping {
     if (words_ != nullptr && publishes_positions_) store(2, position);
     beat();
   }
-  // If `on` is false, positions are remembered but not written to the file, because they belong to
-  // another graph.
+  // If `on` is false, positions are remembered but not written to the file: they are those of the
+  // baseline.
   void publish_positions(bool on) {
     publishes_positions_ = on;
     if (words_ != nullptr) store(2, -1);
@@ -80,7 +80,7 @@ class StatusWriter : public StatusMapping {
     __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
     if (words_ != nullptr) store(3, count_);
   }
-  // The last values, whether or not there is a file. May be called from any thread.
+  // The last position and count, with or without a file. May be called from any thread.
   [[nodiscard]] std::int64_t position() const {
     return __atomic_load_n(&position_, __ATOMIC_RELAXED);
   }
@@ -97,7 +97,7 @@ class StatusWriter : public StatusMapping {
 // Reads the status of a rank; used by the launcher.
 class StatusReader : public StatusMapping {
  public:
-  // Creates the file. Error (run): the file cannot be created.
+  // Creates the file, which must not exist. Error (run): the file cannot be created.
   static Result<StatusReader> make(const std::string& path);
 
   [[nodiscard]] RankStatus read() const;
