@@ -69,8 +69,8 @@ std::vector<PeakExplanation::Block> blocks_of(const RankMeasured& measured) {
 
 PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
                              const RankMeasured& measured) {
-  // On a GPU, the measured resident peak and profile are requested bytes, before the allocator rounds
-  // them, so the prediction must not round, either.
+  // On a GPU, the measured resident peak and profile are requested bytes, which the allocator has
+  // not rounded, so the prediction must not round, either.
   std::optional<MemoryTimeline> as_requested;
   if (memory.device() != DeviceType::cpu) {
     MemoryOptions options = memory.options();

@@ -12,8 +12,8 @@
 // Model
 //   inside a node   each rank moves S (n-1)/n over NVLink or similar: S (n-1)/n / B
 //   between nodes   each node moves S (m-1)/m through the r network cards of its ranks in the
-//                   group: S (m-1)/m / (r b). An all-to-all has no shortcut: each rank sends S
-//                   (n-r)/n through its card, and S (r-1)/n inside its node.
+//                   group: S (m-1)/m / (r b). In an all-to-all, each rank instead sends
+//                   S (n-r)/n through its card, and S (r-1)/n inside its node.
 //   The two overlap, so the larger counts. An all-reduce is a reduce-scatter followed by an
 //   all-gather, so it counts twice. The start-up time is a base plus n-1 steps around the ring, of
 //   which m-1 cross the network; an all-reduce has twice as many steps.
@@ -39,8 +39,7 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
   GroupPlacement placement{.ranks = graph.group_size(collective)};
   placement.ranks_per_node = placement.ranks;
   if (!collective.group || graph.group(collective.group).ranks.empty()) return placement;
-  // Ranks are usually in order. The ranks of each machine are then adjacent, and no sorting is
-  // needed.
+  // The ranks of each node must be adjacent. Ranks are usually in order, and need not be sorted.
   const ProcessGroup& group = graph.group(collective.group);
   const auto& ranks = group.ranks;
   const std::int64_t stride = rank_stride(graph, group);

@@ -7,7 +7,8 @@
 
 namespace jointer {
 
-// Where the ranks of a group run. Ranks fill nodes in order: rank r is on node r / gpus_per_node.
+// The nodes on which the ranks of a group run. Ranks fill nodes in order: rank r of the job is on
+// node r / gpus_per_node.
 struct GroupPlacement {
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;
@@ -22,7 +23,7 @@ std::int64_t input_bytes(const Graph& graph, const Node& call);
 // The total bytes of a collective's inputs or of its results on one rank, whichever is larger.
 std::int64_t collective_bytes(const Graph& graph, const Node& collective);
 
-// Milliseconds of one collective, by the model in collective_model.cpp.
+// The duration of a collective in milliseconds, by the model in collective_model.cpp.
 double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& placement,
                      const DeviceDescription& device);
 

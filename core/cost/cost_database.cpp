@@ -202,8 +202,8 @@ Result<CostDatabase::Handle> CostDatabase::connect(const std::string& path, bool
   return handle;
 }
 
-// Returns 0 for a database without tables. Error: the file belongs to another program or has a
-// newer major version.
+// Returns 0 for a database without tables. Error: the file belongs to another program or has
+// another major version.
 Result<int> CostDatabase::version() const {
   const auto number = [&](std::string_view sql) -> Result<std::int64_t> {
     JOINTER_TRY(SqliteStatement query, SqliteStatement::prepare(handle_.get(), path_, sql));
@@ -214,7 +214,11 @@ Result<int> CostDatabase::version() const {
   if (tables == 0) return 0;
   JOINTER_TRY(const std::int64_t application, number("PRAGMA application_id"));
   if (application != kApplication)
-    return input_error("{}: not a cost database: the file belongs to another program", path_);
+    return input_error(
+        "{}: not a cost database: the file belongs to another program; set JOINTER_COSTS to "
+        "another "
+        "file",
+        path_);
   JOINTER_TRY(const std::int64_t version, number("PRAGMA user_version"));
   if (version / 100 != kVersion / 100)
     return input_error(

@@ -4,8 +4,8 @@
 // schema is resources/schema/cost_database.sql. Several programs may read and write one file at the
 // same time: a writer locks the file for one short transaction, and others wait.
 //
-// Errors (input): the file is damaged, is not a cost database, or has a newer major version. Errors
-// (run): the file cannot be created or written to. Each error is one line that names the file.
+// Errors (input): the file is damaged, is not a cost database, or has another major version. Errors
+// (run): the file cannot be opened or written to, or remains locked. Each error is one line that names the file.
 
 #include <cstdint>
 #include <map>
@@ -63,7 +63,8 @@ class CostDatabase {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Stores all samples in one transaction: either all are stored or none.
+  // Stores all samples in one transaction: either all are stored or none. The database must be open
+  // for writing.
   Result<void> store(const CostSamples& samples);
   // The devices, most recently measured first.
   [[nodiscard]] Result<std::vector<MeasuredDevice>> devices() const;
@@ -87,7 +88,7 @@ class CostDatabase {
   [[nodiscard]] Result<MeasuredDevice> device(std::string_view name) const;
 
   std::string path_;
-  Handle handle_;  // null if there is no file to read
+  Handle handle_;  // null if the file does not exist or has no tables
 };
 
 }  // namespace jointer

@@ -39,9 +39,9 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
   const OrderedJson* json = required(members, key);
   if (json == nullptr) return std::nullopt;
   if (!json->is_number() || !(json->get<double>() >= 0) || json->get<double>() > 1e18)
-    members.refuse(fmt::format("`{}` must be a non-negative number", key));
+    members.refuse(fmt::format("`{}` must be a number from 0 to 1e18", key));
   else if (json->get<double>() < min)
-    members.refuse(fmt::format("`{}` must be positive", key));
+    members.refuse(fmt::format("`{}` must be positive, at least {}", key, min));
   else
     return json->get<double>();
   return std::nullopt;
@@ -182,8 +182,8 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   return device;
 }
 
-// Returns a generic CPU, with peaks and bandwidths scaled to the share of `cores` cores. Ranks on
-// the other cores use the rest.
+// Returns the built-in CPU, with its peaks and bandwidths scaled to `cores` cores. Bandwidths are
+// scaled because ranks on the other cores use the rest.
 Result<DeviceDescription> cpu_with(int cores) {
   JOINTER_TRY(DeviceDescription device, parse_text("cpu", embedded::cpu()));
   JOINTER_TRY(const OrderedJson json, parse_json(embedded::cpu(), "cpu"));
@@ -196,14 +196,14 @@ Result<DeviceDescription> cpu_with(int cores) {
   return device;
 }
 
-// Loads `cpu` with as many cores as this machine has.
+// Loads `cpu` with as many cores as this program may use.
 Result<DeviceDescription> this_cpu() {
   JOINTER_TRY(DeviceDescription device, cpu_with(usable_cores()));
   device.name += " (this machine)";
   return device;
 }
 
-// Loads `cpu{cores=4}`.
+// Loads a device such as `cpu{cores=4}`.
 Result<DeviceDescription> load_cores(std::string_view text) {
   constexpr std::string_view kBegin = "cpu{cores=", kEnd = "}";
   constexpr int kMax = 65536;

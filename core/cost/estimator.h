@@ -16,7 +16,7 @@
 
 namespace jointer {
 
-// The stream that a node runs on, and its duration.
+// The cost of a node: the stream that it runs on, what limits it, and its times.
 struct NodeCost {
   enum class Lane : std::uint8_t {
     none,  // no time on the device
@@ -90,8 +90,9 @@ struct EstimatorRequest {
 // is used; without `runs_on`, an H100. `measured` uses the times of the device in its name or, if
 // there is none, of the most recently measured device of type `runs_on` (of any type without
 // `runs_on`); if `request.device` is empty, it uses the description that matches this device. Error
-// (usage): the estimator, the device or a constant does not exist, or nothing was measured. Error
-// (input): the cost database, the trace or the device description is damaged.
+// (usage): the estimator, the device or a constant does not exist, `gpus_per_node` is less than 1,
+// or nothing was measured. Error (input): the cost database, the trace or the device description
+// cannot be read or is damaged.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request);
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   DeviceType runs_on);

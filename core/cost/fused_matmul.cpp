@@ -2,12 +2,12 @@
 //
 // An all-gather fetches the other ranks' rows one rank at a time and multiplies the rows that have
 // arrived. A reduce-scatter multiplies the rows of one rank at a time and sends the finished rows.
-// In both cases, n ranks have n parts to multiply, each in time c, and n-1 parts to move, each in
+// In both cases, each of n ranks multiplies n parts, each in time c, and moves n-1 parts, each in
 // time t. All matmuls but one overlap with a move:
 //   c + (n - 1) max(c, t)
 // A reduce-scatter then adds its parts, which reads n parts and writes one.
 //
-// Cost: linear in the matmuls. Source: _pipelined_multi_all_gather_and_consume and
+// Cost: linear in the number of matmuls. Source: _pipelined_multi_all_gather_and_consume and
 // _pipelined_produce_and_all2all in torch/distributed/_symmetric_memory/__init__.py (torch 2.15).
 // Deviations: barriers are left out, as are copies into the workspace, which overlap with the first
 // part. The workspace is not a storage of the graph, because torch keeps it for the group.

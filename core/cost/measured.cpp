@@ -1,6 +1,7 @@
 // Estimates a node's time as the median of the samples for its key in the cost database. On a GPU,
-// the CPU time comes from the roofline, because kernels are launched while others run. On a CPU,
-// the measured time covers the whole call, views included, so nothing is added to it.
+// the measured time is that of the kernels; the CPU time for launching them comes from the
+// roofline. On a CPU, the measured time covers the whole call, views included, so nothing is added
+// to it.
 //
 // The time of a collective is interpolated between two measured sizes. The model, time = start-up +
 // bytes / bandwidth, is a straight line as long as the algorithm stays the same, so two neighbors

@@ -9,10 +9,10 @@
 namespace jointer {
 
 // Uses times measured on a device. Looks up nodes by their work (append_work), and collectives by
-// the bytes that they move. A collective of a size that was not measured is interpolated between
-// the two nearest measured sizes of the same kind, backend and spread of ranks. Everything else is
-// left to another estimator, the device's roofline. All costs are read on construction, so several
-// threads may use the estimator.
+// CollectiveWork. The time of a collective whose size was not measured is interpolated between
+// those of the nearest smaller and larger size with the same kind, backend, ranks and machines.
+// Everything else is left to another estimator, the device's roofline. All costs are read on
+// construction, so several threads may use the estimator.
 class MeasuredEstimator final : public Estimator {
  public:
   MeasuredEstimator(DeviceCosts costs, std::unique_ptr<Estimator> rest,

@@ -8,8 +8,8 @@
 namespace jointer {
 
 // torch 2.15's profile-guided estimation. Uses times from a torch.profiler trace (ProfileData): for
-// operators, from calls with the same tensors; for collectives, by size. Uses another estimator for
-// the rest.
+// operators, from calls with the same types, shapes and strides; for collectives, by size. Uses
+// another estimator for the rest.
 class ProfileEstimator final : public Estimator {
  public:
   ProfileEstimator(ProfileData profile, std::string source, std::unique_ptr<Estimator> rest);

@@ -3,16 +3,17 @@
 // Terms
 //   FLOPs     node_flops: the operator's formula. Causal attention computes about half of the
 //             square that the formula counts, so only half of it is used.
-//   bytes     node_traffic: each input and output once.
+//   bytes     node_traffic: the bytes that the kernel must move.
 //   tiles     a matrix product is split into tiles of 128 x 128 outputs, one per multiprocessor at
 //             a time. The last round of tiles is seldom full, which makes small products slow.
 //
 // Time of a kernel: max(FLOPs / (peak * efficiency * fill), bytes / (bandwidth * efficiency),
 // kernel_us), where fill is tiles / (rounds * multiprocessors), or 1 for attention. Host time:
-// operator_us for every call, plus launch_us for a kernel or collective_us for a collective.
+// operator_us for every call, plus launch_us for a kernel or a copy, or collective_us for a
+// collective.
 //
-// Cost: constant per node. Source: the roofline model; efficiencies and their sources are in
-// resources/devices/*.json.
+// Cost: linear in a node's inputs and outputs; for a collective, also in its group's ranks. Source:
+// the roofline model; efficiencies and their sources are in resources/devices/*.json.
 
 #include "core/cost/roofline.h"
 
@@ -32,7 +33,7 @@ namespace {
 constexpr double kTile = 128;
 
 std::int64_t to_ns(double microseconds) {
-  // Limits a duration to one year, which keeps sums within 64 bits.
+  // Limits a duration to one year, so that a sum of several fits in 64 bits.
   constexpr double kMax = 365.0 * 24 * 3600 * 1e6;
   return saturating_round(std::min(microseconds, kMax) * 1e3);
 }
@@ -61,13 +62,13 @@ bool is_causal(const Graph& graph, const Node& node) {
   return causal != nullptr && causal->kind == Argument::Kind::boolean && causal->integer != 0;
 }
 
-// The fraction of multiprocessors that this number of tiles keeps busy.
+// The fraction of multiprocessors that this number of tiles keeps busy, averaged over the rounds.
 double fill(double tiles, std::int64_t units) {
   const auto width = static_cast<double>(units);
   return tiles / (std::ceil(tiles / width) * width);
 }
 
-// The same fraction for an output of shape [.., m, n].
+// The same fraction for an output of shape [..., m, n].
 double fill(const Graph& graph, const Node& node, std::int64_t units) {
   const Tensor* out = graph.single_tensor(node);
   if (out == nullptr || out->rank < 2) return 1;

@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// A deliberately simple model, for comparing results with torch's scheduler under the same costs.
-// 1 GB/s is 1e9 B/s:
+// A deliberately simple model, for comparing results with torch's scheduler under the same costs
+// (1 GB/s is 1e9 B/s):
 //   collective              coll_us + B / coll_gbs, B the larger of input and output bytes; 0 in a
 //                           group of one
 //   operator with an entry in torch's FLOP registry      FLOPs / tflops

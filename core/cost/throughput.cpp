@@ -76,7 +76,7 @@ double degree_from_text(std::string_view text) {
 }
 
 // Returns the product of the sizes of all groups with a description that ends in tp, cp or pp
-// (mesh_tp); nullopt if the ranks of a group are guessed. Skips derived groups, which add no
+// (mesh_tp); nullopt if the ranks of any group are guessed. Skips derived groups, which add no
 // information.
 std::optional<double> degree_from_groups(const Graph& graph) {
   double degree = 1;
@@ -94,7 +94,7 @@ std::optional<double> degree_from_groups(const Graph& graph) {
   return degree;
 }
 
-// The number of elements in this rank's parameters: in all, and in embeddings.
+// The number of elements in this rank's parameters: in total, and in embeddings.
 struct LocalParameters {
   double all = 0, embedding = 0;
 };

@@ -68,8 +68,8 @@ bool is_view_2_15(const OperatorInfo& op) {
   return (op.space() == "aten" || op.space() == "prims") && aliases && !writes;
 }
 
-// True if torch 2.15 counts the FLOPs of the operator. It also does so for grouped-query attention,
-// for which 2.11's registry fails.
+// True if torch 2.15 counts the FLOPs of the operator. Unlike 2.11, it also counts those of
+// grouped-query attention, so Flops::total applies.
 bool counts_flops_2_15(std::string_view packet) {
   constexpr std::array<std::string_view, 4> kNew{
       "aten._scaled_dot_product_flash_attention_for_cpu",

@@ -6,9 +6,9 @@ namespace jointer {
 
 enum class TorchFormulas : std::uint8_t { v2_11, v2_15 };
 
-// torch's own formulas, for comparison: torch/utils/_runtime_estimation.py and, from 2.15,
-// overlap_scheduling.py's roofline for kernels (the larger of compute and transfer time), and
-// comm_analysis.py for collectives. Peaks and bandwidth come from Jointer's device descriptions.
+// torch's own formulas, for comparison. Kernels: torch/utils/_runtime_estimation.py in 2.11, the
+// roofline of overlap_scheduling.py (the larger of compute and transfer time) in 2.15. Collectives:
+// comm_analysis.py. Peaks and bandwidth come from Jointer's device descriptions.
 // - 2.11: the compute time is far too short (a peak in TFLOP/s is multiplied by 1e15, and FLOPs are
 //   halved), so the transfer time always wins. Reproduced as is.
 // - 2.15: FLOPs are still halved. Waits and getitem take no time here; torch counts their tensors

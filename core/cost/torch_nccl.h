@@ -20,7 +20,8 @@ std::optional<double> torch_nccl_ms(std::int64_t bytes, std::int64_t group_size,
                                     CollectiveKind kind, NcclGpu gpu);
 
 // Counts bytes like estimate_fx_collective_size: each occurrence of an input tensor, plus the
-// output. 0 if the output is a list. Ignores the keyword argument `out`.
+// output. 0 if the output is a list or there are no input tensors. Ignores the keyword argument
+// `out`.
 std::int64_t torch_collective_bytes(const Graph& graph, const Node& node);
 // The bytes of the node's input tensors alone; nullopt if it has none.
 std::optional<std::int64_t> torch_input_bytes(const Graph& graph, const Node& node);

@@ -6,7 +6,7 @@
 // - Between nodes, the bandwidth is the network's: a smaller share of its peak for few nodes, which
 //   use few network cards, and a larger one for large messages.
 //
-// Terms: a step is one hop of data; `scale` is one node, two, or more.
+// Terms: a step is one hop of data; `scale` is 0 for one node, 1 for two, and 2 for more.
 // Source: torch/_inductor/comm_analysis.py. Deviations: all GPUs of a node are linked by NVLink
 // (torch asks nvidia-smi), and a node has `gpus_per_node` of them (torch asks CUDA).
 
@@ -45,6 +45,8 @@ constexpr ByGpu<3> kTreeLL128Channel{
     {{20.0, 20.0, 20.0}, {20.0, 20.0, 20.0}, {36.7, 36.7, 29.0}, {55.6, 31.67, 20.0}}};
 constexpr ByGpu<3> kTreeChannel{
     {{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}, {70.0, 42.8, 24.0}}};
+
+// By GPU: the number of channels, and GB/s.
 constexpr std::array<double, 4> kChannelCounts{2, 8, 16, 32};
 constexpr std::array<double, 4> kInsideNode{120, 240, 370, 720};
 constexpr std::array<double, 4> kBetweenNodes{12, 25, 50, 50};

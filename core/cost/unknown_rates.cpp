@@ -47,8 +47,10 @@ UnknownRate unknown_tokens(const Graph& graph, const ModelFacts& facts, const Th
             "The capture's info lacks seq_len or local_batch_size, and the graph has no token ids "
             "as input."};
   if (!facts.non_data_parallel_degree)
-    return {"no parallel degree",
-            "The capture does not state the purpose of its process groups, such as mesh_tp."};
+    return {
+        "no parallel degree",
+        "The capture's info lacks non_data_parallel_degree, and the ranks of its process groups "
+        "are unknown."};
   return {"no time", "The step takes no time."};
 }
 

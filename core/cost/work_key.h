@@ -20,11 +20,11 @@ namespace jointer {
 //   pointwise kernels lose coalescing in some layouts. The width of gaps matters little and is
 //   omitted.
 //   Numbers: integers, booleans, types and strings determine the work (dimensions, reductions).
-//   Reals, such as a scale or an epsilon, do not, and are written `#`; exponents of powers are the
-//   exception.
+//   Real and complex numbers, such as a scale or an epsilon, do not, and are written `#`; real
+//   exponents of powers are the exception.
 void append_work(const Graph& graph, const Node& node, std::string& text);
 
-// The key of a collective. It does not include the kind of reduction, whose cost is negligible
+// The key of a collective. It does not include the reduction (sum, max), whose cost is negligible
 // compared with the transfer.
 struct CollectiveWork {
   CollectiveKind kind = CollectiveKind::none;
@@ -42,7 +42,7 @@ struct CollectiveWork {
 CollectiveWork collective_work(const Graph& graph, const Node& collective, DeviceType runs_on,
                                std::int64_t ranks_per_machine);
 
-// Parses "cpu", "cuda" and so on; returns `other` for anything unknown.
+// Parses "cpu" or "cuda"; returns `other` for any other name.
 DeviceType parse_device_type(std::string_view name);
 
 }  // namespace jointer
