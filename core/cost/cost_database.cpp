@@ -216,8 +216,7 @@ Result<int> CostDatabase::version() const {
   if (application != kApplication)
     return input_error(
         "{}: not a cost database: the file belongs to another program; set JOINTER_COSTS to "
-        "another "
-        "file",
+        "another file",
         path_);
   JOINTER_TRY(const std::int64_t version, number("PRAGMA user_version"));
   if (version / 100 != kVersion / 100)

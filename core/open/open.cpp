@@ -141,7 +141,7 @@ Result<Graph> open_in_folder(const OpenRequest& request) {
   return read_graph(*reader, file, place.index, request.progress);
 }
 
-// The common prefix of two names; `a` if there is none.
+// The common prefix of two names, without separators at its end; `a` if there is none.
 std::string common_name(std::string_view a, std::string_view b) {
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
   std::string_view common = a.substr(0, static_cast<std::size_t>(end - a.begin()));
@@ -156,7 +156,7 @@ std::string_view compilation(const GraphEntry& entry) {
   return std::string_view(entry.name).substr(0, comma == std::string::npos ? 0 : comma);
 }
 
-// The index of the graph to open as a half: the only graph in the file, or the only graph of that
+// The index of the graph to open as a half: the only graph in the file, or the only graph of this
 // kind. If there are several, the graph that AOTAutograd made in the same compilation as the other
 // half.
 Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<GraphEntry>& entries,
@@ -190,7 +190,8 @@ Result<void> not_a_half(const CaptureFile& file, const GraphReader& reader, Capt
     return fail(Error::Kind::usage,
                 "{} is a {}, which refers to a complete graph; open it without a second file",
                 file.name, reader.name);
-  return input_error("{}: a {} was given as the {} half", file.name, reader.name, to_string(kind));
+  return input_error("{}: a {} cannot be the {} half; give a capture", file.name, reader.name,
+                     to_string(kind));
 }
 
 Result<Graph> open_pair(const OpenRequest& request) {

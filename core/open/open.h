@@ -17,16 +17,16 @@ std::string formats_text();
 // Formats the entry for display: "rank 0, 0/0, aot_joint_graph (joint, 271 nodes)".
 std::string describe(const GraphEntry& entry);
 
-// The graphs in a file or folder; for a TORCH_TRACE folder, the graphs in all logs, ordered by
-// rank. Error (input): the file cannot be read or its format is unknown.
+// The graphs in a file, or in all files of a folder (such as TORCH_TRACE's) in the order of their
+// names. Error (input): the file cannot be read, its format is unknown, or there is no graph.
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
-// Opens the requested graph. Error (usage): there are several graphs but none was chosen, or the
-// index is out of range. Error (input): same as list_graphs, or the graph is invalid.
+// Opens the requested graph. Error (usage): there are several graphs but none was chosen, the index
+// is out of range, or a half of the pair was not found. Error (input): same as list_graphs, or the graph is invalid.
 Result<Graph> open_graph(const OpenRequest& request);
 
-// Returns the request for the input of the pass that produced the graph that `request` opens. Error
-// (usage): the file does not record which graph that is.
+// `request` opens the output of a pass; returns a request that opens the input of this pass. Error
+// (usage): the file does not contain the input. Other errors: same as list_graphs.
 Result<OpenRequest> request_before(const OpenRequest& request);
 
 }  // namespace jointer

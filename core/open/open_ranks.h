@@ -25,7 +25,8 @@ struct RankProgram {
 };
 
 // The programs in the order of the files. Error (usage): neither a capture nor its file name gives
-// the rank, or the two differ. Error (input): same as open_graph, or no file matches the name.
+// the rank, or the two differ. Error (input): no file matches the pattern. Other errors: same as
+// open_graph.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 
 // The graphs in the form that check_spmd expects.

@@ -103,7 +103,7 @@ class LineSplitter {
       block.remove_prefix(end + 1);
     }
   }
-  // Reports the last line if it does not end with a line break.
+  // Reports the line that has begun, if there is one.
   void finish(const OnLine& on_line) {
     if (has_begun_) tell(line_, on_line);
     line_.clear();

@@ -38,8 +38,8 @@ struct ChildOptions {
   std::function<void(std::string_view line)> on_error_line;
   // The maximum length of a line, in bytes. The rest of a longer line is discarded.
   std::size_t max_line_bytes = std::size_t{256} << 20;
-  std::size_t error_bytes = std::size_t{64} << 10;  // number of last bytes to keep
-  // The maximum run time. The child is killed when it is exceeded.
+  std::size_t error_bytes = std::size_t{64} << 10;  // the maximum size of `errors`
+  // The maximum run time, after which the child is killed.
   std::optional<std::chrono::milliseconds> deadline;
 };
 
@@ -75,8 +75,8 @@ class Child {
   // The last line of `errors` that is not blank.
   [[nodiscard]] std::string last_error() const;
 
-  // Queues the text; `pump` writes it as fast as the child reads it. Once the child stops reading,
-  // the text is discarded.
+  // Queues the text; `pump` writes it as fast as the child reads it. Once the child has closed
+  // its standard input, the text is discarded.
   void write(std::string_view text);
   void close_input();
 

@@ -47,9 +47,10 @@ std::optional<std::int64_t> left_in_groups(const fs::path& top, const std::strin
   for (; !folder.empty() && folder != end; folder = folder.parent_path()) {
     const auto limit = number_in(folder / files.limit), used = number_in(folder / files.used);
     if (!limit || !used) continue;
-    const std::int64_t here =
-        *limit - *used + value_in(folder / "memory.stat", files.reclaimable).value_or(0);
-    left = std::min(left.value_or(here), std::max<std::int64_t>(here, 0));
+    const std::int64_t reclaimable =
+        value_in(folder / "memory.stat", files.reclaimable).value_or(0);
+    const std::int64_t here = std::max<std::int64_t>(*limit - *used + reclaimable, 0);
+    left = std::min(left.value_or(here), here);
   }
   return left;
 }

@@ -8,7 +8,7 @@
 
 namespace jointer {
 
-// The beginning of a command line, and variables to add to the environment of this process.
+// The beginning of a command line, and the variables to set in addition to the environment.
 struct ProgramCommand {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
