@@ -28,11 +28,10 @@ bool is_never_freed(const TableSource& s, const Lifetime& lifetime) {
 }
 
 constexpr std::array kStorageColumns{
-    TableColumn<StorageRow>{
-        {"storage_id", "INTEGER PRIMARY KEY", "Number of the storage, in order of allocation"},
-        [](const TableSource&, const StorageRow& each, RowWriter& row) {
-          row.integer(static_cast<std::int64_t>(each.number));
-        }},
+    TableColumn<StorageRow>{{"storage_id", "INTEGER PRIMARY KEY", "Number of the storage"},
+                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
+                              row.integer(static_cast<std::int64_t>(each.number));
+                            }},
     TableColumn<StorageRow>{{"node_id", "INTEGER",
                              "Node that allocates the storage; for optimizer state, the parameter"},
                             [](const TableSource&, const StorageRow& each, RowWriter& row) {

@@ -20,7 +20,7 @@ constexpr std::array kStepColumns{
                         row.text(s.analysis.device.name);
                       }},
     TableColumn<Step>{
-        {"estimator", "TEXT", "Estimator of the times"},
+        {"estimator", "TEXT", "Description of the estimator"},
         [](const TableSource& s, const Step&, RowWriter& row) { row.text(s.analysis.estimator); }},
     TableColumn<Step>{{"step_ns", "INTEGER", "Step time"},
                       [](const TableSource& s, const Step&, RowWriter& row) {
@@ -39,7 +39,7 @@ constexpr std::array kStepColumns{
                         row.integer(s.analysis.simulation.exposed_ns());
                       }},
     TableColumn<Step>{
-        {"host_bound_ns", "INTEGER", "Time in which the compute stream waits for the CPU"},
+        {"host_bound_ns", "INTEGER", "Time during which the compute stream waits for the CPU"},
         [](const TableSource& s, const Step&, RowWriter& row) {
           row.integer(s.analysis.simulation.host_bound_ns());
         }},

@@ -36,7 +36,7 @@ using Handle = std::unique_ptr<sqlite3, Close>;
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
 tl::unexpected<Error> run_error(sqlite3* handle) {
-  return fail(Error::Kind::run, "Cannot build the tables of the graph: {}", sqlite3_errmsg(handle));
+  return fail(Error::Kind::run, "cannot build the tables of the graph: {}", sqlite3_errmsg(handle));
 }
 
 Result<void> execute(sqlite3* handle, const std::string& sql) {
@@ -121,7 +121,7 @@ tl::unexpected<Error> query_error(sqlite3* handle, std::string_view sql) {
       return refusal();
     case SQLITE_NOMEM:
       return fail(Error::Kind::run,
-                  "The query needs too much memory; select fewer rows or columns");
+                  "the query needs too much memory; select fewer rows or columns");
     default:
       return fail(Error::Kind::usage, "{}", message_of(handle, sql));
   }
@@ -155,12 +155,11 @@ class Watch {
       reason_ = {Error::Kind::cancelled, "cancelled"};
     else if (limits_.time.count() > 0 && time > limits_.time)
       reason_ = {Error::Kind::run,
-                 fmt::format("The query was stopped after {} s; select fewer rows, or "
-                             "join fewer rows",
+                 fmt::format("the query was stopped after {} s; select or join fewer rows",
                              std::chrono::duration<double>(limits_.time).count())};
     else if (sqlite3_memory_used() - used_before_ > kMaxMemory)
       reason_ = {Error::Kind::run,
-                 "The query needs more than 4 GiB of memory; select fewer rows or columns"};
+                 "the query needs more than 4 GiB of memory; select fewer rows or columns"};
     return reason_.has_value();
   }
 
@@ -216,7 +215,7 @@ Result<Statement> prepare(sqlite3* handle, std::string_view sql) {
       sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &prepared, &rest);
   Statement statement(prepared);
   if (status != SQLITE_OK) return query_error(handle, sql);
-  if (!statement) return fail(Error::Kind::usage, "The query is empty; enter a SELECT statement");
+  if (!statement) return fail(Error::Kind::usage, "the query is empty; enter a SELECT statement");
   if (sqlite3_stmt_readonly(prepared) == 0) return refusal();
   // Only blanks and comments may follow, for which SQLite prepares no statement.
   sqlite3_stmt* next = nullptr;
@@ -225,8 +224,7 @@ Result<Statement> prepare(sqlite3* handle, std::string_view sql) {
   const Statement second(next);
   if (next_status != SQLITE_OK || second)
     return fail(Error::Kind::usage,
-                "Only one statement can run at a time; remove everything after "
-                "the first `;`");
+                "only one statement can run at a time; remove everything after the first `;`");
   return statement;
 }
 
@@ -249,7 +247,7 @@ Result<QueryResult> rows_of(sqlite3* handle, sqlite3_stmt* statement, std::strin
     for (int c = 0; c < columns; ++c) bytes += size_of(row.emplace_back(value_of(statement, c)));
     if (bytes > kMaxResultBytes)
       return fail(Error::Kind::run,
-                  "The result is larger than 1 GiB; select fewer rows or columns");
+                  "the result is larger than 1 GiB; select fewer rows or columns");
   }
 }
 

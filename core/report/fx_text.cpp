@@ -87,7 +87,8 @@ class FxTextWriter {
     out_ += '\n';
   }
 
-  // For each node, finds the values that it is the last to read, in the order of its arguments.
+  // For each node, finds the values that it is the last to read, in the order of its arguments. A
+  // value that is never read is assigned to its own node.
   void find_last_uses() {
     std::vector<bool> is_used(graph_.node_count(), false);
     last_uses_.resize(graph_.node_count());

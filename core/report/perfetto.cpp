@@ -131,7 +131,7 @@ class TraceWriter {
     }
   }
 
-  // Writes a counter event for each memory event that changes a value.
+  // Writes a counter event for each point of the memory profile at which a category changes.
   void memory_counters() {
     const auto categories = analysis_.memory.by_category();
     const auto times = memory_times(graph_, analysis_.memory, analysis_.simulation);

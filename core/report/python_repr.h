@@ -36,8 +36,8 @@ std::string quoted_repr(std::string_view text);
 // An expression such as `base.layers.weight`; uses getattr for segments that are not identifiers.
 std::string attribute_path(std::string_view base, std::string_view path);
 
-// A JSON value as Python prints it; an object with a `type` becomes a dataclass. Empty if the text
-// is not JSON.
+// A JSON value as Python prints it; an object with a `type` is printed like a dataclass. Empty if
+// the text is not JSON.
 std::string json_repr(const nlohmann::ordered_json& json);
 std::string json_repr(std::string_view text);
 

@@ -26,7 +26,7 @@ struct AnalysisOptions {
 // exports. Holds no reference to the graph, but is valid only until the graph changes.
 struct Analysis {
   AnalysisOptions options;
-  std::string estimator;  // Estimator::description
+  std::string estimator;  // Estimator::description_of
   DeviceDescription device;
   ModuleTree modules;
   MemoryTimeline memory;

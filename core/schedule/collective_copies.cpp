@@ -3,8 +3,8 @@
 //   all-gather       a buffer for the tensors of all ranks, which are then copied to the output: as
 //                    many bytes as the output
 //   the others       nothing: they work in the given tensors
-// The memory is live from the start to the wait or, if there is no wait, to the end. This is an
-// upper bound, since Gloo's own thread allocates it at some time in between.
+// The memory counts as live from the start to the wait or, if there is no wait, to the end. This is
+// an upper bound, since Gloo's own thread allocates it at some time in between.
 //
 // Cost: linear in nodes.
 

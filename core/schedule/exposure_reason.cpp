@@ -170,7 +170,7 @@ std::string reason_text(const CollectiveTiming& c, const NodeText& text) {
     case Kind::tail:
       return fmt::format("{} ends after the last kernel", text(c.start));
     case Kind::stream_busy:
-      return fmt::format("queued {} behind {} on its stream", time,
+      return fmt::format("queued for {} behind {} on its stream", time,
                          name(r.node, "another collective"));
     case Kind::order:
       return r.before ? fmt::format(

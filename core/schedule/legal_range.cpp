@@ -3,7 +3,7 @@
 // keep their order, so only direct dependencies between them and the block matter: the last node
 // that must precede the block, and the first that must follow it.
 //
-// Cost: the direct dependencies of the block, times the logarithm of its size.
+// Cost: O(d log b) for the d direct dependencies of a block of b nodes.
 
 #include "core/schedule/legal_range.h"
 

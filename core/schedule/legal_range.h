@@ -31,7 +31,8 @@ struct LegalRange {
 
 // Error (usage): the block is empty; a node is a placeholder, a constant or an output, or is not in
 // the graph; the nodes are in different halves of a pair; or they cannot be adjacent because of a
-// node between them. Cost: linear in the dependencies of the block, regardless of the graph's size.
+// node between them. Cost: O(d log b) for the d direct dependencies of a block of b nodes,
+// regardless of the graph's size.
 Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
                                std::span<const NodeId> block);
 // The same for another order of the graph's nodes. `positions`: the positions in that order,

@@ -18,8 +18,8 @@
 //      because the communication stream may still read them. If the backward recomputes a wait for
 //      a collective that the forward has already waited for, the collective is complete there
 //      (memory_walk.h). The same holds for copies to and from the host.
-//   5. On cuda, but not on the CPU, sizes are rounded up to a multiple of 512 bytes, as in the
-//      caching allocator.
+//   5. On cuda, sizes are rounded up to a multiple of 512 bytes, as in the caching allocator. On
+//      other devices, they are not rounded.
 //   6. Storages on other devices, such as constants on the CPU in a cuda graph, do not count. If a
 //      graph runs on a different type of device than it was captured on, the storages on its main
 //      device count as moved to that device.

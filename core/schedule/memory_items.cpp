@@ -10,7 +10,8 @@ namespace {
 
 using Pair = std::pair<std::uint32_t, NodeId>;
 
-// Removes repeated pairs, which occur if a call reads an item through several inputs.
+// Sorts the pairs by item, and removes repeated pairs, which occur if a call reads an item through
+// several inputs.
 void remove_repeats(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return a.first < b.first; });

@@ -34,7 +34,7 @@ struct MemoryItems {
   // Indexed by node id: the items that the call makes or uses, except those with a fixed beginning
   // and end.
   Lists<std::uint32_t> of_node;
-  // Indexed by node id: bytes of the items that begin or end there.
+  // Indexed by node id: bytes of the items that begin or end there, without fixed ones.
   std::vector<std::int64_t> allocated, freed;
   // Indexed by position: the sum over the fixed beginnings and ends up to that position, after its
   // allocations and after its frees.

@@ -1,8 +1,8 @@
 // Computes the peak for every gap to which a block may be moved, in one scan of the gaps.
 //
 // Terms
-//   rest    the calls outside the block. Their ranks are their indices in this order. Gap k is
-//           right before rank k.
+//   rest    the calls outside the block. Their ranks are their indices in the order without the
+//           block. Gap k is right before rank k.
 //   window  the range of ranks between the block's current gap and all gaps to which it may move.
 //           Nothing changes outside.
 //

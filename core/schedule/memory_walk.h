@@ -1,7 +1,7 @@
 #pragma once
 
 // Walks the calls of a graph in the order in which they run, and determines which memory each call
-// needs and how long, according to rules 1, 2 and 4 at the top of lifetimes.cpp. `Uses` determines
+// needs and for how long, by rules 1, 2 and 4 at the top of lifetimes.cpp. `Uses` determines
 // how calls are represented and what is recorded: lifetimes, the items of an order that is being
 // edited, the copies of collectives, or the memory of a plan.
 
@@ -55,11 +55,12 @@ inline void add_lifetime(std::vector<std::int64_t>& changes, std::int32_t first,
 //   awaited(call)                the start that the call waits for; none if it does not wait
 //   index(start)                 the index of a start, less than `starts`
 //   is_in_the_other_half(start, wait)
+//                                true if they are in different halves of a pair
 // and records what happens in a step, the index of a call in the order in which calls run:
 //   allocate(call, step)         a call allocates the storages of its results, unless they exist
 //   use_inputs(call, step)       a call uses the storages of its inputs
 //   start(call, step)            an asynchronous operation starts
-//   keep_inputs(start, step)     an asynchronous operation needs the storages of its inputs
+//   keep_inputs(start, step)     an asynchronous operation still needs the storages of its inputs
 template <class Uses>
 class MemoryWalk {
  public:

@@ -54,7 +54,7 @@ class MemoryWhatIf {
   // Indexed by node id: the items that the call makes or uses, except those with a fixed beginning
   // and end.
   Lists<std::uint32_t> items_of_node_;
-  // Indexed by node id: bytes of the items that begin or end there.
+  // Indexed by node id: bytes of the items that begin or end there, without fixed ones.
   std::vector<std::int64_t> allocated_, freed_;
   // Indexed by position: the sum over the fixed beginnings and ends up to that position, after its
   // allocations and after its frees.

@@ -28,7 +28,7 @@ class MovableOrder {
   [[nodiscard]] bool has(NodeId node) const { return places_[node.index()] != kNone; }
   // `node` must be in the order.
   [[nodiscard]] std::size_t place(NodeId node) const { return places_[node.index()]; }
-  // Indexed by node id.
+  // The positions, indexed by node id; a large number for a node that is not in the order.
   [[nodiscard]] std::span<const std::uint32_t> places() const { return places_; }
 
   // The stretch that moving the block to a gap would change. `block` is sorted by this order; gap g

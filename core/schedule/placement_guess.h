@@ -25,7 +25,7 @@ struct PlacementGuess {
 };
 
 // `analysis`: the analysis of `graph`. Estimates the collectives of these groups a second time and
-// simulates the step. Errors: same as make_estimator.
+// simulates the step. Errors: same as make_estimator and Graph::assume.
 Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analysis);
 
 }  // namespace jointer

@@ -9,8 +9,8 @@
 // Rules
 //   1. A node is in the range if the interval in which it runs on its stream overlaps the range. A
 //      node that takes no time is in the range that contains its start. Placeholders and constants
-//      are at the start of the step, and the output is at the end.
-//   2. Device time is clipped to the range. FLOPs of a node in the range count in full.
+//      are at the start of the step, and outputs are at the end.
+//   2. Device time is clipped to the range. The FLOPs of a node in the range count in full.
 //   3. Exposed time is clipped to the range and counts for the collective.
 //   4. A storage is allocated or freed in the range if the memory event is in the range
 //      (memory_times.h).

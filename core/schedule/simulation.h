@@ -75,7 +75,7 @@ class Simulation {
   [[nodiscard]] std::int64_t transfer_ns() const { return transfer_ns_; }
   // Exposed time of collectives and copies.
   [[nodiscard]] std::int64_t exposed_ns() const { return exposed_ns_; }
-  // Time in which the compute stream waits for the CPU: step_ns - compute_ns - exposed_ns.
+  // Time during which the compute stream waits for the CPU: step_ns - compute_ns - exposed_ns.
   [[nodiscard]] std::int64_t host_bound_ns() const { return host_bound_ns_; }
   // The number of all and of hidden collectives, without copies.
   [[nodiscard]] std::size_t collective_count() const;

@@ -12,8 +12,8 @@
 //              while the log-softmax is still saved (3 F bytes in total); under loss_parallel, it
 //              allocates the gradient's zeros, the exponential, their sum, and its product with the
 //              incoming gradient (4 F bytes). Then the tangent is allocated in the type of the
-//              logits, and the rest is freed. Row-wise results are omitted, since the vocabulary is
-//              thousands of times larger.
+//              logits, and the rest is freed. Results with one value per row are omitted, since
+//              they are smaller by a factor of the vocabulary's size.
 //   backward   the backward's lifetimes. In the first step of a pair, cuBLAS allocates another
 //              workspace, for autograd's thread. Gradients become those of the parameters without a
 //              copy, since autograd takes ownership of gradients without other references. If
@@ -28,8 +28,8 @@
 // become those of the parameters) stay live until the next step begins, as in torchtitan's
 // graph_trainer without gradient accumulation.
 //
-// The estimates cover all steps. Usually, the second and later steps determine them, because these
-// allocate around the optimizer state. NCCL's buffers and the CUDA context, which are outside the
+// The peaks of allocated and of reserved bytes cover all steps. Usually, the second and later steps
+// determine them, because these allocate around the optimizer state. NCCL's buffers and the CUDA context, which are outside the
 // allocator, and scratch memory of kernels other than cuBLAS's are omitted.
 //
 // Cost: O(s log s) per step, for s storages.

@@ -15,8 +15,8 @@ struct PlacedNode {
 // Returns those of the nodes that occur in `order`, sorted by their index in it.
 std::vector<PlacedNode> placed_in(std::span<const NodeId> order, std::span<const NodeId> nodes);
 
-// Moves blocks in a what-if and can undo all of these moves. Use it to compute the metrics of an
-// order without committing to that order.
+// Moves blocks in a WhatIf and can undo all of these moves. Use it to estimate an order without
+// committing to it.
 class TrialMoves {
  public:
   // `what_if` must outlive this object. Nothing else may change its order until the moves are

@@ -1,8 +1,8 @@
 // Computes the memory and time of an edited order incrementally.
 //
 // The order is stored twice: with all nodes, for gaps, and with only the calls, for memory and
-// time. A move updates both. memory_what_if.cpp and time_what_if.cpp describe the other costs of a
-// move; memory_preview.cpp and time_preview.cpp describe the costs of a preview.
+// time. A move updates both. memory_what_if.cpp and time_what_if.cpp describe the cost of a move;
+// memory_preview.cpp and time_preview.cpp describe that of a preview.
 //
 // A preview of a few gaps moves the block from gap to gap and back, and updates only the times. It
 // ends early once the block has settled, that is, once every later gap has the same time and no

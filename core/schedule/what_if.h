@@ -51,8 +51,8 @@ BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit);
 
 class WhatIf {
  public:
-  // All arguments must outlive this object. The initial order is the graph's; the graph itself is
-  // never changed. `costs` is indexed by node id.
+  // `graph` and `dependencies` must outlive this object. The initial order is the graph's; the
+  // graph itself is never changed. `costs` is indexed by node id.
   WhatIf(const Graph& graph, const Dependencies& dependencies, std::span<const NodeCost> costs,
          const MemoryOptions& memory = {}, const SimulationOptions& simulation = {});
   ~WhatIf();

@@ -53,8 +53,9 @@ struct History {
   friend bool operator==(const History&, const History&) = default;
 };
 
-// An entry as JSON: just the edit if the entry is a single edit, otherwise an object with `keep`
-// and `edits`. `edits_before` is the number of edits in the state before the entry.
+// An entry as JSON: just the edit if the entry only appends one edit of the same title, otherwise
+// an object with `keep` and `edits`. `edits_before` is the number of edits in the state before the
+// entry.
 OrderedJson entry_to_json(const HistoryEntry& entry, std::size_t edits_before);
 Result<HistoryEntry> entry_from_json(const OrderedJson& json, std::size_t edits_before);
 OrderedJson states_to_json(const std::vector<KeptState>& states);

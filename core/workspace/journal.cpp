@@ -227,12 +227,12 @@ Result<std::unique_ptr<Journal>> Journal::take_over(const std::string& path, OnE
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
   if (!file) return system_error(path);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(Error::Kind::run, "{}: locked by another process", path);
+    return fail(Error::Kind::run, "{}: another process has locked the journal", path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
   std::size_t good_bytes = 0;
   const auto state = parse_journal(bytes.view(), &good_bytes);
   if (!state) return input_error("{}: {}", path, state.error().message);
-  // Remove an incomplete line at the end, because readers would ignore all lines after it.
+  // Remove the lines from the first invalid one on, because readers would ignore what follows them.
   if (good_bytes < bytes.size() && ::ftruncate(file.get(), static_cast<off_t>(good_bytes)) != 0)
     return system_error(path);
   return std::unique_ptr<Journal>(new Journal(path, std::move(file), *state, std::move(on_error)));

@@ -31,7 +31,7 @@ struct JournalState {
   bool is_closed = false;       // the user closed it without saving
 };
 
-// Error (input): the file cannot be read, or its first line is incomplete or damaged.
+// Error (input): the file cannot be read, or its first line is invalid or of another version.
 Result<JournalState> read_journal(const std::string& path);
 // Like read_journal, but for a journal's text. Sets `*good_bytes` to the number of bytes up to the
 // end of the last valid line.
@@ -52,8 +52,8 @@ class Journal {
   // be created.
   static Result<std::unique_ptr<Journal>> create(const std::string& folder,
                                                  const JournalState& start, OnError on_error = {});
-  // Continues the journal of a program that has ended. Error (run): another process has locked the
-  // journal. Error (input): same as read_journal.
+  // Continues the journal of a program that has ended. Error (run): the journal cannot be opened,
+  // or another process has locked it. Error (input): same as read_journal.
   static Result<std::unique_ptr<Journal>> take_over(const std::string& path, OnError on_error = {});
   // Writes everything to disk.
   ~Journal();

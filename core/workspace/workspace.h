@@ -75,7 +75,7 @@ inline constexpr std::size_t kWorkspaceHead = 4096;
 bool is_workspace(std::string_view bytes);
 
 // Does not open or run anything that the workspace refers to. Error (input): the text is not a
-// workspace, or its version is newer; the message begins with `name`.
+// valid workspace, or its version is newer; the message begins with `name`.
 Result<Workspace> parse_workspace(std::string_view text, std::string_view name);
 Result<Workspace> read_workspace(const std::string& path);
 

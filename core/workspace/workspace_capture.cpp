@@ -62,7 +62,7 @@ Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string
   if (!capture.assume.empty()) {
     auto assumptions = Assumptions::parse(capture.assume);
     if (!assumptions)
-      return fail(assumptions.error().kind, "{}: `assume` of the capture: {}", workspace_path,
+      return fail(assumptions.error().kind, "{}: the capture's `assume`: {}", workspace_path,
                   assumptions.error().message);
     request.assumptions = *std::move(assumptions);
   }

@@ -16,11 +16,12 @@ bool is_workspace_file(const std::string& path);
 
 // The request to open a workspace's capture: at the saved path relative to the workspace or, if
 // there is no file there, at the saved absolute path. Error (input): there is no file at either
-// path; the message names both.
+// path; the message names both. Other errors: those of Assumptions::parse.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
 
-// Checks that the graph is the one that the workspace was saved for, by its hash. Error (input): it
-// is a different graph; the message is one sentence and cannot say what differs.
+// Checks by its hash that the graph is the one that the workspace was saved for. Accepts any graph
+// if the workspace has no hash. Error (input): it is a different graph; the message does not name
+// the workspace.
 Result<void> check_capture(const Workspace& workspace, const Graph& graph);
 
 }  // namespace jointer

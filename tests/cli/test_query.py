@@ -60,7 +60,7 @@ def test_a_limit_is_reported() -> None:
         ("SELEC 1", 'near "SELEC": syntax error (line 1, column 1)'),
         ("DROP TABLE nodes", "a query can only read"),
         ("ATTACH 'other.sqlite' AS o", "a query can only read"),
-        ("", "The query is empty"),
+        ("", "the query is empty"),
     ],
 )
 def test_a_wrong_query_is_wrong_usage(sql: str, message: str, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ TEST_F(Open, AWorkspaceIsNotAHalf) {
   ASSERT_TRUE(forward.has_value()) << forward.error().message;
   write("forward.json", write_native(*forward));
   EXPECT_THAT(error_of({.path = path("forward.json"), .backward = path("work.jointer")}),
-              HasSubstr("a workspace was given as the backward half"));
+              HasSubstr("a workspace cannot be the backward half"));
 }
 
 TEST_F(Open, AWorkspaceIsNotTheCaptureOfAWorkspace) {
