@@ -35,7 +35,7 @@ std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ran
     return fmt::format("torchrun --standalone --nproc-per-node={} {}", ranks_per_node, rank);
   return fmt::format(
       "torchrun --nnodes={} --nproc-per-node={} --rdzv-backend=c10d "
-      "--rdzv-endpoint=\"${{HEAD_NODE:?name of the first machine}}:{}\" {}",
+      "--rdzv-endpoint=\"${{HEAD_NODE:?set it to the name of the first machine}}:{}\" {}",
       nodes, ranks_per_node, kPort, rank);
 }
 

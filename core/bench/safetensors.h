@@ -23,9 +23,9 @@ struct SafetensorsEntry {
   std::int64_t bytes = 0;
 };
 
-// Returns the entries in the order of the header. Each lies within the file, and its size matches its shape and
-// dtype. `name`: of the file, for messages. Error (input): the bytes are not a valid safetensors
-// file.
+// Returns the entries in the order of the header. Each lies within the file, and its size matches
+// its shape and dtype. `name` names the file in messages. Error (input): the bytes are not a valid
+// safetensors file.
 Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view name,
                                                              std::string_view bytes);
 

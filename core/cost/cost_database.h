@@ -5,7 +5,8 @@
 // same time: a writer locks the file for one short transaction, and others wait.
 //
 // Errors (input): the file is damaged, is not a cost database, or has another major version. Errors
-// (run): the file cannot be opened or written to, or remains locked. Each error is one line that names the file.
+// (run): the file cannot be opened or written to, or remains locked. Each error is one line that
+// names the file.
 
 #include <cstdint>
 #include <map>

@@ -40,7 +40,7 @@ MeasuredEstimator::MeasuredEstimator(DeviceCosts costs, std::unique_ptr<Estimato
 }
 
 std::string MeasuredEstimator::description() const {
-  return fmt::format("measured on {}; the rest {}", costs_.device.name, rest_->description());
+  return fmt::format("measured on {}; the rest by {}", costs_.device.name, rest_->description());
 }
 
 std::string MeasuredEstimator::description_of(std::span<const NodeCost> costs) const {
@@ -58,7 +58,7 @@ std::string MeasuredEstimator::description_of(std::span<const NodeCost> costs) c
                                  format_count(measured), format_count(all));
   if (measured == all) return text;
   if (all_ns > 0) text += fmt::format(", {} of the time", format_percent(measured_ns / all_ns));
-  return fmt::format("{}; the rest {}", text, rest_->description());
+  return fmt::format("{}; the rest by {}", text, rest_->description());
 }
 
 std::optional<std::int64_t> MeasuredEstimator::collective_ns(const CollectiveWork& work) const {

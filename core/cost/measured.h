@@ -18,11 +18,11 @@ class MeasuredEstimator final : public Estimator {
   MeasuredEstimator(DeviceCosts costs, std::unique_ptr<Estimator> rest,
                     std::int64_t ranks_per_machine);
 
-  // For example, "measured on NVIDIA H200; the rest roofline, NVIDIA H200 SXM 141 GB, 8 GPUs per
+  // For example, "measured on NVIDIA H200; the rest by roofline, NVIDIA H200 SXM 141 GB, 8 GPUs per
   // node".
   [[nodiscard]] std::string description() const override;
   // Includes the measured share: "measured on NVIDIA H200, 9,812 of 10,432 nodes, 97.3% of the
-  // time; the rest ...". Nodes that take no time on the device are not counted.
+  // time; the rest by ...". Nodes that take no time on the device are not counted.
   [[nodiscard]] std::string description_of(std::span<const NodeCost> costs) const override;
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }
   [[nodiscard]] TransferCosts transfer_costs() const override { return rest_->transfer_costs(); }

@@ -34,16 +34,16 @@ class ProfileData {
   // shapes.
   static Result<ProfileData> read(std::string_view name, const PaddedBytes& json);
 
-  // Milliseconds of an operator when called with exactly these tensors, averaged over its calls;
-  // nullopt if there are none.
+  // The time in milliseconds of an operator called with exactly these types, shapes and strides,
+  // averaged over such calls; nullopt if there are none.
   [[nodiscard]] std::optional<double> operator_ms(const Operator& wanted) const;
 
-  // Milliseconds of a collective; nullopt if no measurement applies. Uses the measurement with the
-  // same number of elements if there is one; if not, interpolates between the two nearest in
-  // log-log space, or scales the nearest. Above twice the largest measured size, uses the highest
-  // bandwidth of the group's five largest messages instead. If a group has no measurements and
-  // exactly one measured group has the same size and stride, uses the measurements of that group.
-  // `call` and `type` are names: "all_gather_into_tensor", "BFloat16".
+  // The time in milliseconds of a collective; nullopt if no measurement applies. Uses the
+  // measurement with the same number of elements if there is one; if not, interpolates between the
+  // two nearest in log-log space, or scales the nearest. Above twice the largest measured size, uses
+  // the highest bandwidth of the group's five largest messages instead. If a group has no
+  // measurements and exactly one measured group has the same size and stride, uses the measurements
+  // of that group. `call` and `type` are names: "all_gather_into_tensor", "BFloat16".
   [[nodiscard]] std::optional<double> collective_ms(std::string_view call, const Ranks& ranks,
                                                     std::int64_t elements,
                                                     std::string_view type) const;

@@ -25,7 +25,7 @@ ProfileEstimator::ProfileEstimator(ProfileData profile, std::string source,
     : profile_(std::move(profile)), source_(std::move(source)), rest_(std::move(rest)) {}
 
 std::string ProfileEstimator::description() const {
-  return fmt::format("profile of {}, {} and {}; the rest {}", source_,
+  return fmt::format("profile of {}, {} and {}; the rest by {}", source_,
                      counted(profile_.operator_count(), "operator"),
                      counted(profile_.collective_count(), "collective"), rest_->description());
 }

@@ -14,7 +14,7 @@ class ProfileEstimator final : public Estimator {
  public:
   ProfileEstimator(ProfileData profile, std::string source, std::unique_ptr<Estimator> rest);
 
-  // For example, "profile of trace.json, 120 operators and 48 collectives; the rest torch 2.15's
+  // For example, "profile of trace.json, 120 operators and 48 collectives; the rest by torch 2.15's
   // formulas, ..."
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }

@@ -43,7 +43,7 @@ ModelInfo read_model_info(std::string_view text) {
   return info;
 }
 
-// Returns the number if it can be a size or a count.
+// Returns the number if it is positive and finite.
 std::optional<double> positive(std::optional<double> number) {
   return number && std::isfinite(*number) && *number > 0 ? number : std::nullopt;
 }

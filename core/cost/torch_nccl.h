@@ -14,8 +14,8 @@ namespace jointer {
 
 enum class NcclGpu : std::uint8_t { volta, ampere, hopper, blackwell };
 
-// Milliseconds for `bytes` (torch counts input plus output); 0 for a group of one. Returns nullopt
-// for a kind that torch's formula does not support, such as broadcast.
+// The time in milliseconds for `bytes` (torch counts input plus output); 0 for a group of one.
+// Returns nullopt for a kind that torch's formula does not support, such as broadcast.
 std::optional<double> torch_nccl_ms(std::int64_t bytes, std::int64_t group_size,
                                     CollectiveKind kind, NcclGpu gpu);
 

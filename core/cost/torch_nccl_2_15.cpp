@@ -139,7 +139,7 @@ double latency_us(const Group& group, Algorithm algorithm, Protocol protocol, Nc
                    static_cast<double>(depth) * between);
 }
 
-// Microseconds; nullopt if torch excludes this combination of algorithm and protocol.
+// The time in microseconds; nullopt if torch excludes this combination of algorithm and protocol.
 std::optional<double> time_us(const Group& group, std::int64_t bytes, NcclCall call,
                               Algorithm algorithm, Protocol protocol) {
   if (algorithm == tree && call != NcclCall::all_reduce) return std::nullopt;
@@ -158,7 +158,7 @@ std::optional<double> time_us(const Group& group, std::int64_t bytes, NcclCall c
 }
 
 // torch's calibrated link profiles: GB/s, microseconds per step, start-up microseconds, and the
-// minimum number of bytes.
+// minimum result of torch_saturation_bytes.
 struct Profile {
   double gbps, step_us, start_us;
   std::int64_t min_bytes = 0;

@@ -24,7 +24,7 @@ struct NcclLinks {
   std::int64_t gpus_per_node = 8;
 };
 
-// Milliseconds for `bytes` (torch counts input plus output). 0 for a group of one.
+// The time in milliseconds for `bytes` (torch counts input plus output). 0 for a group of one.
 double torch_nccl_2_15_ms(std::int64_t bytes, std::int64_t group_size, NcclCall call,
                           const NcclLinks& links);
 

@@ -29,8 +29,9 @@
 // graph_trainer without gradient accumulation.
 //
 // The peaks of allocated and of reserved bytes cover all steps. Usually, the second and later steps
-// determine them, because these allocate around the optimizer state. NCCL's buffers and the CUDA context, which are outside the
-// allocator, and scratch memory of kernels other than cuBLAS's are omitted.
+// determine them, because these allocate around the optimizer state. NCCL's buffers and the CUDA
+// context, which are outside the allocator, and scratch memory of kernels other than cuBLAS's are
+// omitted.
 //
 // Cost: O(s log s) per step, for s storages.
 

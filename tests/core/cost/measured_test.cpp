@@ -166,7 +166,7 @@ TEST(Measured, UsesMeasurementsAndTheRooflineForTheRest) {
   }
   const std::string text = estimator->description_of(estimate_all(graph, *estimator));
   EXPECT_THAT(text, HasSubstr("measured on NVIDIA H200, 3 of 6 nodes, "));
-  EXPECT_THAT(text, HasSubstr(" of the time; the rest roofline, NVIDIA H200"));
+  EXPECT_THAT(text, HasSubstr(" of the time; the rest by roofline, NVIDIA H200"));
 }
 
 TEST(Measured, NeedsNoFallbackIfEverythingWasMeasured) {
