@@ -40,8 +40,8 @@ class ProfileData {
 
   // The time in milliseconds of a collective; nullopt if no measurement applies. Uses the
   // measurement with the same number of elements if there is one; if not, interpolates between the
-  // two nearest in log-log space, or scales the nearest. Above twice the largest measured size, uses
-  // the highest bandwidth of the group's five largest messages instead. If a group has no
+  // two nearest in log-log space, or scales the nearest. Above twice the largest measured size,
+  // uses the highest bandwidth of the group's five largest messages instead. If a group has no
   // measurements and exactly one measured group has the same size and stride, uses the measurements
   // of that group. `call` and `type` are names: "all_gather_into_tensor", "BFloat16".
   [[nodiscard]] std::optional<double> collective_ms(std::string_view call, const Ranks& ranks,

@@ -1,4 +1,4 @@
-// The reader of workspaces.
+// The reader of workspaces: opens the capture and applies the edits.
 
 #include "core/capture/graph_reader.h"
 #include "core/edit/edit.h"
@@ -8,8 +8,7 @@
 namespace jointer {
 namespace {
 
-// Opens the workspace's capture and reapplies its edits. Assumptions in the request take precedence
-// over those in the workspace.
+// Assumptions in the request take precedence over those in the workspace.
 Result<Graph> open_workspace(const CaptureFile& file, const OpenRequest& request) {
   if (request.is_of_workspace)
     return input_error("{}: a workspace cannot be the capture of another workspace", request.path);

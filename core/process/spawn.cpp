@@ -161,7 +161,8 @@ Result<Spawned> spawn(const SpawnRequest& request) {
     return fail(Error::Kind::run, "no program is given");
   const std::string program = find_program(request.command.front());
   if (program.empty())
-    return fail(Error::Kind::run, "program `{}` not found on PATH", request.command.front());
+    return fail(Error::Kind::run, "the program `{}` was not found in PATH",
+                request.command.front());
   std::vector<std::string> arguments = request.command;
   std::vector<std::string> environment = merged_environment(request.environment);
   std::vector<char*> argument_pointers = pointers(arguments);

@@ -1,4 +1,4 @@
-// A graph as tables of a SQLite database in memory.
+// Builds the tables of a graph in an in-memory SQLite database, and runs queries on them.
 //
 // The tables are filled in one transaction, with one INSERT per row (graph_tables.h). After that,
 // the connection only reads: `query_only` is set, and an authorizer refuses every action except

@@ -14,9 +14,9 @@ namespace jointer {
 // duration in milliseconds.
 std::string export_csv(const Graph& graph, const Analysis& analysis);
 
-// A trace for ui.perfetto.dev and chrome://tracing, with tracks for the host, the compute stream
-// and each process group, a flow from each collective to its wait, and a memory counter by
-// category.
+// A trace for ui.perfetto.dev and chrome://tracing, with tracks for the host and for each stream
+// (compute, process groups, copies), a flow from each collective to its wait, and a memory counter
+// by category.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis);
 
 // The graph in Graphviz's DOT language, with one cluster per module, highlighted saved tensors, and

@@ -14,7 +14,8 @@
 namespace jointer {
 
 struct PlacementGuess {
-  // The groups of several ranks that neither the capture nor an assumption (stride_name) places.
+  // The groups with more than one rank that neither the capture nor an assumption (stride_name)
+  // places.
   std::vector<GroupId> groups;
   // The step times if the ranks of these groups are next to each other, as in the estimate, and if
   // each rank is on a separate machine.

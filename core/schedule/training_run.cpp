@@ -72,7 +72,7 @@ class Loop {
       run_step();
     }
     run_.logits_fp32_bytes = logits_bytes_;
-    // Only the allocator of cuda is modeled.
+    // Only CUDA's allocator is modeled; on other devices, reserved bytes equal allocated bytes.
     run_.reserved_peak_bytes =
         device() == DeviceType::cuda ? allocator_.reserved() : run_.peak_bytes;
     return std::move(run_);
