@@ -45,7 +45,8 @@ Result<std::int64_t*> StatusMapping::map(const std::string& path, bool create) {
   const FileDescriptor file(
       ::open(path.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600));
   const auto error = [&] {
-    return fail(Error::Kind::run, "cannot open the status file {}: {}", path, std::strerror(errno));
+    return fail(Error::Kind::run, "cannot {} the status file {}: {}", create ? "create" : "open",
+                path, std::strerror(errno));
   };
   if (!file || (create && ::ftruncate(file.get(), kBytes) != 0)) return error();
   struct stat info {};

@@ -94,7 +94,7 @@ double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlaceme
     intra_ms = size * (r - 1) / n / inside;
     inter_ms = m > 1 ? size * (n - r) / n / between : 0;
   }
-  if (m > 1 && r == 1) intra_ms = 0;  // no traffic inside a node
+  if (m > 1 && r == 1) intra_ms = 0;  // no traffic inside the node with the fewest ranks
   const double rounds = kind == CollectiveKind::all_reduce ? 2 : 1;
   const double crossing = m > 1 ? m - 1 : 0;
   const double latency_us = links.base_us + rounds * ((n - 1 - crossing) * links.intra_step_us +

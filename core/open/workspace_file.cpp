@@ -21,8 +21,9 @@ Result<Graph> open_workspace(const CaptureFile& file, const OpenRequest& request
   capture.assumptions.override_with(request.assumptions);
   JOINTER_TRY(Graph graph, open_graph(capture));
   if (auto same = check_capture(workspace, graph); !same)
-    return input_error("{}: {}; open the capture itself, or save the workspace again", request.path,
-                       same.error().message);
+    return input_error(
+        "{}: {}; open the capture itself, or open the workspace in the desktop and save it again",
+        request.path, same.error().message);
   Editor editor(graph);
   for (const Edit& edit : workspace.history.edits())
     if (auto done = editor.apply(edit); !done)

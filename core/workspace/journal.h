@@ -4,9 +4,9 @@
 // killed loses only its last moments.
 //
 // A journal is an append-only file with one `CRC32 JSON` record per line: first the initial state,
-// then each change. An incomplete or damaged line and everything after it are ignored. A running
-// program holds a lock on its journals. The operating system releases the lock when the program
-// ends, so other programs can tell abandoned journals from those in use.
+// then each change. A line that is incomplete, damaged or unknown, and all lines after it, are
+// ignored. A running program holds a lock on its journals. The operating system releases the lock
+// when the program ends, so other programs can tell abandoned journals from those in use.
 
 #include <condition_variable>
 #include <cstdint>
