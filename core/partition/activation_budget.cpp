@@ -17,9 +17,9 @@
 //      stay banned. This is the result if its ratio is below the budget.
 //   4. Collect the items, largest first: values that step 3 bans, that the backward needs, that
 //      share no storage with an input, and that are not tagged MUST_SAVE or MUST_CPU_OFFLOAD. The
-//      weight of an item is its bytes as a ratio; its value is the FLOPs of its call as torch's
-//      "flops" estimator counts them, at least one. Without items, the result is that of step 3;
-//      before torch 2.14, it was the inputs and the tagged values.
+//      weight of an item is its share of the bytes between budgets 0 and 1; its value is the FLOPs
+//      of its call as torch's "flops" estimator counts them, at least one. Without items, the
+//      result is that of step 3 or, before torch 2.14, the inputs and the tagged values.
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //

@@ -24,7 +24,7 @@ struct BudgetedCut {
   std::vector<NodeId> kept, left;
 };
 
-// Solves one graph under many budgets. Does the work that does not depend on the budget only once.
+// Solves one graph under many budgets. Work that does not depend on the budget is done only once.
 class ActivationBudget {
  public:
   // All arguments must outlive this object.
@@ -40,13 +40,13 @@ class ActivationBudget {
  private:
   struct Items {
     std::vector<NodeId> nodes;      // by bytes, largest first
-    std::vector<NodeId> must_save;  // tagged to be saved, so the knapsack does not decide
+    std::vector<NodeId> must_save;  // tagged, so the knapsack does not decide
     BudgetKnapsack knapsack;        // of `nodes`
   };
 
   Result<void> solve_cuts(const Watcher& watcher);
   [[nodiscard]] std::int64_t bytes(const std::vector<NodeId>& values) const;
-  // The bytes of `values`, scaled so that 0 is the inputs alone and 1 is the whole cut.
+  // The bytes of `values`, scaled so that 0 stands for the inputs alone and 1 for `whole_`.
   [[nodiscard]] double ratio(const std::vector<NodeId>& values) const;
   [[nodiscard]] Items find_items(const Bans& bans) const;
   // Adds the value or, if it is a tuple, those of its elements that are read.
@@ -57,12 +57,12 @@ class ActivationBudget {
   const MinCut& problem_;
   const PartitionOptions& options_;
   std::optional<CutSolution> whole_, more_aggressive_, aggressive_;
-  double min_gb_ = 0, span_gb_ = 0;  // in 1e9 bytes: the inputs; the rest of `whole_`
+  double min_gb_ = 0, span_gb_ = 0;  // in 1e9 bytes: the inputs; `whole_` minus the inputs
   Items items_;
 };
 
-// Overwrites the reasons for the values that the knapsack saved or left, if `plan` agrees.
-// `reasons`: indexed by node id, from explain_plan.
+// Overwrites the reasons for the values that the knapsack saved or left to be recomputed, where
+// `plan` agrees. `reasons`: indexed by node id, from explain_plan.
 void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePlan& plan,
                     const PartitionOptions& options, std::vector<PlanReason>& reasons);
 

@@ -9,8 +9,8 @@
 //      is_non_builtin_to_include is set, which is off by default);
 //   3. the backward needs it in memory: a reader outside the forward does not fuse with it,
 //      directly or through views. Views themselves are exempt;
-//   4. it is a reduction: its result has less than a quarter of the bytes of its inputs (the
-//      tensors among its positional arguments).
+//   4. it is a reduction: its result has less than a quarter of the bytes of its inputs (the values
+//      among its positional arguments; lists do not count).
 // getitem is exempt from these rules; lift_fresh and calls that return a device are exempt from 2
 // to 4.
 //
@@ -19,14 +19,17 @@
 // starts from the readers of the same value and ends at the last of them. Calls that far apart are
 // unlikely to end up in one kernel.
 //
-// Long chains: from every node in program order, follow fusible calls, always the earliest first.
-// If the only remaining end of the chain is more than 100 positions after the start, it is banned.
+// Long chains: from every forward node that no chain has reached yet, in program order, follow
+// fusible calls that are not banned, always the earliest first. If the only remaining end of the
+// chain is more than 100 positions after the start, it is banned.
 //
-// Never banned: views (cheap_view), values tagged for recomputation, symbolic floats, and values
-// that the caller allows, except collectives. Always banned: inputs and random seeds.
+// Inputs of the forward and random seeds are banned too. Never banned, whatever the rules say:
+// views (cheap_view), values tagged for recomputation, symbolic floats, and values that the caller
+// allows, except collectives.
 //
-// Deviation: a tag that came with the graph is honored everywhere. torch ignores MUST_SAVE on a
-// getitem and on values that only the backward needs, and ignores MUST_CPU_OFFLOAD.
+// Deviation: a tag that came with the graph is honored on every value that does not depend on a
+// tangent. torch ignores MUST_SAVE on a getitem and on values that only the backward needs, and
+// ignores MUST_CPU_OFFLOAD.
 //
 // torch's limit on the distance from the backward (max_dist_from_bw) can never apply: it requires a
 // distance that is both below and above 1000.

@@ -49,9 +49,9 @@ Result<std::int64_t> BudgetPlans::peak(const PlanWhatIf& what_if, int part) {
   return peaks_.emplace(part, figures.figures.peak_bytes).first->second;
 }
 
-// The peak does not decrease monotonically with the budget, since recomputed values need memory in
-// the backward. The search therefore first goes down from the largest budget in coarse steps until
-// one fits, then refines upward by bisection.
+// A lower budget may have a higher peak, since recomputed values need memory in the backward. The
+// search therefore goes down from budget 1 in coarse steps until one fits, then bisects the step
+// above it.
 Result<BudgetPlans::Fit> BudgetPlans::within(const PlanWhatIf& what_if, std::int64_t peak_bytes) {
   std::optional<Error> last_error;
   std::optional<std::pair<std::int64_t, int>> least;

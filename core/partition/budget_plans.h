@@ -35,16 +35,19 @@ class BudgetPlans {
 
   // The joint graph as min_cut prepares it (prepare_for_cut). Empty for a flat training step.
   [[nodiscard]] const Graph& joint() const { return joint_; }
-  // The plan for a budget. Error (usage): the budget has no legal plan. Cost: one cut or knapsack.
+  // The plan for a budget. Error (usage): `budget` is not in 0..1 or has no legal plan. Error
+  // (cancelled): the watcher in the options reports that the user has cancelled. Cost: same as
+  // ActivationBudget::choose; for a flat training step, a knapsack and a walk over the graph.
   Result<SavePlan> plan(double budget);
 
   struct Fit {
     double budget = 0;
     bool fits = false;  // if false, no budget tried fits, and `budget` has the lowest peak of these
   };
-  // The largest budget found with a peak of at most `peak_bytes`. `what_if` describes `joint()` or
-  // a graph with the same calls; pass the same object each time. Error (usage): none of the budgets
-  // tried has a legal plan. Cost: at most 27 cuts, fewer if some peaks are already known.
+  // The largest budget found whose plan has a peak of at most `peak_bytes`. `what_if` describes
+  // `joint()` or a graph with the same calls; pass the same object each time. Error (usage): none
+  // of the budgets tried has a legal plan. Cost: at most 27 plans, fewer if some peaks are already
+  // known.
   Result<Fit> within(const PlanWhatIf& what_if, std::int64_t peak_bytes);
 
  private:

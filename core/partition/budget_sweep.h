@@ -22,7 +22,8 @@ class BudgetSweep {
 
   // Adds the given points and solves budgets 1 and 0, then budgets between the points that are
   // furthest apart. Error (usage): a given plan is not legal; or there are no points, because no
-  // budget has a legal plan (the message is that of the last budget).
+  // budget has a legal plan (the message is that of the last budget). Error (cancelled): the user
+  // cancelled before there was a point.
   Result<void> run();
   // The points in the order in which they were found: first the given points, then those of the
   // budgets.

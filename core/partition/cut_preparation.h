@@ -15,8 +15,9 @@ namespace jointer {
 
 void drop_tags(Graph& joint);
 
-// Error (usage): a call writes in place, other than by copying into an input, so recomputation
-// could give different results; the message names the call.
+// Error (usage): a call writes in place, other than by copying into or setting an input
+// (find_write_in_between), so recomputation could give different results; the message names the
+// call.
 Result<void> check_functional(const Graph& joint);
 
 // Eliminates dead code, merges common subexpressions and settles the tags. Returns the source of

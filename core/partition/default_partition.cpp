@@ -5,7 +5,8 @@
 // tangents. In program order:
 //  - sizes are saved as symbols; subgraphs, assertions on sizes (since torch 2.13, also on tensors)
 //    and profiler marks are not saved;
-//  - a tuple, whose readers are all getitem, is not saved; its elements are considered instead;
+//  - a value whose readers are all getitem counts as a tuple and is not saved; its elements are
+//    considered instead;
 //  - values tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch ignores) are saved, whether or not
 //    they are read;
 //  - impure calls other than waits are saved; they are an error if anything is tagged for
@@ -91,8 +92,8 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
     if (is_impure(joint, node) && !joint.is_wait(node)) {
       if (any_tags)
         return fail(Error::Kind::usage,
-                    "{} ({}) has side effects, and with the graph's policy tags, the forward "
-                    "could run twice; partition with min_cut",
+                    "{} ({}) has side effects, and the graph's policy tags could make it run "
+                    "twice; partition with min_cut",
                     joint.name(id), joint.target(node));
       choice.values.push_back(id);
       continue;

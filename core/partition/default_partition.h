@@ -14,8 +14,8 @@ struct DefaultChoice {
   std::vector<NodeId> values, symbols;  // each once, in the order in which torch finds them
 };
 
-// The graph's tags must be settled. Error (usage): the graph has policy tags, and a call of the
-// forward other than a wait has side effects and is not tagged to be saved.
+// The graph's tags must be settled. Error (usage): a node is tagged for recomputation, and a call
+// of the forward other than a wait has side effects and is not tagged to be saved.
 Result<DefaultChoice> choose_default(const Graph& joint);
 
 }  // namespace jointer

@@ -10,7 +10,7 @@
 // Steps
 //   1. Insert the copies of offloaded values and move them, as apply_cpu_offload does.
 //   2. Recompute what the region needs and the plan does not save, as selective_activation_remat
-//      does. Values that cannot be recomputed (recomputable.h) and sizes are read where they are.
+//      does. Values that cannot be recomputed (recomputable.h) and sizes are read from the forward.
 //   3. List the calls, and the values of the forward that the backward still reads.
 //
 // Both passes use the same code; here, it reaches nodes through arrays that are built once per
@@ -326,7 +326,7 @@ FlatOrders::Started FlatOrders::collective_of_wait(const PairOrder& order,
                                                    const StepCall& wait) const {
   if (orders_.inputs(wait.place).empty()) return {};
   StepCall at = wait;
-  constexpr int kSteps = 9;  // same limit as in Graph::collective_of_wait, after the wait itself
+  constexpr int kSteps = 8;  // same limit as in Graph::collective_of_wait
   for (int step = 0; step < kSteps && !orders_.inputs(at.place).empty(); ++step) {
     const StepInput read = input_of(order, at, orders_.inputs(at.place).front());
     if (read.kind == StepInput::Kind::reloaded) return {};

@@ -23,7 +23,7 @@ class FlatOrders {
   explicit FlatOrders(const PairOrders& orders);
 
   // `given`: indexed by position; nonzero for values that are not recomputed. Values that cannot be
-  // recomputed are never recomputed. Error (usage): an offloaded value is not `given` or cannot be
+  // recomputed need no mark. Error (usage): an offloaded value is not `given` or cannot be
   // offloaded. Cost: linear in nodes and edges.
   [[nodiscard]] Result<PairOrder> order(std::vector<std::uint8_t> given,
                                         std::span<const NodeId> offloaded) const;
@@ -59,7 +59,7 @@ class FlatOrders {
   Users users_;
   StepOffloads offloads_;
   Recomputable recomputable_;
-  std::vector<StepOffload> readers_;  // by position; empty for values that cannot be offloaded
+  std::vector<StepOffload> readers_;  // by position; empty unless a tensor of the forward
   std::vector<bool> owns_storage_;    // by position; an element of a tuple counts as its call
   std::vector<OffloadOrder::Node> offload_nodes_;
   std::vector<std::uint32_t>

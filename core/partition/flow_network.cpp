@@ -10,9 +10,9 @@
 //      finite cut; vertices that reach the sink along infinite arcs are on the sink's side. In the
 //      networks of a partitioner these are nearly all. If a vertex is on both sides, no cut is
 //      finite.
-//   2. Contract both sides. The arcs between them are in every cut. Pass the remaining network to
-//      push_relabel_max_flow of the Boost Graph Library, with infinity replaced by more than the
-//      sum of all capacities.
+//   2. Contract each side to one vertex. The arcs from the source's side to the sink's are in every
+//      finite cut. Pass the remaining network to push_relabel_max_flow of the Boost Graph Library,
+//      with infinity replaced by more than the sum of all capacities.
 //   3. Search from the sink, against the residual arcs.
 //
 // Cost: linear, except for the flow through the remaining vertices: O(V^3) in theory, nearly linear

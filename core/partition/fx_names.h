@@ -32,8 +32,8 @@ class FxNames {
   std::vector<long long> last_numbers_;  // by base
 };
 
-// Contains the names of one part, so that numbering continues as in torch for a graph that was read
-// from a file.
+// The names of one part, registered in order, so that numbering continues as in torch for a graph
+// that was read from a file.
 FxNames names_of(const Graph& graph, PartId part);
 
 // The name that torch.fx gives to a call that a pass adds with Graph.call_function, before it is

@@ -19,7 +19,8 @@
 namespace jointer {
 namespace {
 
-// The input that a higher-order operator received under the key that this `getitem` reads.
+// The input that a higher-order operator received under the key that the getitem `id` reads; none
+// for other nodes.
 NodeId input_behind(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (node.kind != NodeKind::call || !graph.op(node).is_getitem) return {};

@@ -13,7 +13,7 @@
 //   inputs(node)          the nodes that it reads
 //   has_effect(node)      true if it runs although nothing reads it
 //   is_getitem(node), is_copy(node), is_functional_collective(node)
-// Marks are arrays indexed by this number.
+// `Marks` is an array indexed by index(node).
 
 #include <algorithm>
 #include <cstdint>
@@ -30,8 +30,8 @@ namespace jointer {
 template <class Nodes>
 using NodeOf = typename Nodes::Node;
 
-// Finds the nodes that a half can run, in the joint graph's order: nodes whose inputs are all
-// available. Marks these nodes as available too.
+// Finds the nodes that a half can run, in the joint graph's order: those for which `may_run` is
+// true and whose inputs are all available. Marks them as available too.
 template <class Nodes, class Marks, class MayRun>
 std::vector<NodeOf<Nodes>> find_available(const Nodes& nodes, Marks& is_available, MayRun may_run) {
   std::vector<NodeOf<Nodes>> found;
@@ -151,7 +151,7 @@ template <class Nodes>
 void raise_getitems(const Nodes& nodes, std::vector<NodeOf<Nodes>>& calls) {
   using Item = NodeOf<Nodes>;
   if (has_raised_getitems(nodes, calls)) return;
-  // A circular list, linked by position among the calls; the last position is the head.
+  // A circular list, linked by position among the calls; `end` is its head.
   const auto end = static_cast<std::uint32_t>(calls.size());
   std::vector<std::uint32_t> place(nodes.count(), end), next(end + 1), previous(end + 1);
   for (std::uint32_t i = 0; i <= end; ++i) {
@@ -195,7 +195,7 @@ void drop_unread_collectives(const Nodes& nodes, std::span<const NodeOf<Nodes>> 
   calls = std::move(kept);
 }
 
-// Puts the needed calls of a half into the order in which they run.
+// Puts the needed calls of the forward into the order in which they run.
 template <class Nodes>
 void order_forward(const Nodes& nodes, Partitioner partitioner,
                    std::span<const NodeOf<Nodes>> outputs, std::vector<NodeOf<Nodes>>& calls) {
@@ -203,8 +203,9 @@ void order_forward(const Nodes& nodes, Partitioner partitioner,
   raise_getitems(nodes, calls);
 }
 
-// `any_tags`: true if any node is tagged for recomputation. If false, the default partitioner keeps
-// the joint graph's order. `is_given`: the inputs of the backward.
+// Puts the needed calls of the backward into the order in which they run. `any_tags`: true if any
+// node is tagged for recomputation; if false, default_partition keeps the joint graph's order,
+// except for getitems. `is_given`: the inputs of the backward.
 template <class Nodes, class IsTangent, class Marks>
 void order_backward(const Nodes& nodes, Partitioner partitioner, bool any_tags,
                     std::span<const NodeOf<Nodes>> outputs, IsTangent is_tangent, Marks is_given,

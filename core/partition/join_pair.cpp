@@ -8,10 +8,11 @@
 //   1. Find what the nodes stand for. Undo random states and offloading, so that a new plan can
 //      decide about them: a call through a random state becomes a plain call, which gets back its
 //      policy tag if torch dropped it; copies to the host and back are dropped.
-//   2. Write the inputs: the forward's, then the tangents and other inputs of the backward alone.
+//   2. Write the inputs: the forward's, then the tangents and other inputs that only the backward
+//      has.
 //   3. Write the calls: the forward's in their order, then the rest of the backward in its order,
 //      except for a few that a trace places elsewhere (joined_order.cpp).
-//   4. Return the model's outputs, then those of the backward.
+//   4. Write the outputs: the model's, then those of the backward.
 //   5. Remove the tags that the partitioner set and would set again, such as MUST_SAVE of
 //      collectives.
 // Nodes keep their names and descriptions. If a name is taken, a number is appended. Calls through
@@ -184,7 +185,8 @@ class PairJoiner {
     for (const NodeId other : stand_ins_[id.index()]) copy_.copy_from(other, id);
   }
 
-  // The elements of a tuple that the pair reads, by index.
+  // The nodes that read an element of the tuple that a random call returns, by element; none for an
+  // element that the pair does not read.
   [[nodiscard]] std::vector<NodeId> elements_of(const PairMatches::Random& random) const {
     std::vector<NodeId> elements;
     for (const NodeId tuple : {random.result, random.again}) {
@@ -264,7 +266,8 @@ class PairJoiner {
     copy_.add_output(outputs_[kForwardPart.index()], returned, all.dump());
   }
 
-  // Lists saved values and symbols in the order of the forward's outputs.
+  // Finds the pair's plan. Saved values and symbols are in the order of the forward's outputs;
+  // offloaded and redrawn nodes are sorted by id.
   void find_plan() {
     std::set<NodeId> received;
     for (const NodeId id : nodes(kBackwardPart))

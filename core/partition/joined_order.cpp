@@ -2,13 +2,15 @@
 //
 // Rules
 //   1. The forward's calls come in their order, then the rest of the backward in its order.
-//   2. Calls of the model's forward that run only in the backward, and have no effect, come right
-//      after what they read, where a trace has them.
-//   3. Calls tagged is_backward that run in both halves, because they need no tangent, stay where
-//      the backward runs them. This applies only to calls at the end of the forward, and only if
-//      the two orders agree.
-//   4. Copies into inputs at the end of the forward come last, as in a trace, unless they would
-//      pass a call that reads their result, uses what they write, or writes what they use.
+//   2. Calls of the model's forward that run only in the backward come right after the values they
+//      read, where a trace has them, unless they have effects, start asynchronous work or wait for
+//      it. Constants that only the backward reads come first.
+//   3. Calls of the backward's phase that run in both halves, because they need no tangent, stay
+//      where the backward runs them. This applies only to calls at the end of the forward, and only
+//      if the two orders agree.
+//   4. Copies into inputs at the end of the forward come last, followed only by those at the end of
+//      the backward, as in a trace, unless they would pass a call that reads their result, uses
+//      what they write, or writes what they use.
 // If anything else writes, only 1 and 4 apply.
 //
 // A pair does not show where the joint graph had the calls of rule 2, or those of the backward that
@@ -51,7 +53,7 @@ class Sorter {
     return pair_.node(id).phase == Phase::backward;
   }
 
-  // True for calls that may run anywhere after their inputs.
+  // True for calls and constants that may run anywhere after their inputs.
   [[nodiscard]] bool may_move_up(NodeId id) const {
     const Node& n = pair_.node(id);
     if (n.kind == NodeKind::get_attr) return is_functional_;

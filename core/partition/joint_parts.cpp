@@ -7,8 +7,8 @@
 //
 // The first outputs are the forward's. With descriptors, these are the outputs up to the last one
 // that a forward returns (such as a result, a mutated input, a forward's token or random offset).
-// Without descriptors, they are all outputs but one per primal if the targets name primals;
-// otherwise, the outputs up to the last one that is not a gradient.
+// Without descriptors, if the targets name primals, they are all outputs but the last ones, one per
+// primal; otherwise, they are the outputs up to the last one that is not a gradient.
 //
 // Backward: tangents, nodes that must be in it because of writes or their partitioner tags, and
 // everything that reads from these; also the outputs of the backward, which may be computed

@@ -17,8 +17,8 @@ bool moves_memory(const Graph& graph, const Node& n) {
 
 namespace {
 
-// Indexed by node id: how the backward receives a value of the forward; PlanAction::recompute if it does
-// not receive the value.
+// Indexed by node id: how the backward receives a value of the forward; PlanAction::recompute if it
+// does not receive the value.
 std::vector<PlanAction> kept_by_node(const Graph& graph) {
   std::vector<PlanAction> kept(graph.node_count(), PlanAction::recompute);
   const auto keep = [&](NodeId id, PlanAction as) {
@@ -51,7 +51,7 @@ std::vector<PlanAction> kept_by_node(const Graph& graph) {
   return kept;
 }
 
-// Indexed by storage id: true if the step holds it anyway, as an input, a constant or a result of
+// Indexed by storage id: 1 if the step keeps it live anyway, as an input, a constant or a result of
 // its forward.
 std::vector<std::uint8_t> held_storages(const Graph& graph) {
   std::vector<std::uint8_t> is_held(graph.storage_count(), 0);

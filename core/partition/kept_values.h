@@ -3,10 +3,10 @@
 // Lists the values that a partitioned graph (a pair or a flat training step) saves and recomputes.
 //
 // The graph shows the values that the backward reads from the forward, their storages, and the
-// calls that run a second time with their cost. It does not show the alternatives: a pair lacks the
-// calls that computed its saved values, and its author may have decided by tags, by budgets or by
-// hand. The rows are therefore read-only; `chain` is 0 for a saved value and 1 for a recomputed
-// call, which counts only its own cost.
+// calls that run a second time with their cost. It does not show the alternatives: the backward of
+// a pair lacks the calls that computed the saved values, and the graph's author may have decided by
+// tags, by budgets or by hand. The rows are therefore read-only; `chain` is 0 for a saved value and
+// 1 for a recomputed call, which counts only its own cost.
 
 #include <span>
 #include <vector>
@@ -20,8 +20,8 @@
 namespace jointer {
 
 // Returns the rows in program order. `bytes` counts storages on the main device, except those that
-// the step holds anyway (inputs, constants and results of the forward); a storage counts for the
-// first value in it. An offloaded value (ao.offload) is listed as the value itself. `costs`,
+// the step keeps live anyway (inputs, constants and results of the forward); a storage counts for
+// the first value in it. An offloaded value (ao.offload) is listed as the value itself. `costs`,
 // `flops`: one per node, by id. Error (usage): `graph` is a joint graph or a single half. Cost:
 // linear.
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,

@@ -30,11 +30,11 @@
 //     since saving them costs nothing.
 //   - knee_point divides by zero in torch if the items have no weight or no value. Here it uses the
 //     given budget, as torch does if all budgets give the same result.
-//   - torch's sets can exceed the budget: by rounding; in Hirschberg because the second half gets
-//     one quantum too many; and in knee_point because a budget under 0.001 is raised to it.
-//     BudgetRounding::torch returns those sets. BudgetRounding::within returns the same set if it
-//     fits; otherwise, the best set with weights rounded up and the budget rounded down, filled up
-//     by value per weight.
+//   - torch's sets can exceed the budget: by rounding; in Hirschberg because the first half of the
+//     items gets one quantum too many; and in knee_point because a budget under 0.001 is raised to
+//     it. BudgetRounding::torch returns those sets. BudgetRounding::within returns the same set if
+//     it fits; otherwise, the best set with weights rounded up and the budget rounded down, filled
+//     up by value per weight.
 //   - Capacities beyond the weight of all items are not tabulated: nothing changes there.
 
 #include "core/partition/knapsack.h"
@@ -158,8 +158,8 @@ KnapsackAnswer solve_greedy(const Knapsack& items, double budget) {
 
 class SlidingHirschberg {
  public:
-  // `spare`: the number of quanta by which the second half of a split may exceed the remaining
-  // capacity: 1, as in torch, or 0.
+  // `spare`: the number of quanta that the first half of the items gets beyond the capacity that
+  // the second half leaves: 1, as in torch, or 0.
   SlidingHirschberg(const Quantized& q, std::int64_t spare) : q_(q), spare_(spare) {}
 
   KnapsackAnswer solve(const std::vector<double>& values) {
@@ -262,7 +262,7 @@ Result<double> knee(const Knapsack& items, double largest) {
   return budgets[static_cast<std::size_t>(nearest)];
 }
 
-// `within`: if true, rounds weights up and the budget down.
+// `within`: if true, rounds weights up and the budget down. greedy does not round.
 Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, KnapsackSolver solver,
                                      bool within) {
   switch (solver) {

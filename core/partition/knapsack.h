@@ -50,7 +50,7 @@ class KnapsackTable {
   // `budget` must not exceed `largest`. Returns the same answer as torch's dp_knapsack, with
   // torch's rounding.
   [[nodiscard]] KnapsackAnswer solve(double budget) const;
-  // The answer for a capacity in quanta, at most `capacity`.
+  // The answer for `capacity` quanta, which must not exceed capacity().
   [[nodiscard]] KnapsackAnswer solve_for(std::size_t capacity) const;
   [[nodiscard]] std::size_t capacity() const { return best_.size() - 1; }
 
@@ -62,7 +62,8 @@ class KnapsackTable {
 };
 
 // A knapsack that is solved under many budgets with the same solver and rounding. The dp solver
-// fills its table only once, for budgets up to 1.
+// fills one table, for budgets up to 1; if an answer exceeds its budget and the rounding is
+// `within`, it solves that budget separately.
 class BudgetKnapsack {
  public:
   BudgetKnapsack() = default;

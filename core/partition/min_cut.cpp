@@ -12,11 +12,12 @@
 // sink's. Among several minimum cuts, the one nearest to the sink is chosen: it saves the values
 // that are computed last.
 //
-// The capacity of a value is zero for a parameter, a buffer or an opaque object; one for a symbolic
-// integer, four for a symbolic float; infinite for anything else that is not a tensor (a tuple, a
-// device). For other tensors, it is the tensor's bytes, times 1.1 for each edge on the shortest path
-// to the backward (at least one, at most a hundred), and twice that for a call whose readers all
-// fuse with it, so that no kernel would write it to memory.
+// The capacity of a value is zero for a parameter, a buffer or an opaque object other than a
+// device; one for a symbolic integer, four for a symbolic float; infinite for a device and for
+// anything else that is not a tensor, such as a tuple. For other tensors, it is the tensor's bytes,
+// times 1.1 for each edge on the shortest path to the backward (at least one, at most a hundred),
+// and twice that for a call whose readers all fuse with it, so that no kernel would write it to
+// memory.
 //
 // Deviation: torch counts a tensor with unbacked symbols in its shape as 4096 elements. Here
 // symbols have the values that the graph assumes.

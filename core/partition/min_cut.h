@@ -1,6 +1,6 @@
 #pragma once
 
-// Chooses the forward values to save so that the saved bytes are minimal, as torch's
+// Chooses the forward values to save so that their weighted bytes are minimal, as torch's
 // min_cut_rematerialization_partition does. The top of min_cut.cpp describes the algorithm.
 
 #include <cstdint>

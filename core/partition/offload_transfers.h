@@ -36,11 +36,11 @@ class TransferPlanner {
 // A copy or its wait among the calls of a half.
 struct TransferCall {
   enum class Kind : std::uint8_t { offload, offload_wait, reload, reload_wait };
-  std::size_t before = 0;  // the index of the call that it precedes
+  std::size_t before = 0;  // index of the call that it precedes, or the number of calls
   Kind kind = Kind::offload;
   std::uint32_t value = 0;  // index among the offloaded values
 
-  // The order within the half. Right before the same call, copies come before waits.
+  // The order within the forward. Right before the same call, copies come before waits.
   friend auto operator<=>(const TransferCall&, const TransferCall&) = default;
 };
 

@@ -10,8 +10,8 @@
 
 namespace jointer {
 
-// For each value of a joint graph: whether it can be offloaded, and the calls that use it, between
-// which its copies may run. The same under every plan.
+// For each value of a joint graph: whether it can be offloaded, and the calls that use it, which
+// determine where its copies run. Does not depend on the plan.
 class OffloadUses {
  public:
   // A call that uses a storage: as its result, or only as an input.

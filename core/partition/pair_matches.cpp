@@ -6,8 +6,8 @@
 //      there are descriptors, each output's descriptor shows whether the output is saved. If there
 //      are none, the last outputs are saved: as many as the backward receives.
 //   2. Random states: a call of the backward through run_with_rng_state stands for the call of the
-//      forward that returned the state; a call through a generator stands for the call with the
-//      same number.
+//      forward that returned the state; a call of the backward through a generator stands for the
+//      call of the forward through the generator with the same number.
 //   3. A placeholder stands for the value that the forward saved.
 //   4. Offloading: if a saved value is a copy on the host that the backward only copies to the
 //      device, the placeholder and the copies stand for the value that was copied.
@@ -18,7 +18,7 @@
 // Calls that are equal but have different names do not match, such as two collectives on the same
 // input: a partitioner did not make one from the other.
 //
-// Cost: linear in the graph, and the constants of the halves are parsed for each constant that the
+// Cost: linear in the graph, plus parsing the constants of both halves for each constant that the
 // backward reads.
 
 #include "core/partition/pair_matches.h"
@@ -296,7 +296,7 @@ bool PairMatches::equal(std::span<const Argument> a, std::span<const Argument> b
   });
 }
 
-// Keyword arguments except the state.
+// The keyword arguments of a call, except the state.
 std::vector<Argument> PairMatches::keywords(const Node& call) const {
   const auto named = pair_.children(call.kwargs);
   std::vector<Argument> found;

@@ -2,7 +2,7 @@
 //
 // Terms
 //   given      the inputs of a half: the forward's placeholders; the backward's saved values and
-//              its own placeholders (tangents).
+//              its own placeholders, such as tangents.
 //   available  a value that a half has: given, or computed by a call from available values.
 //   needed     the values that a half's outputs are computed from, and impure calls, as far as they
 //              are available.
@@ -14,8 +14,8 @@
 //   3. Forward: as in step 1, with the saved values among its outputs, in the joint graph's order.
 //   4. If the graph writes in place, check that each call sees the same memory contents as in the
 //      joint graph (write_order.cpp).
-//   5. A random call on the CPU that runs in both halves saves the state of its generator
-//      (random_states.cpp): add the two calls that read its result.
+//   5. A random call that runs in both halves saves the state of its generator, unless the caller
+//      holds a generator for it (random_states.cpp): add the two calls that read its result.
 //   6. Add the copies of offloaded values (offload_transfers.cpp).
 //
 // half.cpp and backward_order.cpp do the same on the graph itself; here, nodes are reached through
@@ -381,7 +381,7 @@ Result<PairOrder> PairOrders::backward_calls(std::span<const std::uint8_t> given
   order.given.assign(given.begin(), given.end());
   for (const Place p : backward_inputs_) order.given[p] = 1;
   JOINTER_TRY(order.backward, backward_calls_of(order.given));
-  // min_cut only changes their order.
+  // default_partition also drops collectives that nothing reads.
   if (partitioner_ == Partitioner::default_partition) arrange_backward(order);
   // A wait that is kept only because it is impure does not need its input.
   std::vector<std::uint8_t> is_read(size(), 0);

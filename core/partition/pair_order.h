@@ -115,7 +115,7 @@ class PairOrders {
     // Depends neither on a tangent nor on a node that must be in the backward. Flat training step:
     // a node of the forward.
     of_forward = 1 << 11,
-    is_start = 1 << 12,     // starts a collective
+    is_start = 1 << 12,     // an asynchronous call, such as the start of a collective
     is_constant = 1 << 13,  // read from the module
     is_functional_collective = 1 << 14,
     is_overtaken = 1 << 15,  // NodePlaces::overtaken_by finds a write
@@ -171,6 +171,7 @@ class PairOrders {
   // The calls of the backward, not in their final order, if the values in `given` (indexed by
   // position) are available. In the result, `saved` and `symbols` contain the given values that the
   // backward reads, and `forward` is empty. For a flat training step, returns its complete order.
+  // Error (usage): the backward needs a value that is neither given nor recomputable.
   [[nodiscard]] Result<PairOrder> backward_calls(std::span<const std::uint8_t> given) const;
 
  private:

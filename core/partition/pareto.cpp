@@ -88,7 +88,7 @@ class Search {
     return fit;
   }
 
-  // Searches for limits at equal distances, with less effort, to find plans to start from.
+  // Searches for the limits of the curve, with less effort, to find plans to start from.
   void find_starts() {
     const std::size_t effort = request_.effort / kStartPart;
     const auto smallest = frontier_->best(PlanLimit::of_peak(0), effort);
@@ -183,7 +183,8 @@ class Search {
     return {.point = point_of(*best), .fits = asked.holds(counted(*best))};
   }
 
-  // The bytes that the allocator reserves for the plan, computed once for each plan.
+  // The bytes that the allocator reserves for the plan, computed once for each plan; the peak if
+  // they cannot be computed.
   [[nodiscard]] std::int64_t reserved(const EvaluatedPlan& plan) {
     const auto known = std::ranges::find(reserved_, plan.plan, &Reserved::plan);
     if (known != reserved_.end()) return known->bytes;
@@ -191,7 +192,7 @@ class Search {
     reserved_.push_back({plan.plan, bytes.value_or(plan.figures.figures.peak_bytes)});
     return reserved_.back().bytes;
   }
-  // Pairs of other partitioners have different calls.
+  // `what_if_` evaluates only min_cut's pairs; those of other partitioners have different calls.
   void add_reserved(ParetoPoint& point) {
     if (point.partitioner == Partitioner::min_cut)
       point.reserved_bytes = reserved({point.plan, point.figures});

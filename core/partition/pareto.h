@@ -17,7 +17,7 @@
 namespace jointer {
 
 struct ParetoPoint {
-  double budget = 1;  // torch's activation budget; -1 for other points
+  double budget = 1;  // torch's activation budget; -1 if the plan was not found for one
   std::string name;   // of a preset or of a plan that the user has kept
   SavePlan plan;
   PlanFigures figures;
@@ -59,7 +59,7 @@ struct ParetoRequest {
   // The user's policies, indexed by node id, which every plan of the search respects; may be empty.
   std::vector<MemoryPolicy> policies;
   bool offload = true;                              // values may be offloaded to the host
-  LimitedMemory memory = LimitedMemory::allocated;  // counted by limits and smallest plans
+  LimitedMemory memory = LimitedMemory::allocated;  // the memory that limits and peaks count
   std::size_t effort = PlanFrontier::kEffort;       // plans to evaluate for each limit
   // Called with each point when it is found. Return false to end the search with the points found
   // so far.

@@ -9,8 +9,8 @@
 namespace jointer {
 namespace {
 
-// Adds the members of the JSON object `more` that `text` lacks, including the members of nested
-// objects and the elements of arrays.
+// Adds the members of the JSON object `more` that `text` lacks. Members that are objects or arrays
+// in both are merged in the same way, one level down.
 std::string merged(const std::string& text, const std::string& more) {
   if (text.empty() || more.empty() || text == more) return text.empty() ? more : text;
   auto known = parse_json(text, "symbols");

@@ -1,9 +1,9 @@
-// Partitions a joint graph as torch's two partitioners do, except for the choice itself, which is
-// in min_cut.cpp and default_partition.cpp.
+// Partitions a joint graph as torch's two partitioners do. min_cut.cpp and default_partition.cpp
+// choose the values to save.
 //
 // min_cut: eliminates dead code, merges common subexpressions, settles tags (recompute_tags.cpp),
 // then cuts. A graph without a backward goes to default_partition.
-// default: settles tags, but does not clean up.
+// default_partition: settles tags, but does not clean up.
 //
 // Deviations: a pair whose backward would read an input that its forward has written to is refused
 // (write_order.cpp); torch emits it. A graph that writes to anything but its inputs is refused,

@@ -105,7 +105,7 @@ PlanDescent::Judged PlanDescent::judge(std::span<const Change> changes) const {
   return {Outcome::better, EvaluatedPlan{std::move(changed->plan), figures->figures}};
 }
 
-// Continues from a better plan.
+// Continues from the judged plan if it is better. Returns its outcome.
 PlanDescent::Outcome PlanDescent::take(Judged& judged) {
   const Outcome outcome = judged.outcome;
   if (judged.plan) {

@@ -7,8 +7,8 @@
 //   sample    the plan that is optimal for a pair of prices.
 //   bracket   two samples with neighboring byte prices, one within the limit and one beyond it.
 //
-// Every plan is judged by its complete step (PlanWhatIf), never by its prices. All plans that no
-// other plan beats are kept.
+// Every plan is judged by its complete step (PlanWhatIf), never by prices. All plans that no other
+// plan beats are kept.
 //
 // Steps
 //   1. For each of a few copy prices, sample a series of byte prices from far below to far above

@@ -31,7 +31,7 @@ struct PlanMemory::Lives {
     std::int64_t bytes = 0;
     std::int32_t first = 0, last = 0;
   };
-  // Those of the forward; those of the backward, by slot; those added by a plan
+  // The storages of the forward, then those of the backward by slot, then those that a plan adds
   // (PlanMemory::host_storage).
   std::vector<Storage> storages;
   std::vector<std::uint32_t> backward_storage;  // by slot
@@ -67,7 +67,7 @@ class PlanMemory::CallUses {
   }
 
  protected:
-  // `calls`: the number of indices of calls.
+  // `calls`: greater than every `index(call)`.
   CallUses(const PlanMemory& memory, const PairOrder& order, Lives& lives, std::size_t calls)
       : memory_(memory), orders_(memory.orders_), order_(order), lives_(lives) {
     if (memory.collectives_ != CollectiveLibrary::none) copy_of_.assign(calls, kNone);

@@ -133,7 +133,8 @@ NodeId PlanMargins::if_saved_too(const ValueMargin& margin) const {
   const Place value = s.orders.place(margin.value.node);
   std::vector<std::uint8_t> is_there(s.orders.size(), 0);
   for (Place p = 0; p < s.orders.size(); ++p) is_there[p] = s.is_available(plan_, order_, p);
-  // The chain without the calls that only `without` needs, the value first.
+  // The value, then the calls of its chain, except `without` and the calls that only `without`
+  // needs.
   const auto chain = [&](Place without) {
     std::vector<Place> members{value};
     std::vector<std::uint8_t> is_member(value + 1, 0);

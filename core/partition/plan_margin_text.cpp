@@ -73,20 +73,22 @@ std::string cut_off_text(const ValueMargin& margin) {
   const double density = *margin.bytes_per_us, cutoff = *margin.cutoff_bytes_per_us;
   const std::string from = density_text(cutoff);
   if (density == cutoff)
-    return fmt::format("This is the cut-off of the plan, which recomputes values from {}.", from);
+    return fmt::format("This is the cut-off of the plan, which recomputes values of {} or more.",
+                       from);
   if (is_saved == (density > cutoff))
     return fmt::format(
-        "The plan recomputes values from {}: by its density alone, this value would be {}.", from,
-        participle(is_saved ? PlanAction::recompute : PlanAction::save));
+        "The plan recomputes values of {} or more: by its density alone, this value would be {}.",
+        from, participle(is_saved ? PlanAction::recompute : PlanAction::save));
   const std::string times = format_significant(density / cutoff);
-  return is_saved ? fmt::format(
-                        "The plan recomputes values from {}: this value would be recomputed if "
-                        "that took less than {} times as long.",
-                        from, times)
-                  : fmt::format(
-                        "The plan recomputes values from {}: this value would be saved if "
-                        "recomputing it took more than {} times as long.",
-                        from, times);
+  return is_saved
+             ? fmt::format(
+                   "The plan recomputes values of {} or more: this value would be recomputed if "
+                   "that took less than {} times as long.",
+                   from, times)
+             : fmt::format(
+                   "The plan recomputes values of {} or more: this value would be saved if "
+                   "recomputing it took more than {} times as long.",
+                   from, times);
 }
 
 std::string dependency_text(const Graph& joint, const ValueMargin& margin) {

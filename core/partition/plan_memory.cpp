@@ -1,10 +1,10 @@
-// Computes the memory profile of a pair that has not been built: the rules of lifetimes.cpp,
-// applied to positions in the joint graph.
+// Computes the memory profile of a pair that has not been built, by applying the rules of
+// lifetimes.cpp to positions in the joint graph.
 //
 // Terms
 //   slot     a tensor that a node returns and that has memory on the device.
-//   storage  in the forward, the joint graph's. In the backward, recomputed values get new
-//            storages, one per slot that is not an alias.
+//   storage  in the forward, the joint graph's. In the backward, calls allocate new storages, one
+//            per slot that is not an alias.
 //   alias    of a slot: the first slot of its node's inputs in the same storage, or an earlier slot
 //            of the same node. It is the same under every plan, so it is found once; in the
 //            backward, a slot has the storage of its alias.
@@ -85,8 +85,8 @@ class PlanMemory::Uses : public CallUses<Uses> {
     if (has_states_) use_state(call, step);
     use(call.place, call.backward, step);
   }
-  // Visits a copy to the host or back. MemoryWalk is not needed: a copy always has exactly one
-  // wait, and both use the same storages.
+  // Visits a copy to the host or back, or its wait. MemoryWalk is not needed: a copy always has
+  // exactly one wait, and both use the same storages.
   void copy(const TransferCall& call, std::int32_t step) {
     const auto use_original = [&] { use(order_.offloaded[call.value], false, step); };
     visit_copy(call.kind, call.value, use_original, step);
@@ -128,7 +128,7 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
   value_bytes_.reserve(orders.size());
   for (Place p = 0; p < orders.size(); ++p) {
     const Node& n = graph.node(orders.node(p));
-    // Remembers the first slot in a storage among the inputs and this node.
+    // Remembers the first slot in a storage among those of the inputs and of this node.
     const auto see = [&](std::uint32_t storage, std::int32_t slot) {
       if (seen_slot[storage] >= 0 && seen_at[storage] == p) return;
       seen_slot[storage] = slot;

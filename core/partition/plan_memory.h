@@ -30,8 +30,8 @@ class PlanMemory {
   };
   // Cost: linear in nodes and storages.
   [[nodiscard]] Result evaluate(const PairOrder& order) const;
-  // The live bytes between the halves at their minimum: the saved values that are not offloaded,
-  // and the storages that the step holds anyway. Cost: linear in the values.
+  // The minimum of live bytes between the halves: the saved values that are not offloaded, and the
+  // storages that are live anyway. Cost: linear in the values.
   [[nodiscard]] std::int64_t bytes_between(std::span<const Place> saved,
                                            std::span<const Place> offloaded) const;
   // The bytes that torch's caching allocator reserves; on devices that have none, the peak. Cost:
@@ -72,7 +72,7 @@ class PlanMemory {
   [[nodiscard]] Lives live(const PairOrder& order) const;
   [[nodiscard]] Lives live_in_step(const PairOrder& order) const;
   void hold_inputs(Lives& lives) const;
-  // Calls visit(value, keep, bytes) for each entry of `kept`.
+  // Calls visit(value, action, bytes) for each entry of `kept`.
   template <class Visit>
   void visit_kept(const PairOrder& order, Visit visit) const;
   // The storages of an offloaded value: its host copy, and the reloaded value. They are numbered
@@ -114,7 +114,7 @@ class PlanMemory {
   std::vector<std::uint32_t> results_;          // storages of the forward's results
   std::vector<std::int64_t> copy_bytes_;        // by position: scratch bytes of a collective (Gloo)
   std::vector<std::int64_t> value_bytes_;       // by position: of a copy of the value
-  std::vector<std::int64_t> optimizer_states_;  // bytes, one entry per tensor of a parameter
+  std::vector<std::int64_t> optimizer_states_;  // bytes, one entry per parameter tensor
 };
 
 }  // namespace jointer

@@ -1,5 +1,5 @@
-// Bounds the memory of every plan at one point of the step: while a call runs that is part of every
-// plan.
+// Bounds from below the memory of every plan at one point of the step, while a call runs that is
+// part of every plan.
 //
 // In the forward, a value is live at a call if it was computed earlier and is either read by this
 // call or a later one, or saved. In the backward, the live values are

@@ -21,7 +21,7 @@ enum class MoveUnit : std::uint8_t {
   op,          // all results of an operator
   layer,       // all tensors of a layer
 };
-// "tensor", "operator", "layer"; in the plural unless `count` is 1.
+// "tensor", "tensor in all layers", "operator" or "layer"; in the plural unless `count` is 1.
 std::string_view noun_of(MoveUnit unit, std::size_t count);
 
 // Values in one storage, which always change together.
@@ -42,8 +42,8 @@ struct PlanMove {
 
   [[nodiscard]] std::vector<NodeId> nodes() const;
   [[nodiscard]] std::int64_t bytes() const;
-  // The sum of the values' recompute_ns if the move recomputes them; chains that they share count
-  // repeatedly.
+  // The sum of the values' recompute_ns if the move recomputes them, otherwise 0; a call in several
+  // of their chains counts once for each.
   [[nodiscard]] std::int64_t recompute_ns() const;
 };
 
@@ -55,7 +55,7 @@ struct MoveOptions {
   bool recompute = true, offload = true;  // values may become recomputed, offloaded
 };
 
-// True if a node's tag leaves this choice to the plan, as preferences do.
+// True if a node's tag allows the action. Preferences allow every action.
 bool may_become(const Node& node, PlanAction action);
 
 // Returns the moves that may lower a plan's peak, in program order: from saved to recomputed or

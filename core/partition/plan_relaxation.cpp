@@ -15,7 +15,8 @@
 //     source -> call   work of the call; infinite if it must not be recomputed
 //     call -> item     the cheaper of saving and offloading it; infinite if neither is allowed
 //     item -> call     infinite, for each item that the call reads
-//     item -> sink     infinite, if a call reads it that only the backward can run
+//     item -> sink     infinite, if the backward returns it, or a call that only the backward can
+//                      run reads it
 //
 // The bound. Terms: F, the time of the calls that every forward runs; B, the work of the backward's
 // own calls; X, the cost of the cut; C, the copies to the host; Q, the bytes between the halves

@@ -22,7 +22,7 @@ namespace jointer {
 // recomputes.
 struct PlanMoment {
   std::int64_t fixed_bytes = 0;
-  std::vector<std::int64_t> if_saved;       // by value; an offloaded value counts nothing
+  std::vector<std::int64_t> if_saved;       // by value; an offloaded value does not count
   std::vector<std::int64_t> if_recomputed;  // by call
 };
 
@@ -87,7 +87,7 @@ class PlanRelaxation {
     std::uint32_t place = 0;
     std::int64_t ns = 0;
     bool may_repeat = true;
-    std::vector<std::uint32_t> reads;  // values
+    std::vector<std::uint32_t> reads;  // indices of items
   };
 
   PlanRelaxation(const PlanWhatIf& what_if, std::span<const MemoryPolicy> policies);

@@ -33,7 +33,7 @@ struct PlanWhatIf::State {
   // True if the backward has the value without recomputing it, or could only receive it because it
   // cannot be recomputed under this plan. `order` is the plan's.
   [[nodiscard]] bool is_available(const SavePlan& plan, const PairOrder& order, Place place) const;
-  // Lists the steps of a flat training step.
+  // Fills in `steps` and `forward_steps` of a flat training step.
   void describe_steps(const PairOrder& order, Outcome& outcome) const;
   // The reason why the value cannot be saved or offloaded, in one sentence; empty if it can be.
   [[nodiscard]] std::string why_not_saved(Place place) const;
@@ -47,7 +47,7 @@ struct PlanWhatIf::State {
   PlanTime time;
   Recomputable recomputable;
   // Indexed by position: the inputs and the values that the backward receives because it cannot
-  // recompute them. A random call of these can be recomputed if a decision asks for it.
+  // recompute them. A random call among these can be recomputed if a decision asks for it.
   std::vector<std::uint8_t> always_given;
   // Indexed by position: true for a call whose generator state is saved although the call draws no
   // random numbers.

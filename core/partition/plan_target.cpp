@@ -81,7 +81,7 @@ struct CallPoint {
   std::size_t within = 0;  // 0 or 1: which of the two points of its step
 };
 
-// An outcome, and the point where its backward starts.
+// An outcome, and the step at which its backward starts.
 struct Steps {
   explicit Steps(const PlanWhatIf::Outcome& of) : outcome(of), backward(of.forward_steps) {}
 
@@ -91,8 +91,8 @@ struct Steps {
     const std::size_t step = (point - 1) / 2;
     return CallPoint{outcome.steps[step], step >= backward, (point - 1) % 2};
   }
-  // The minimum of live bytes at such a point. There may be several such points, since a copy to
-  // the host has the node of its value.
+  // The minimum of live bytes at the points that `call` identifies; nullopt if there are none.
+  // There may be several, since a copy to the host has the node of its value.
   [[nodiscard]] std::optional<std::int64_t> live_at(const CallPoint& call) const {
     std::optional<std::int64_t> live;
     const std::size_t end = call.is_backward ? outcome.steps.size() : backward;
@@ -291,8 +291,8 @@ class Search {
     return extend(extend, 0, excess_);
   }
 
-  // Evaluates these choices; returns false if the search would then have evaluated more than
-  // `effort` plans.
+  // Evaluates the choices that each_choice visits. Returns false if the search would then have
+  // evaluated more than `effort` plans, or is over.
   bool try_all(std::size_t size, bool by_relief, std::size_t effort) {
     std::size_t quota = effort - std::min(effort, evaluated_);
     if (!each_choice(size, by_relief, [&](const Choice&) { return quota-- > 0; })) return false;
@@ -471,16 +471,17 @@ std::string why_not_reached(const ChangeList& list, const PlanTarget& target) {
   const auto units = [unit](std::size_t n) {
     return counted(n, noun_of(unit, 1), noun_of(unit, 2));
   };
-  const std::string tagged =
-      count.tagged == 0
-          ? std::string()
-          : fmt::format(" Another {} there is tagged to be saved.", format_bytes(count.tagged));
+  const std::string tagged = count.tagged == 0 ? std::string()
+                                               : fmt::format(" {}{} there is tagged to be saved.",
+                                                             count.freed.empty() ? "" : "Another ",
+                                                             format_bytes(count.tagged));
   if (count.freed.empty())
     return fmt::format("No change of one {} frees memory at the peak.{}", noun_of(unit, 1), tagged);
   const auto needed = count.needed_for(excess);
   if (!needed)
-    return fmt::format("Freeing {} is impossible: the {} that may change occupy {} at the peak.{}",
+    return fmt::format("Freeing {} is impossible: the {} that may change {} {} at the peak.{}",
                        format_bytes(excess), units(count.freed.size()),
+                       count.freed.size() == 1 ? "occupies" : "occupy",
                        format_bytes(count.sum(count.freed.size())), tagged);
   if (target.at_most && *target.at_most < *needed) {
     const std::size_t n = *target.at_most;

@@ -1,7 +1,7 @@
 // Computes the step time of a plan directly from positions in the joint graph or the flat training
 // step. A recomputed collective starts twice, and the backward may wait for a start in the forward,
-// so each copy of a collective has an end time. Copies to the host and back run between the calls,
-// as offload_transfers.h places them, on the last stream.
+// so each copy of a collective has its own end time. Copies to the host and back run between the
+// calls, as offload_transfers.h places them, on the last stream.
 
 #include "core/partition/plan_time.h"
 
@@ -38,7 +38,7 @@ struct PlanTime::Run {
   const PairOrder& order;
   Clocks now;
   std::vector<std::int64_t> streams;
-  std::vector<std::int64_t> ends;  // of collectives, by copy and position (forward, then backward)
+  std::vector<std::int64_t> ends;  // of collectives, by half or StepCall::Kind, and position
   std::vector<std::int64_t> copied, reloaded;  // end times of copies, by value
 };
 

@@ -81,8 +81,8 @@ struct PlanWhatIfOptions {
 class PlanWhatIf {
  public:
   // `joint`: Partition::joint or a flat training step; must outlive this object. `costs`, `flops`:
-  // one per node, by id.
-  // `memory` must use the rules for running a graph; torch's rules do not cover pairs.
+  // one per node, by id. `memory` must use the rules for running a graph; torch's rules do not
+  // cover pairs.
   PlanWhatIf(const Graph& joint, std::span<const NodeCost> costs, std::span<const Flops> flops,
              const MemoryOptions& memory = {}, const SimulationOptions& simulation = {},
              const PlanWhatIfOptions& options = {});
@@ -141,9 +141,9 @@ class PlanWhatIf {
   [[nodiscard]] Result<SavePlan> plan_of(std::span<const NodeId> saved,
                                          std::span<const NodeId> offloaded) const;
 
-  // The plan after deciding `keep` for these nodes. Saved values that the backward no longer needs
-  // are dropped; values that a chain needs and that cannot be recomputed are saved. Error (usage):
-  // the decision is refused for one of the nodes; the message says why.
+  // The plan after deciding `action` for these nodes. Saved values that the backward no longer
+  // needs are dropped; values that a chain needs and that cannot be recomputed are saved. Error
+  // (usage): the decision is refused for one of the nodes; the message says why.
   [[nodiscard]] Result<SavePlan> change(const SavePlan& plan, std::span<const NodeId> nodes,
                                         PlanAction action) const;
   // The same for as many of the nodes as possible; reports the others. Error (usage): none of them

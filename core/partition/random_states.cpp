@@ -5,11 +5,12 @@
 //
 // On CUDA, both calls become graphsafe_run_with_rng_state with one generator each, fwd_rng_state_N
 // and bwd_rng_state_N, which the caller advances in lockstep. Elsewhere, or if such calls are on
-// several devices, the forward's call becomes run_and_save_rng_state, whose state the forward
+// several CUDA devices, the forward's call becomes run_and_save_rng_state, whose state the forward
 // returns after the values that it saves; the backward's becomes run_with_rng_state, which receives
 // that state as rng_state_output_N before the tangents.
 //
-// N counts the calls in the order of the joint graph. New nodes are named as torch.fx names them.
+// N counts these calls in the order of the joint graph; for rng_state_output_N, only those that
+// save a state. New nodes are named as torch.fx names them.
 //
 // Deviation: torch drops the call's own description; here its value, module and tags stay, so that
 // memory and time account for it. run_and_save_rng_state returns the state and the value; both

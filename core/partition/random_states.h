@@ -58,7 +58,8 @@ class RandomStates {
   void add_generators(PartCopy& copy, HalfKind kind);
   // Adds placeholders for the states that the forward returns, before the tangents.
   void add_states(PartCopy& copy);
-  // Copies the call into its half, with its state. In the forward, also adds the state's nodes.
+  // Copies the call into its half, with its state. In the forward, a call that saves its state also
+  // gets a getitem for the state and one for the result.
   void copy_forward(PartCopy& copy, NodeId id);
   void copy_backward(PartCopy& copy, NodeId id);
 

@@ -12,7 +12,8 @@
 //     tuple.
 //  2. Functional collectives and their waits are saved unless they are tagged for recomputation;
 //     since torch 2.15, the elements of a collective's tuple are saved instead of the tuple.
-//  3. The results of with_effects calls in the forward are saved.
+//  3. The results of with_effects calls in the forward are saved unless the call is tagged for
+//     recomputation.
 //  4. If the forward and the backward both copy into the same input, the value that the forward
 //     copies is saved. Such copies are at the end of the graph.
 //

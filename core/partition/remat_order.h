@@ -83,7 +83,7 @@ class RematOrder {
   [[nodiscard]] std::size_t before(Node node) const { return before_[nodes_.index(node)]; }
 
   // Moves the node's copy, and the copies that it reads, before the call at this position, unless
-  // they are already there. Returns true if any copy moved.
+  // they are already there or earlier. Returns true if any copy moved.
   bool bring_before(Node node, std::size_t place) {
     bool has_changed = false;
     std::vector<Node> open{node};

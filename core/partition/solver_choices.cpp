@@ -1,8 +1,8 @@
 // Compares a plan with the decisions of other solvers under the same limit.
 //
 // The limit
-//   A plan found for a torch budget is compared at that budget, with each of torch's solvers. Any
-//   other plan is compared at its peak: torch's solvers get the largest budget whose plan stays
+//   A plan found for a torch budget is compared at that budget, with torch's dp and greedy. Any
+//   other plan is compared at its peak: each of the two gets the largest budget whose plan stays
 //   within that peak. The relaxation (plan_relaxation.cpp) always gets the lowest price per byte
 //   whose plan stays within the peak. It is solved without copies and, if the plan offloads
 //   anything, also for each of the copy prices below. The fastest of its plans within the peak

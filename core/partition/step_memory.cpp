@@ -3,7 +3,8 @@
 //
 // A node's tensors may exist up to three times: as results of the node itself, of its copy, and of
 // the view that is repeated after a reload. A slot that is an alias (plan_memory.cpp) shares the
-// storage of one of its call's inputs; every other slot gets a storage for each of the three.
+// storage of an input of its call or of an earlier slot; every other slot gets a storage for each
+// of the three.
 //
 // Cost: linear in calls, inputs and tensors.
 

@@ -17,9 +17,9 @@
 namespace jointer {
 
 struct CpuOffloadOptions {
-  // `defer_layers`: how many layers after the one that computes a value the forward waits for the
-  // value's copy to the host. `prefetch_layers`: how many layers before it reaches that layer the
-  // backward starts the copy back. Neither may be negative.
+  // `defer_layers`: number of layers that the forward runs after the one that computes a value
+  // before it waits for the value's copy to the host. `prefetch_layers`: number of layers that the
+  // backward runs between starting the copy back and reaching that layer. Neither may be negative.
   std::int64_t defer_layers = 1;
   std::int64_t prefetch_layers = 1;
 };

@@ -102,7 +102,7 @@ TEST(PlanMargin, ASavedValueIsBelowTheCutOff) {
   EXPECT_DOUBLE_EQ(margin.cutoff_bytes_per_us.value(), kBytes);
   EXPECT_THAT(graph.text("b1"), HasSubstr("would free 4.00 KiB and take 2.00 us"));
   EXPECT_THAT(graph.text("b1"),
-              HasSubstr("The plan recomputes values from 4.00 KiB per microsecond"));
+              HasSubstr("The plan recomputes values of 4.00 KiB per microsecond or more"));
   EXPECT_THAT(graph.text("b1"), HasSubstr("less than 0.500 times as long"));
   EXPECT_EQ(margin.if_saved_too, graph.at("a1"));
   EXPECT_THAT(graph.text("b1"), HasSubstr("if a1 were saved too"));
