@@ -30,7 +30,7 @@ std::string expected(const Parameter& p) {
       text = "a number";
       break;
     case Parameter::Type::bytes:
-      text = "bytes";
+      text = "a number of bytes";
       break;
     case Parameter::Type::text:
       text = p.choices.empty() ? "text" : "one of " + listed(p.choices);

@@ -52,10 +52,10 @@ class Arguments {
   [[nodiscard]] const PassValue& value(std::string_view name) const;
   // True if the value, given or by default, is not none.
   [[nodiscard]] bool has_value(std::string_view name) const { return !value(name).is_none(); }
-  // These functions require a value that has the type and is not none. An integer is also a number.
+  // These functions require a value of their type that is not none. An integer is also a number.
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;  // also for bytes
-  // Null if the value is none.
+  // nullopt if the value is none.
   [[nodiscard]] std::optional<std::int64_t> optional_integer(std::string_view name) const;
   [[nodiscard]] double number(std::string_view name) const;
   [[nodiscard]] const std::string& text(std::string_view name) const;

@@ -22,11 +22,11 @@
 
 namespace jointer {
 
-// The stage at which upstream runs a pass.
+// The stage at which upstream runs a pass, or would run it.
 enum class PassStage : std::uint8_t {
   joint,       // sets tags on a joint graph, before it is partitioned
   partition,   // turns a joint graph into a pair
-  clean_up,    // reduces the nodes without changing the values
+  clean_up,    // reduces the number of nodes without changing the values
   fsdp,        // changes how parameters are gathered
   bucketing,   // merges several collectives into one
   reordering,  // changes the order of nodes

@@ -128,8 +128,10 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
   for (const auto& each : parameters->items()) {
     if (!is_word(each.key()))
       return fail(Error::Kind::input, "`{}` is not a valid parameter name", each.key());
-    JOINTER_TRY(PassValue value, value_of(each.value()));
-    step.given.emplace_back(each.key(), std::move(value));
+    auto value = value_of(each.value());
+    if (!value)
+      return fail(Error::Kind::input, "parameter `{}`: {}", each.key(), value.error().message);
+    step.given.emplace_back(each.key(), *std::move(value));
   }
   return step;
 }

@@ -26,10 +26,9 @@ Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at =
 // beginning of its JSON.
 bool is_pipeline_file(const std::string& path);
 
-// Reads either form, which the first character that is not blank determines. `path` is only for
-// messages. Error
-// (input): the file is damaged (the message says what is wrong and where), or its version is newer
-// than this program supports.
+// Reads either form; the first character that is not blank tells which. `path` is only for
+// messages. Error (input): the file is damaged (the message says what is wrong and where), or its
+// version is newer than this program supports.
 Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path);
 
 // Writes one pipeline step per line, with the name and the summary in comments at the top. Reading

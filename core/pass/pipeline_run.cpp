@@ -36,7 +36,7 @@ std::size_t merged_collectives(const Graph& before, const Graph& after,
   return starts(after, difference.added) > 0 ? starts(before, difference.removed) : 0;
 }
 
-// A graph's estimates, and the simulation on which they are based.
+// A graph's estimates, and its simulation.
 struct Judgment {
   StepFigures figures;
   Simulation simulation;

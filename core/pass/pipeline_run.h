@@ -19,7 +19,7 @@ namespace jointer {
 struct StepFigures {
   Figures figures;
   std::int64_t communication_ns = 0;        // the sum over collectives
-  std::size_t hidden = 0, collectives = 0;  // numbers of hidden ones, and of all
+  std::size_t hidden = 0, collectives = 0;  // number of hidden collectives; of all
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options);
@@ -34,7 +34,7 @@ Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& argume
 
 struct StepResult {
   std::string step;     // as written in a pipeline
-  std::int64_t ns = 0;  // the time in which the pass ran
+  std::int64_t ns = 0;  // how long the pass ran
   std::size_t moved = 0, added = 0, removed = 0, changed = 0, retagged = 0;
   std::size_t merged = 0;  // removed collectives, if others were added
   std::vector<Decision> decisions;

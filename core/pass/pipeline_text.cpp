@@ -38,7 +38,7 @@ class Parser {
     while (at_ < text_.size() && kBlanks.find(text_[at_]) != std::string_view::npos) ++at_;
   }
 
-  // Consumes the character and the blanks after it.
+  // If the next character is `c`, consumes it and the blanks after it, and returns true.
   bool take(char c) {
     if (at_ >= text_.size() || text_[at_] != c) return false;
     ++at_;

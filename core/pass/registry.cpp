@@ -18,12 +18,13 @@ Result<void> PassRegistry::add(Pass pass) {
   for (const Parameter& parameter : info.parameters) {
     const auto count = std::count_if(info.parameters.begin(), info.parameters.end(),
                                      [&](const Parameter& p) { return p.name == parameter.name; });
-    if (!is_word(parameter.name) || count > 1)
-      return fail(
-          Error::Kind::usage,
-          "{}: parameter `{}` is declared twice, or its name contains characters other than "
-          "letters, digits, `_`, `.` and `-`",
-          info.name, parameter.name);
+    if (!is_word(parameter.name))
+      return fail(Error::Kind::usage,
+                  "{}: invalid parameter name `{}`; use letters, digits, `_`, `.` and `-`",
+                  info.name, parameter.name);
+    if (count > 1)
+      return fail(Error::Kind::usage, "{}: parameter `{}` is declared more than once", info.name,
+                  parameter.name);
     if (parameter.default_value.is_none()) continue;
     const auto fits =
         Arguments::check(std::span(&parameter, 1), {{parameter.name, parameter.default_value}});

@@ -54,7 +54,7 @@ TEST(Parameter, ErrorsNameTheMistake) {
   EXPECT_EQ(refusal({{"budget", 2}}), "budget: expected a number from 0 to 1, got 2");
   EXPECT_EQ(refusal({{"budget", "much"}}), "budget: expected a number from 0 to 1, got much");
   EXPECT_EQ(refusal({{"limit", 0}}),
-            "limit: expected bytes of at least 1, such as 5GiB, or none, got 0");
+            "limit: expected a number of bytes of at least 1, such as 5GiB, or none, got 0");
   EXPECT_EQ(refusal({{"moves", 0.5}}), "moves: expected an integer, got 0.5");
   EXPECT_EQ(refusal({{"solver", "ilp"}}), "solver: expected one of dp, greedy, got ilp");
   EXPECT_EQ(refusal({{"reshard", {}}}), "reshard: expected true or false, got none");
