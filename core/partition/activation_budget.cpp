@@ -205,7 +205,7 @@ class BudgetReasons {
           "does not fit in the remainder of a budget of {}: {}, {}; values above {} are worth "
           "saving",
           budget_, cost, density, up_to);
-    return fmt::format("{}, {}; up to {} is recomputed", worth, density, up_to);
+    return fmt::format("{}, {}; values up to {} are recomputed", worth, density, up_to);
   }
 
  private:

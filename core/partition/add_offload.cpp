@@ -51,7 +51,7 @@ class Adder {
   }
 
  private:
-  // The nodes of one value.
+  // The nodes involved in offloading one value.
   struct Slot {
     NodeId placeholder;  // the one that is replaced
     NodeId reader;       // the first call of the backward that reads it; none if there is none
@@ -76,11 +76,12 @@ class Adder {
     for (const OutputEntry& entry : pair_.part(kForwardPart).outputs)
       if (entry.node && entry.role != Role::saved && slot_by_node_[entry.node.index()] >= 0)
         return fail(Error::Kind::usage,
-                    "{} is a result of the forward, so it stays on the device anyway",
+                    "{} cannot be offloaded: it is a result of the forward and stays on the device",
                     pair_.name(entry.node));
     for (std::size_t v = 0; v < values_.size(); ++v)
       if (!slots_[v].placeholder)
-        return fail(Error::Kind::usage, "{} is not saved for backward", pair_.name(values_[v]));
+        return fail(Error::Kind::usage, "{} cannot be offloaded: it is not saved for backward",
+                    pair_.name(values_[v]));
     return {};
   }
 

@@ -122,7 +122,8 @@ class Finder {
     return {};
   }
 
-  // A reader outside the forward that requires the value to be in memory.
+  // A reader outside the forward that requires the value, or a view of it, to be in memory; none if
+  // there is no such reader, and for views.
   [[nodiscard]] NodeId materializing_reader(NodeId id) const {
     if (fusion_.has(id, OperatorTag::cheap_view)) return {};
     std::vector<NodeId> pending{id};

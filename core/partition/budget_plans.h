@@ -23,8 +23,9 @@ class BudgetPlans {
   // `within` tries budgets that are multiples of 1/kParts.
   static constexpr int kParts = 1000;
 
-  // `joint` has the effective tags. `options`: same as for min_cut, but the budget is ignored.
-  // Error (usage): same as partition, or the graph has no backward.
+  // The plans respect the tags of `joint`, unless `options` ignores tags. `options`: same as for
+  // min_cut, but the budget is ignored. Error (usage): same as partition, or the graph has no
+  // backward.
   static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
   // The same for a flat training step, the graph of `what_if`, with the tags of `step`. `what_if`
   // must outlive this object. Error (usage): same as StepBudget::make.

@@ -16,7 +16,8 @@ struct WeighedValue {
 };
 
 struct CutOff {
-  // The smallest density at which the plan recomputes: a value with a lower density is saved.
+  // The smallest density at which the plan recomputes: a value with a lower density is saved,
+  // unless it is misplaced.
   double density = 0;
   // The bytes of values that the plan treats contrary to the cut-off.
   std::int64_t misplaced_bytes = 0;

@@ -4,10 +4,11 @@
 // The forward receives the graph's inputs and returns its outputs, then the saved values, then the
 // saved symbols. The backward receives the saved symbols, the saved values, the tangents, and the
 // seeds of its random operators. Calls that draw the same numbers in both halves add generators or
-// saved states to these lists (random_states.cpp). Values to offload are copied to the host and back
-// (add_offload.cpp). Each half runs the calls it needs (half.cpp), in the order of
+// saved states to these lists (random_states.cpp). Values to offload are copied to the host and
+// back (add_offload.cpp). Each half runs the calls it needs (half.cpp), in the order of
 // backward_order.cpp. Nodes keep their names and descriptions; a saved value is a placeholder of
-// the same name in the backward. Each half has its own tables.
+// the same name in the backward. Each half has its own storages, symbols, module stacks and stack
+// traces.
 //
 // If the joint graph has no partitioner tags, the halves get them from its phases, so that the file
 // still shows what is recomputed.
@@ -163,7 +164,7 @@ class PairEmitter {
     return found;
   }
 
-  // Sets the origin of each recomputed node to the forward node that computed it first.
+  // Sets the origin of each recomputed node to the node of the forward that it repeats.
   void link_recomputed() {
     for (const auto& [again, first] : again_)
       if (pair_.node(again).has(Node::recomputed)) pair_.node(again).origin = first;

@@ -198,7 +198,8 @@ Result<void> FlatOrders::add_offloads(std::span<const NodeId> offloaded, PairOrd
     if (const std::string why = orders_.why_not_offloaded(place); !why.empty())
       return fail(Error::Kind::usage, "{}", why);
     if (order.given[place] == 0)
-      return fail(Error::Kind::usage, "{} is not saved for backward", orders_.graph().name(id));
+      return fail(Error::Kind::usage, "{} cannot be offloaded: it is not saved for backward",
+                  orders_.graph().name(id));
     const StepOffload& offload = readers_[place];
     const Place last = orders_.place(offload.last);
     const std::size_t views = offload.of_views.empty() ? 0 : offload.views.size();

@@ -31,7 +31,8 @@ class FlatOrders {
   // The value that `reader` reads for the input `input` of its node.
   [[nodiscard]] StepInput input_of(const PairOrder& order, const StepCall& reader,
                                    Place input) const;
-  // The start of the collective that a wait waits for. See Graph::collective_of_wait.
+  // The start of the collective that a wait waits for; `found` is false if there is none. See
+  // Graph::collective_of_wait.
   struct Started {
     StepCall call;
     bool found = false;

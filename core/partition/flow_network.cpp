@@ -35,7 +35,8 @@ using Arc = FlowNetwork::Arc;
 
 constexpr auto is_infinite = [](const Arc& arc) { return arc.capacity == FlowNetwork::kInfinite; };
 
-// The ends of the infinite arcs, by start or, if backward, the starts by end.
+// By vertex: the ends of the infinite arcs that start there or, if `backward`, the starts of those
+// that end there.
 Lists<Vertex> infinite_arcs(const FlowNetwork& network, bool backward) {
   return Lists<Vertex>::of_each(network.vertex_count(), [&](auto emit) {
     for (const Arc& arc : network.arcs())

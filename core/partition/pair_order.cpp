@@ -132,7 +132,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     if (has(p, of_forward) && !has(p, is_placeholder)) forward_available_.push_back(p);
   }
   std::sort(getitems_.begin(), getitems_.end());
-  // In the order of the graph's outputs; nulls are skipped.
+  // Collect the outputs in the graph's order, without nulls.
   const std::vector<OutputEntry>& outputs = joint.part(PartId(0)).outputs;
   if (is_flat_) {
     for (const OutputEntry& output : outputs)
@@ -275,7 +275,8 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
     if (!uses.can_offload(place(id)))
       return fail(Error::Kind::usage, "{}", why_not_offloaded(place(id)));
     if (!order.given[place(id)])
-      return fail(Error::Kind::usage, "{} is not saved for backward", graph_->name(id));
+      return fail(Error::Kind::usage, "{} cannot be offloaded: it is not saved for backward",
+                  graph_->name(id));
     order.offloaded.push_back(place(id));
   }
   // The calls of a half: their layers, and by position the indices of the first and the last

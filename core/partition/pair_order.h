@@ -180,7 +180,8 @@ class PairOrders {
   [[nodiscard]] Result<std::vector<Place>> forward_calls(std::span<const Place> outputs) const;
   [[nodiscard]] Result<std::vector<Place>> backward_calls_of(
       std::span<const std::uint8_t> given) const;
-  // `available`: the calls that the half can run. `is_there`: the values that it then has.
+  // `available`: the calls that the half can run. `is_there`: indexed by position, true for the
+  // values that it then has.
   [[nodiscard]] Result<std::vector<Place>> needed_calls(
       std::span<const Place> outputs, std::span<const Place> available,
       std::span<const std::uint8_t> is_there) const;

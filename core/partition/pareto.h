@@ -54,7 +54,8 @@ struct ParetoRequest {
   // Presets and plans that the user has kept. The search computes their estimates, except for pairs
   // of other partitioners or in a different order, whose estimates must be given.
   std::vector<ParetoPoint> given;
-  // Maximum number of budgets to try; fewer if the gaps between points become too narrow.
+  // Maximum number of budgets to try; fewer if the remaining gaps are too narrow or have equal
+  // estimates at both ends.
   std::size_t max_budgets = 64;
   // The user's policies, indexed by node id, which every plan of the search respects; may be empty.
   std::vector<MemoryPolicy> policies;

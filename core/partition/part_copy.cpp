@@ -419,7 +419,8 @@ void PartCopy::copy_table_entries(PartId of, OrderedJson& constants) {
 
 void PartCopy::finish_constants() {
   auto kept = OrderedJson::parse(to_.part(part_).constants, nullptr, false);
-  // A new part has all constants of the part from which it was made.
+  // A new part starts with all constants of the part that it was made from; only the copied ones
+  // stay.
   if (!kept.is_object() || is_first_) kept = OrderedJson::object();
   bool any = false;
   for (const PartId of : of_) {

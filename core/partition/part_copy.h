@@ -67,7 +67,7 @@ class PartCopy {
   // Appends the output: a tuple of `values`, which are nodes of `target()`, or none for a null.
   // Its name and target come from `like`. `desc`: JSON; may be empty.
   NodeId add_output(NodeId like, std::span<const NodeId> values, std::string_view desc);
-  // Writes the descriptions of the copied constants.
+  // Writes the descriptions of the copied constants. Call this after the last copy.
   void finish_constants();
 
   // None if the node was not copied.

@@ -29,7 +29,7 @@
 namespace jointer {
 namespace {
 
-// `partitioner`: the requested partitioner, which emits the pair.
+// `partitioner`: the requested partitioner, whose rules apply when the pair is emitted.
 Result<Partition> partition_default(Graph joint, Partitioner partitioner) {
   const std::vector<TagSource> tags = settle_tags(joint, Partitioner::default_partition);
   JOINTER_TRY(const JointParts parts, find_joint_parts(joint));

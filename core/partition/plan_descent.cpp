@@ -42,7 +42,7 @@ namespace {
 
 constexpr std::size_t kBatch = 16;  // changes that are judged at once
 
-// Kinds of changes in the order in which they are tried.
+// The rank of a kind of change: lower ranks are tried first.
 int rank(PlanAction from, PlanAction to) {
   if (to == PlanAction::save) return from == PlanAction::recompute ? 0 : 1;
   if (from == PlanAction::recompute) return 2;

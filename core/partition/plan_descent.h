@@ -70,7 +70,8 @@ class PlanDescent {
   PlanLimit limit_ = PlanLimit::of_peak(0);
   EvaluatedPlan best_;
   bool is_over_ = false;
-  // Changes that are likely to be tried next, in order, and their outcomes for the best plan.
+  // The changes that are likely to be tried next, in order, and the known outcomes of changes to
+  // the best plan.
   std::vector<Change> expected_;
   std::map<Change, Judged> known_;
 };

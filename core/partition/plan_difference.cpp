@@ -60,7 +60,7 @@ MaybeAction kept_as(const PlanRow* row) {
   return row == nullptr ? MaybeAction() : MaybeAction(row->action);
 }
 
-// True if saved or offloaded.
+// True if the value is saved or offloaded.
 bool has_storage(MaybeAction kept) {
   return kept && *kept != PlanAction::recompute;
 }
@@ -72,7 +72,7 @@ MaybeAction joined(MaybeAction a, MaybeAction b) {
   return {};
 }
 
-// A change of all values that share a storage.
+// The change of all values that share a storage.
 struct StorageChange {
   bool is_gone = false;  // the second graph lacks the node
   std::size_t position = 0;
@@ -137,7 +137,7 @@ class SharedStorages {
     return i;
   }
 
-  // The storage of a node that returns one tensor.
+  // The storage of a node that returns one tensor; none for other nodes.
   static StorageId storage(const Graph& graph, NodeId id) {
     const Node& n = graph.node(id);
     if (n.value.kind != Value::Kind::tensor) return {};

@@ -28,7 +28,7 @@ struct PlanAmounts {
   friend bool operator==(const PlanAmounts&, const PlanAmounts&) = default;
 };
 
-// A value, with all values that share its storage.
+// The change of a value and of all values that share its storage.
 struct PlanChangeRow {
   std::string name, target, module;  // target: the operator; for part of a tuple, that of the call
   std::int64_t layer = -1;           // Layers::kNone if it belongs to no layer

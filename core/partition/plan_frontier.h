@@ -74,7 +74,8 @@ class PlanFrontier {
   void tune(const PlanLimit& limit);
   // Runs rounds of random changes, each followed by a descent, until `end` plans are evaluated.
   void wander(const PlanLimit& limit, std::size_t end);
-  // The plans beyond the limit, then those within, best first in both groups, without duplicates.
+  // The plans of the brackets, without duplicates: those beyond the limit, then those within, best
+  // first in both groups.
   [[nodiscard]] std::vector<EvaluatedPlan> plans_of(const std::vector<Bracket>& brackets,
                                                     const PlanLimit& limit) const;
   void improve(const EvaluatedPlan& plan, const PlanLimit& limit, bool all);

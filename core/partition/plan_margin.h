@@ -68,7 +68,8 @@ class PlanMargins {
   // nullopt if the plan does not decide by density.
   [[nodiscard]] const std::optional<CutOff>& cut_off() const { return cut_off_; }
   // The margin of one value. Error (usage): the backward does not need the value under this plan.
-  // Cost: that of evaluating three plans.
+  // Cost: up to three evaluations of a plan, and up to one walk over the value's chain for each of
+  // its calls.
   [[nodiscard]] Result<ValueMargin> of(NodeId node) const;
 
  private:

@@ -1,5 +1,6 @@
-// Explains why each forward value that the backward reads or recomputes is saved or recomputed: the
-// first reason that applies. The backward is the one that is emitted: extracted, then ordered.
+// Explains why each forward value that the backward reads or recomputes is saved or recomputed. The
+// first reason that applies is given. The backward is the one that is emitted: extracted, then
+// ordered.
 //
 // Reasons to save a value: it is an input; its tag, or the reason why the tag was added; for a cut,
 // the ban on recomputing it, or that it is the cheapest point between the latest ancestor that may

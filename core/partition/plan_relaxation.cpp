@@ -206,7 +206,10 @@ Result<void> PlanRelaxation::find_fixed() {
     for (const Place p : forward_) forward_ns_ += work_ns(p);
     if (!by_host_) forward_ns_ = std::max(forward_ns_, state_->time.device_ns(forward_));
   }
-  if (!has_forward) return fail(Error::Kind::usage, "no plan for this graph is legal");
+  if (!has_forward)
+    return least ? fail(Error::Kind::usage, "no plan for this graph is legal")
+                 : fail(Error::Kind::usage, "no plan for this graph is legal: {}",
+                        least.error().message);
   return {};
 }
 

@@ -22,8 +22,8 @@ class PlanTotals {
                                                         const SavePlan& plan);
 
   struct Sum {
-    // The storages needed to save the values. A storage of saved values belongs to the first of
-    // them, as in SaveCandidate::bytes.
+    // The bytes of the storages needed to save the values. A storage of saved values belongs to the
+    // first of them, as in SaveCandidate::bytes.
     std::int64_t bytes = 0;
     // The time, FLOPs and number of the calls that recompute the values from those that the plan
     // saves. A call that several values need counts once.

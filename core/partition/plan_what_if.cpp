@@ -27,7 +27,7 @@ namespace jointer {
 
 namespace {
 
-// Adds the steps of one half.
+// Appends the nodes of one half's steps (Outcome::steps).
 void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
                std::vector<NodeId>& steps) {
   const auto add = [&](Place p) { steps.push_back(orders.node(p)); };

@@ -40,8 +40,8 @@ bool can_keep_state(const Graph& joint, const Node& call);
 // The random calls that are tagged for recomputation, sorted by id.
 std::vector<NodeId> tagged_to_redraw(const Graph& joint);
 
-// The random calls that run in both halves, in the order of `backward`, which lists the calls of
-// that half. `in_forward`: indexed by node id.
+// The random calls that run in both halves because a tag or the plan requires it, in the order of
+// `backward`, which lists the calls of that half. `in_forward`: indexed by node id.
 std::vector<RandomCall> find_random_calls(const Graph& joint, const SavePlan& plan,
                                           const std::vector<bool>& in_forward,
                                           std::span<const NodeId> backward);

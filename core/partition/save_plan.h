@@ -1,6 +1,7 @@
 #pragma once
 
-// A save plan: the values that the forward saves for the backward, and where they are in between.
+// A save plan: the values that the forward saves for the backward, and where they are between the
+// two.
 
 #include <cstdint>
 #include <string_view>

@@ -28,8 +28,8 @@ struct SolverChoices {
   std::optional<Torch> dp, greedy;       // nullopt: no budget's plan stays within the limit
   std::optional<PlanAction> relaxation;  // nullopt: no plan within the limit was found
   // If the relaxation saves or offloads the value, its decision flips for peaks below this one. If
-  // it recomputes the value, its decision flips for peaks from this one on. nullopt if no flip was
-  // found.
+  // it recomputes the value, its decision flips for this peak and higher ones. nullopt if no flip
+  // was found.
   std::optional<std::int64_t> relaxation_peak_bytes;
   // For a plan found for a torch budget: the nearest budget found at which that solver's decision
   // flips. It is lower if the value is saved, and higher if the value is recomputed.

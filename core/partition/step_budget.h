@@ -22,7 +22,8 @@ class StepBudget {
   static Result<StepBudget> make(const Graph& step, const PlanWhatIf& what_if,
                                  const PartitionOptions& options);
 
-  // Error (usage): `budget` is not in [0, 1], or the knapsack cannot be solved.
+  // Error (usage): `budget` is not in 0..1, the knapsack cannot be solved, or the plan is not
+  // legal.
   [[nodiscard]] Result<SavePlan> plan(double budget);
 
  private:

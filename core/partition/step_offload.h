@@ -2,8 +2,8 @@
 
 // Decides which values of a flat training step can be copied to the host and back, and where these
 // copies run. The rules are the same for the pass that inserts the copies
-// (core/policy/cpu_offload.h) and for plans that are only evaluated (flat_order.h). They are at the
-// top of core/policy/cpu_offload.cpp.
+// (core/policy/cpu_offload.h) and for plans that are only evaluated (flat_order.h). The top of
+// core/policy/cpu_offload.cpp states them.
 
 #include <cstdint>
 #include <optional>
@@ -80,7 +80,8 @@ class OffloadOrder {
     std::int32_t layer = -1;
     bool is_call = false, is_backward = false, is_transfer = false;
   };
-  // A value, its last and first readers, and the calls that offload it.
+  // A value, its last reader in the forward, its first reader in the backward, and the calls that
+  // offload it.
   struct Copies {
     Item node = 0, last = 0, first = 0;
     Item to_host = 0, done = 0, to_device = 0, back = 0;

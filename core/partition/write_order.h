@@ -45,7 +45,7 @@ class WriteOrder {
   Lists<Access> accesses_;                   // by node id
 };
 
-// A sentence that says that a call would run after a write that must follow it.
+// The message that a call would run after a write that must follow it.
 std::string overtaken(const Graph& joint, NodeId call, NodeId write);
 
 }  // namespace jointer

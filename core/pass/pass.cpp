@@ -40,7 +40,9 @@ Result<Graph> PassContext::run_python(
     std::vector<std::pair<std::string, PassValue>> arguments) const {
   if (!options_.python)
     return fail(Error::Kind::run,
-                "the pass calls {} in Python, but no Python with torch is available", function);
+                "the pass calls {} in Python, but no Python with torch is available; set "
+                "JOINTER_PYTHON to one",
+                function);
   return options_.python(graph, {.function = std::move(function),
                                  .arguments = std::move(arguments),
                                  .is_cancelled = options_.is_cancelled});

@@ -86,10 +86,9 @@ Result<PassValue> value_of(const OrderedJson& json) {
   if (json.is_null()) return PassValue();
   if (json.is_boolean()) return PassValue(json.get<bool>());
   if (json.is_number_integer()) {
-    if (json.is_number_unsigned() &&
-        json.get<std::uint64_t>() >
-            static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-      return fail(Error::Kind::input, "{} is too large", json.dump());
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+    if (json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(kMax))
+      return fail(Error::Kind::input, "{} is too large; the maximum is {}", json.dump(), kMax);
     return PassValue(json.get<std::int64_t>());
   }
   if (json.is_number()) return PassValue(json.get<double>());

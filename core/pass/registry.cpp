@@ -14,7 +14,8 @@ Result<void> PassRegistry::add(Pass pass) {
     return fail(Error::Kind::usage, "invalid pass name `{}`; use letters, digits, `_`, `.` and `-`",
                 info.name);
   if (find(info.name) != nullptr)
-    return fail(Error::Kind::usage, "there is already a pass {}", info.name);
+    return fail(Error::Kind::usage, "there is already a pass {}; choose a different name",
+                info.name);
   for (const Parameter& parameter : info.parameters) {
     const auto count = std::count_if(info.parameters.begin(), info.parameters.end(),
                                      [&](const Parameter& p) { return p.name == parameter.name; });

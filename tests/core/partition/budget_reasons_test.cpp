@@ -74,14 +74,13 @@ TEST(BudgetReasons, GiveTheCutOff) {
   for (int i = 1; i < 8; ++i)
     EXPECT_EQ(reason(found, fmt::format("m{}", i)),
               "not worth saving under a budget of 50.0%: 64.0 KiB for 2.10 MFLOP, 32.0 FLOP per "
-              "byte; up to 128 FLOP per byte is recomputed");
+              "byte; values up to 128 FLOP per byte are recomputed");
   const Partition some = solve(2, 0.5);
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(is_saved(some, fmt::format("q{}", i)));
-    EXPECT_EQ(
-        reason(some, fmt::format("q{}", i)),
-        "worth saving under a budget of 50.0%: 64.0 KiB for 16.8 MFLOP, 256 FLOP per byte; up "
-        "to 128 FLOP per byte is recomputed");
+    EXPECT_EQ(reason(some, fmt::format("q{}", i)),
+              "worth saving under a budget of 50.0%: 64.0 KiB for 16.8 MFLOP, 256 FLOP per byte; "
+              "values up to 128 FLOP per byte are recomputed");
   }
 }
 
