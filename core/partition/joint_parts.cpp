@@ -14,8 +14,8 @@
 // everything that reads from these; also the outputs of the backward, which may be computed
 // elsewhere.
 //
-// Forward: inputs, everything that its outputs are computed from, impure calls that nothing reads,
-// and calls that cannot be recomputed (unrepeatable.cpp).
+// Forward: inputs, impure calls, everything that these calls and the forward's outputs are computed
+// from, and calls that cannot be recomputed (unrepeatable.cpp).
 //
 // Static: parameters and buffers, which stay live whatever is saved.
 //

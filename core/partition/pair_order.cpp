@@ -4,8 +4,8 @@
 //   given      the inputs of a half: the forward's placeholders; the backward's saved values and
 //              its own placeholders, such as tangents.
 //   available  a value that a half has: given, or computed by a call from available values.
-//   needed     the values that a half's outputs are computed from, and impure calls, as far as they
-//              are available.
+//   needed     impure calls, and everything that these calls and a half's outputs are computed
+//              from, as far as it is available.
 //
 // Steps
 //   1. Backward: find the available values in the joint graph's order, then the needed ones from

@@ -22,6 +22,7 @@ struct StepFigures {
   std::size_t hidden = 0, collectives = 0;  // number of hidden collectives; of all
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
+// Errors: same as make_estimator.
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options);
 // The same, with this estimator instead of the one that `options` names.
 StepFigures step_figures(const Graph& graph, const Estimator& estimator,
@@ -60,15 +61,16 @@ struct PipelineRun {
 
 // Runs one pipeline step on a copy of `before`, even if the step is disabled. Error (usage): the
 // pass does not exist, or its arguments are invalid. Error (run): the pass threw an exception or
-// produced an invalid graph. Other errors are those of the pass. If the pass fails, the message
-// begins with its name.
+// produced an invalid graph. Other errors are those of the pass and of make_estimator. If the pass
+// fails, the message begins with its name.
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options);
 
 // Runs the enabled pipeline steps. `done` is called after each successful step. Error (usage): a
 // pass or an argument is invalid, the order breaks upstream's rules (pipeline_rules.h), or a step
-// cannot be applied to its graph (graph_rules.h). The pipeline is then not run. A failure of a step
-// is not an error of this function; PipelineRun::error reports it.
+// cannot be applied to its graph (graph_rules.h). The pipeline is then not run. Other errors: same
+// as make_estimator. A failure of a step is not an error of this function; PipelineRun::error
+// reports it.
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});
