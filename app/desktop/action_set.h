@@ -28,8 +28,8 @@ class ActionSet {
   // must outlive this object.
   explicit ActionSet(QWidget& window) : window_(window) {}
 
-  // Adds an action to a menu. The action calls `slot`, a member function of the receiver or any
-  // function, while the receiver exists.
+  // Adds an action to a menu. The action calls `slot`, a member function of the receiver or another
+  // callable, as long as the receiver exists.
   template <class Receiver, class Slot>
   QAction* add(QMenu* menu, const QString& text, const QList<QKeySequence>& keys, Needs needs,
                Receiver* receiver, Slot slot) {
@@ -40,7 +40,7 @@ class ActionSet {
     include(action, needs);
     return action;
   }
-  // Includes an action that has another owner. The action must be excluded before it is deleted.
+  // Includes an action that has another owner. Exclude the action before it is deleted.
   void include(QAction* action, Needs needs);
   void exclude(QAction* action);
 
@@ -49,7 +49,7 @@ class ActionSet {
 
  private:
   QWidget& window_;
-  std::map<Needs, std::vector<QAction*>> actions_;  // without those that are always enabled
+  std::map<Needs, std::vector<QAction*>> actions_;  // without those that need nothing
 };
 
 }  // namespace jointer::desktop

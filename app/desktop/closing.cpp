@@ -65,7 +65,7 @@ void Closing::take_answer(DocumentTab* tab, int button) {
   close_now(tab);
 }
 
-// The document stays open if it cannot be saved.
+// The document stays open if saving fails or if the user chooses no file.
 void Closing::save_and_close(DocumentTab* tab) {
   Autosave* autosave = &tab->session()->autosave();
   auto* saving = new QObject(autosave);

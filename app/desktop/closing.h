@@ -10,7 +10,7 @@
 
 namespace jointer::desktop {
 
-// Closes documents and the window. Asks first whether to save or to discard unsaved changes.
+// Closes documents and the window. First asks whether to save or discard unsaved changes.
 class Closing : public QObject {
   Q_OBJECT
  public:

@@ -8,7 +8,7 @@
 
 namespace jointer::desktop {
 
-// Finds the commands of a window and the nodes of the current document by name.
+// Finds the commands of a window, and the nodes and modules of the current document, by name.
 class CommandSearch : public QObject {
   Q_OBJECT
  public:

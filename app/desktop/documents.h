@@ -37,22 +37,23 @@ class Documents : public QObject {
   [[nodiscard]] int count() const { return tabs_.count(); }
   // The tabs from left to right.
   [[nodiscard]] std::vector<views::DocumentTab*> all() const;
-  // These belong to the current tab. All but the tab itself are null until the tab's graph has
-  // loaded.
+  // These belong to the current tab, and are null if no document is open. All but the tab itself
+  // are also null until the tab's graph has loaded.
   [[nodiscard]] views::DocumentTab* tab() const;
   [[nodiscard]] views::Session* session() const;
   [[nodiscard]] views::Document* document() const;
   [[nodiscard]] views::TimelineView* timeline() const;
+  // Calls `action` unless the timeline is null.
   void with_timeline(const std::function<void(views::TimelineView&)>& action) const;
 
  signals:
   // A document was loaded or reloaded, but is not shown yet. Meant for objects that follow its
   // session.
   void loaded(jointer::views::DocumentTab* tab);
-  // Like `loaded`, but emitted once the document is shown.
+  // Follows `loaded`. If the tab is current, the document is shown by now.
   void opened(jointer::views::DocumentTab* tab);
   void failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
-  // The file contains several graphs.
+  // The file contains several graphs, and the request does not choose one.
   void several(jointer::views::DocumentTab* tab, const std::vector<jointer::GraphEntry>& entries,
                const jointer::Error& error);
   void closed(jointer::views::DocumentTab* tab);

@@ -53,7 +53,7 @@ QString policy_title(const char* verb, const ScopeEntry& scope) {
                                      QCoreApplication::translate("MainWindow", scope.whom));
 }
 
-// The selected nodes that can have a policy, starting with the current node.
+// The selected nodes that call an operator. The current node, if it is one of them, comes first.
 std::vector<NodeId> calls_selected(const Document& document) {
   std::vector<NodeId> calls;
   const auto add = [&](NodeId node) {
@@ -165,8 +165,8 @@ void EditMenu::with_planner(const std::function<void(MovePlanner&)>& action) {
   if (Document* document = context_.documents.document()) action(document->editing().planner());
 }
 
-// Works no matter which pane the node was selected in: the timeline shows the node's legal range
-// and handles the keys.
+// Moves the focus from any pane to the timeline, which shows the node's legal range and handles the
+// keys that move the node.
 void EditMenu::hold_selection() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
@@ -176,7 +176,8 @@ void EditMenu::hold_selection() {
   document->editing().planner().take(node);
 }
 
-// Repeats the last edit of the selected nodes or, if there is none, the last edit.
+// Repeats in all identical layers the last edit of the selected nodes or, if there is none, the
+// last edit.
 void EditMenu::repeat_in_layers() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
@@ -219,8 +220,9 @@ void EditMenu::choose_operator() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
   const NodeId node = document->selection().current();
-  if (!document->has(node)) return context_.status.say(tr("First select the call to change."));
   const Graph& graph = document->graph();
+  if (!document->has(node) || graph.node(node).kind != NodeKind::call)
+    return context_.status.say(tr("First select a node that calls an operator."));
   QStringList operators;
   for (const std::string& name : replacing_operators(graph, node))
     operators << QString::fromStdString(name);
@@ -242,7 +244,8 @@ void EditMenu::choose_operator() {
             const NodeId now = document->graph().find(name);
             if (!now)
               return context_.status.warn(
-                  tr("Node %1 no longer exists.").arg(QString::fromStdString(name)));
+                  tr("The operator of %1 was not replaced, because an edit has removed this node.")
+                      .arg(QString::fromStdString(name)));
             const Result<Edit> edit =
                 replace_call(document->graph(), now, chosen.trimmed().toStdString());
             if (!edit) return context_.status.warn(QString::fromStdString(edit.error().message));
@@ -291,8 +294,8 @@ void EditMenu::show_find_bar() {
   bar->open();
 }
 
-// Cancels a held node; if there is none, closes the find bar; if that is not open, clears the
-// selection.
+// Stops a running move command and gives up the move of a held node. If no node is held, closes the
+// find bar or, if that is not open, clears the selection.
 void EditMenu::escape() {
   const DocumentTab* tab = context_.documents.tab();
   if (tab == nullptr || tab->document() == nullptr) return;

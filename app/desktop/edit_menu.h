@@ -12,15 +12,16 @@
 
 namespace jointer::desktop {
 
-// Commands that change the graph, or that select or find nodes in it. Menus in panes also show the
-// commands for the selected nodes.
+// Commands that edit the graph, explain edits, find nodes, clear the selection and copy a report.
+// The context menus of the timeline and of tables also show the commands for the selected nodes.
 class EditMenu : public QObject {
   Q_OBJECT
  public:
   // `settings`, which stores past searches, must outlive this object.
   EditMenu(const MenuContext& context, QSettings& settings);
 
-  // The document or its edits have changed: updates the texts that depend on them.
+  // Enables Undo and Redo and updates the texts of actions. Call this after the current document or
+  // its edits have changed.
   void refresh();
 
  private:

@@ -59,7 +59,7 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
   const auto* chosen = std::find_if(kFormats.begin(), kFormats.end(),
                                     [&](const ExportFormat& f) { return format == f.format; });
   context_.status.say(tr("Writing %1...").arg(QFileInfo(path).fileName()));
-  // The trace of a large graph takes a while to write. The snapshot is immutable, so another thread
+  // Writing the trace of a large graph takes a while. The snapshot is immutable, so another thread
   // can use it.
   const auto write = [path, snapshot = tab->document()->shared_snapshot(),
                       to_text = chosen->write] {

@@ -6,7 +6,7 @@
 
 namespace jointer::desktop {
 
-// Writes the current graph in other programs' formats, and saves a picture of the window.
+// Commands that export the current graph to other formats, or save a screenshot of the window.
 class ExportMenu : public QObject {
   Q_OBJECT
  public:

@@ -10,7 +10,7 @@
 
 namespace jointer::desktop {
 
-// Opening, saving and closing documents.
+// Commands that open, save, export and close documents.
 class FileMenu : public QObject {
   Q_OBJECT
  public:

@@ -10,8 +10,8 @@
 
 namespace jointer::desktop {
 
-// Shows new users three questions above the first graph that they open, and answers them in the
-// panes. Once dismissed, the questions return only on request.
+// Shows new users three questions above a graph, and answers them there, in panes and in the
+// timeline. Once dismissed, the questions return only on request.
 class FirstMinutes : public QObject {
   Q_OBJECT
  public:
@@ -21,7 +21,7 @@ class FirstMinutes : public QObject {
   // Records in the settings whether the user has dismissed the questions.
   static void set_dismissed(QSettings& settings, bool is_dismissed);
 
-  // Shows the questions above the current graph, or dismisses them if they are on screen.
+  // Shows the questions above the current graph, or dismisses them if a tab already shows them.
   void toggle();
 
  private:

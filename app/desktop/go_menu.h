@@ -7,7 +7,7 @@
 
 namespace jointer::desktop {
 
-// Commands that go to other nodes, panes and documents.
+// Commands that go to nodes, panes and documents, or mark moments on the timeline.
 class GoMenu : public QObject {
   Q_OBJECT
  public:

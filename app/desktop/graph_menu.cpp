@@ -45,7 +45,7 @@ void GraphMenu::follow(const DocumentTab* tab) {
   const Benchmarks* benchmarks = &tab->session()->benchmarks();
   connect(
       benchmarks, &Benchmarks::calibrated, this,
-      [this, document](const MeasurementPtr& measurement) { keep_costs(*document, measurement); });
+      [this, document](const MeasurementPtr& measurement) { store_costs(*document, measurement); });
   connect(benchmarks, &Benchmarks::message_changed, this, [this, document, benchmarks] {
     if (benchmarks->message_is_error())
       return context_.status.warn_about(*document, benchmarks->message());
@@ -70,7 +70,7 @@ void GraphMenu::choose_measurement() {
   for (const QString& path : paths) import_measurement(path);
 }
 
-// Reads the file on a worker thread, since that takes a while.
+// Reads the file on a worker thread, since reading can take a while.
 void GraphMenu::import_measurement(const QString& path) {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
@@ -89,8 +89,9 @@ void GraphMenu::import_measurement(const QString& path) {
   });
 }
 
-// Stores the costs in the database and switches the estimates to the device that was measured.
-void GraphMenu::keep_costs(Document& document, const MeasurementPtr& measurement) {
+// Stores the measured costs in the cost database and switches the estimates to the device on which
+// they were measured.
+void GraphMenu::store_costs(Document& document, const MeasurementPtr& measurement) {
   const auto work = [snapshot = document.shared_snapshot(), measurement] {
     return store(snapshot->graph, *measurement);
   };

@@ -7,7 +7,8 @@
 
 namespace jointer::desktop {
 
-// Commands that measure the current graph, or compare it with measurements and other ranks.
+// Commands that run the current graph, compare it with measurements and other ranks, or change how
+// it is estimated.
 class GraphMenu : public QObject {
   Q_OBJECT
  public:
@@ -20,7 +21,7 @@ class GraphMenu : public QObject {
   void follow(const views::DocumentTab* tab);
   void run_benchmark(void (views::Benchmarks::*start)());
   void choose_measurement();
-  void keep_costs(views::Document& document, const views::MeasurementPtr& measurement);
+  void store_costs(views::Document& document, const views::MeasurementPtr& measurement);
   void check_ranks();
 
   MenuContext context_;

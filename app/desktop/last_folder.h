@@ -5,7 +5,8 @@
 
 namespace jointer::desktop {
 
-// The folder that file dialogs start in: where the user last chose a file.
+// The folder in which file dialogs start: the folder that the user last chose, or that of the last
+// chosen file.
 struct LastFolder {
   QString path;
 

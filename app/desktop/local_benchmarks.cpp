@@ -18,7 +18,7 @@ QString message_of(const Error& error) {
   return QString::fromStdString(error.message);
 }
 
-// How the form of the Benchmark pane changes a setting.
+// Name the controls of the Benchmark pane, where the defaults name options of the command line.
 RunHints hints_of_form() {
   return {.alone = "choose Single rank to run one rank alone, with local copies for collectives",
           .on_cpu = "choose cpu as the device to run without GPUs",
@@ -44,7 +44,7 @@ Result<LocalBenchmarks::Outcome> LocalBenchmarks::run_job(
     reporter.report(std::move(so_far));
   };
   const Graph& graph = job.snapshot->graph;
-  // The window's estimator, applied to the device that runs the benchmark.
+  // The estimator chosen in the window, but for the device that runs the benchmark.
   EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
   estimator.device.clear();
   const Machine machine = this_machine();

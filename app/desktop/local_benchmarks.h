@@ -46,7 +46,7 @@ class LocalBenchmarks : public views::BenchmarkService {
   QStringList devices_;
   std::optional<Run> run_;
   quint64 last_number_ = 0;
-  QThreadPool pool_;  // a single thread; destroyed after the ranks have ended
+  QThreadPool pool_;  // a single thread; the destructor waits until the ranks have ended
   views::Task<Outcome, BenchmarkResult> task_{pool_};
 };
 

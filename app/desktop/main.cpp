@@ -80,7 +80,7 @@ void show_measured_when_shown(MainWindow& window) {
   });
 }
 
-// Called after the layout has settled and the files have been read.
+// Saves the picture and exits once no tab is computing a plan or loading benchmarks.
 void take_picture(MainWindow& window, const QString& path) {
   for (const auto* tab : window.findChildren<views::DocumentTab*>()) {
     if (tab->session() == nullptr) continue;
@@ -91,7 +91,7 @@ void take_picture(MainWindow& window, const QString& path) {
     QTimer::singleShot(kSettleMs, &window, [&window, path] { take_picture(window, path); });
     return;
   }
-  // Let queued calls finish before the picture is taken.
+  // Handle queued calls before the picture is taken.
   QCoreApplication::sendPostedEvents();
   if (window.grab().save(path)) return QCoreApplication::exit(0);
   const QString folder = QFileInfo(path).absolutePath();
@@ -103,8 +103,8 @@ void take_picture(MainWindow& window, const QString& path) {
                                 : "no such folder")}));
 }
 
-// Exits after the first frame or, to take a picture, once every document has loaded. Also exits once
-// a document cannot be opened.
+// Exits after the first frame or, to take a picture, once every document has loaded. Also exits,
+// with an error, if a document cannot be opened.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
   const auto give_up = [](views::DocumentTab* /*tab*/, const Error& error) {
     QCoreApplication::exit(complain(error));
@@ -136,8 +136,8 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
                    });
 }
 
-// A picture, the help and the version need no display. Anything else needs one; without it, Qt would
-// abort with a core dump.
+// A picture, the help and the version need no display. Anything else needs one; without it, Qt
+// would abort with a core dump.
 Result<void> find_display(int argc, char** argv) {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     if (const char* value = std::getenv(name); value != nullptr && *value != 0) return {};
@@ -173,7 +173,8 @@ int main(int argc, char** argv) {
   if (!options) return complain(options.error());
   const bool ends_by_itself = !options->picture.isEmpty() || options->exit_after_first_frame;
 
-  // Pictures and measurements use default settings and do not touch the user's settings.
+  // For a picture, or the time until the first frame, the program uses default settings and leaves
+  // the user's settings alone.
   QTemporaryDir scratch;
   const auto settings =
       ends_by_itself ? std::make_unique<QSettings>(scratch.filePath(QStringLiteral("settings.ini")),

@@ -334,8 +334,8 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  // Measurements and pipelines are loaded for the current graph. Everything else is opened as a
-  // graph.
+  // If a graph is open, measurements and pipelines are loaded for it. Everything else is opened as
+  // a graph or a workspace.
   QStringList graphs;
   const bool has_graph = documents_->document() != nullptr;
   for (const QString& path : dropped_files(event->mimeData())) {

@@ -43,9 +43,9 @@ class Workspaces;
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  // `settings` stores the layout, recent files and the theme. `analysis` is used for new documents.
-  // `service` runs benchmarks and `history` stores them. `settings` and `service` must outlive the
-  // window.
+  // `settings` stores the layout, recent files and the user's choices, such as the theme.
+  // `analysis` is used for new documents. `service` runs benchmarks and `history` stores them.
+  // `settings` and `service` must outlive the window.
   MainWindow(QSettings& settings, AnalysisOptions analysis, views::BenchmarkService& service,
              BenchmarkHistory history, QWidget* parent = nullptr);
   ~MainWindow() override;
@@ -59,8 +59,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] views::DocumentTab* current_tab() const;
   // Sets the folder for journals of edits. If it is empty, the default, no journals are written.
   void set_journal_folder(const QString& folder);
-  // Reopens documents with unsaved changes that a program left behind when it was killed, except
-  // those in `asked`: the caller opens these next, which restores their edits.
+  // Reopens the documents that had unsaved changes when an earlier run was killed, except those in
+  // `asked`: the caller opens these next, which restores their edits.
   void restore_left(const std::vector<OpenRequest>& asked = {});
   // Object names of the docks: "modules", "sac", ...
   static QStringList pane_names();
@@ -76,10 +76,10 @@ class MainWindow : public QMainWindow {
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
-  // Lists the docks. Qt's default menu also lists actions that are not shown.
+  // Lists the docks. Qt's default menu would contain their toggle actions, which PaneDock hides.
   QMenu* createPopupMenu() override;
   void closeEvent(QCloseEvent* event) override;
-  // Keeps the Tab key within the pane that has the focus.
+  // Keeps the Tab key within the area that has the focus (pane_focus.h).
   bool focusNextPrevChild(bool next) override;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace jointer::desktop {
 
-// The parts of the window that menu commands use. All of them outlive the menus.
+// The parts of the main window that menu commands use. The window owns them.
 struct MenuContext {
   QWidget& window;  // the parent of dialogs
   QMenuBar& bar;
@@ -30,7 +30,8 @@ struct MenuContext {
       return actions.add(menu, text, keys, needs, receiver, slot);
     };
   }
-  // Returns a function that adds an action to a menu, which calls `act` with the current timeline.
+  // Returns a function that adds an action to a menu. The action calls `act` with the current
+  // timeline.
   [[nodiscard]] auto timeline_adder(QMenu* menu) const {
     return [add = adder(menu, &documents), &documents = documents](
                const QString& text, const QKeySequence& key, auto act) {

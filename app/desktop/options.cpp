@@ -30,14 +30,16 @@ Result<Options> parse_options(const QStringList& arguments) {
                                     QStringLiteral("The backward half of a partitioned pair."),
                                     QStringLiteral("FILE"));
   const QCommandLineOption graph(QStringLiteral("graph"),
-                                 QStringLiteral("Index of the graph in a log or folder, from 0."),
+                                 QStringLiteral("Index, from 0, of the graph, if FILE contains "
+                                                "several."),
                                  QStringLiteral("N"));
   const QCommandLineOption assume(QStringLiteral("assume"),
-                                  QStringLiteral("Values for symbolic sizes: u0=64,u1=32."),
+                                  QStringLiteral("Values of symbolic sizes, such as u0=64,u1=32."),
                                   QStringLiteral("LIST"));
   const QCommandLineOption device(
       QStringLiteral("device"),
-      QStringLiteral("Device to estimate for: a100, h100, h200, b200, mi300x, cpu, or a file."),
+      QStringLiteral("Device to estimate times for: a100, h100, h200, b200, mi300x, cpu, or a JSON "
+                     "file."),
       QStringLiteral("DEVICE"));
   const QCommandLineOption theme(QStringLiteral("theme"),
                                  QStringLiteral("Theme: light, dark or system."),
@@ -96,7 +98,7 @@ Result<Options> parse_options(const QStringList& arguments) {
   if (parser.isSet(backward)) {
     if (files.size() != 1)
       return fail(Error::Kind::usage,
-                  "option --backward: needs exactly one FILE, the forward half");
+                  "option --backward: expected exactly one FILE, the forward half");
     options.open = {
         {.path = files[0].toStdString(), .backward = parser.value(backward).toStdString()}};
   } else {

@@ -29,8 +29,8 @@ class PaneDocks : public QObject {
   [[nodiscard]] Pane* pane(const QString& name) const {
     return qobject_cast<Pane*>(dock(name)->pane());
   }
-  // Raises a dock above the others in its tab group. Its pane is created in a later turn of the
-  // event loop.
+  // Shows a dock and raises it above the others in its tab group. If its pane does not exist yet,
+  // it is created in a later turn of the event loop.
   void bring_up(const QString& name);
   void add_actions(QMenu& menu) const;
 
@@ -38,10 +38,12 @@ class PaneDocks : public QObject {
   // Hides or restores the docks. Without a document, their panes would be empty frames.
   void set_shown(bool is_shown);
   // Applies the default layout: tabbed columns side by side above the timeline, which spans the
-  // full width. The graph pane is in the middle and gets most of the space.
+  // full width. The middle column, with the graph pane, gets half of the width.
   void place();
-  // Returns false if no layout was saved, or if an incompatible version saved it.
+  // Restores the saved layout. Returns false if none was saved, or if an incompatible version saved
+  // it.
   bool restore_layout();
+  // Saves the layout unless the docks are hidden.
   void save_layout() const;
 
  signals:

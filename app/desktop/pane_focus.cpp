@@ -22,7 +22,7 @@ QWidget* next_stop(const QWidget& area, QWidget& from, bool forward) {
   QWidget* widget = &from;
   do {
     widget = forward ? widget->nextInFocusChain() : widget->previousInFocusChain();
-    // A stack of pages only passes the focus on.
+    // A stack of pages only forwards the focus.
     if (area.isAncestorOf(widget) && is_stop(*widget) &&
         qobject_cast<QStackedWidget*>(widget) == nullptr)
       return widget;
@@ -34,7 +34,8 @@ bool is_on_screen(const QWidget& widget) {
   return widget.isVisible() && !widget.visibleRegion().isEmpty();
 }
 
-// The widget of an area that gets the focus first: the pane's choice, or else the first stop.
+// The widget of an area that gets the focus first: the timeline or the pane's focus proxy, or else
+// the first stop. Null if there is none.
 QWidget* entrance(QWidget& area) {
   QWidget* content = &area;
   if (const auto* dock = qobject_cast<PaneDock*>(&area))
@@ -107,7 +108,7 @@ void PaneFocus::go_to(PaneDock& pane) {
   pane.show();
   pane.raise();
   QWidget* first = entrance(pane);
-  // If the pane does not exist yet, its stack passes the focus on once the pane has been created.
+  // If the pane does not exist yet, its stack forwards the focus once the pane has been created.
   (first != nullptr ? first : pane.widget())->setFocus(Qt::ShortcutFocusReason);
 }
 

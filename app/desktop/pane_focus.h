@@ -27,7 +27,8 @@ class PaneFocus : public QObject {
   // header, the panes from left to right, the timeline, the status bar.
   void step(int direction);
   // Moves the focus to the next widget of the area that has the focus, or to the previous one if
-  // not `forward`; wraps around. Returns false if the focus is in no area.
+  // not `forward`; wraps around. Returns false if no area has the focus, or if the area has no
+  // widget that accepts Tab.
   bool step_in_area(bool forward);
   // Brings a pane to the front and gives it the focus, once its content has been created.
   void go_to(views::PaneDock& pane);
@@ -36,7 +37,7 @@ class PaneFocus : public QObject {
   [[nodiscard]] QWidget* current() const;
 
  private:
-  // The areas on screen that accept keys.
+  // The areas on screen with a widget that can get the focus, in the order of `step`.
   [[nodiscard]] std::vector<QWidget*> areas() const;
   void mark(QWidget* focus);
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kMakingMs = 20;  // a pane is created in an event loop turn after it is shown
+constexpr int kMakingMs = 20;  // a pane is created in a later turn of the event loop
 
 }  // namespace
 
@@ -70,7 +70,7 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
   fill_pass_menu();
 }
 
-// Groups passes by stage. Called whenever plugins change.
+// Groups passes by stage. Called whenever the registry changes.
 void PassMenu::fill_pass_menu() {
   for (QAction* old : pass_menu_->findChildren<QAction*>()) context_.actions.exclude(old);
   pass_menu_->clear();
@@ -154,7 +154,8 @@ void PassMenu::show_states(const EditHistory& before, const EditHistory& after) 
   });
 }
 
-// The remaining steps are applied once the graph is loaded.
+// The recipe contains the edits of the steps after the one that made the graph. It is applied once
+// the graph has loaded.
 void PassMenu::open_graph_of_step(const QString& capture, const QString& recipe) {
   if (!recipe.isEmpty()) {
     auto* waiting = new QObject(this);

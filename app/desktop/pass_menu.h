@@ -38,7 +38,7 @@ class PassMenu : public QObject {
   Workspaces& workspaces_;
   Recipes& recipes_;
   views::CodeQuestions* questions_ = nullptr;
-  QMenu* pass_menu_ = nullptr;  // one entry per pass
+  QMenu* pass_menu_ = nullptr;  // one submenu per stage
 };
 
 }  // namespace jointer::desktop

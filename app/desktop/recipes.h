@@ -13,7 +13,7 @@ class Recipes : public QObject {
   explicit Recipes(const MenuContext& context) : context_(context) {}
 
   void add_actions(QMenu* menu);
-  // Applies the edits of a recipe that fit the current document, and reports the others.
+  // Applies the edits of a recipe that fit the current graph, and reports the skipped ones.
   void apply(const QString& path);
 
  private:

@@ -36,10 +36,10 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
   fill_theme_menu(menu->addMenu(tr("&Theme")));
 }
 
-// One choice for the timelines of all documents.
+// The choice applies to the timelines of all documents.
 void ViewMenu::add_lane_legend(QMenu* menu) {
   QAction* action =
-      context_.actions.add(menu, tr("&Legend of the Lanes"), {}, Needs::nothing, this,
+      context_.actions.add(menu, tr("Lane &Legend"), {}, Needs::nothing, this,
                            [this](bool is_shown) { settings_.setValue(kLaneLegend, is_shown); });
   action->setObjectName(QStringLiteral("lane_legend"));
   action->setCheckable(true);

@@ -11,7 +11,8 @@ namespace jointer::desktop {
 class ViewMenu : public QObject {
   Q_OBJECT
  public:
-  // `settings`, which stores the theme and whether legends are shown, must outlive this object.
+  // `settings`, which stores the theme and whether the lane legend is shown, must outlive this
+  // object.
   ViewMenu(const MenuContext& context, QSettings& settings);
 
  private:

@@ -227,7 +227,7 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
        .marks = static_cast<int>(document.marks().all().size()),
        .has_pipeline = tab->session()->pipeline().draft().saved() != WorkspacePipeline()},
       tab->title(), found.changed_at)};
-  if (has_changed) sentences << tr("The capture has changed since the workspace was saved.");
+  if (has_changed) sentences << tr("The capture has changed since this work was saved.");
   sentences.removeAll(QString());
   if (sentences.isEmpty() && refused.isEmpty()) return;
   auto* bar = new RestoreBar(sentences.join(u' '), refused, was_left, tab);
@@ -250,7 +250,8 @@ bool Workspaces::save_as() {
   Autosave* autosave = &documents_.session()->autosave();
   if (documents_.document()->source().path == "-") {
     emit failed(
-        tr("The graph was read from standard input. Save it to a file and open that file."));
+        tr("A graph that was read from standard input cannot be saved as a workspace. Save it to a "
+           "file and open that file."));
     return false;
   }
   const QString name = autosave->path().isEmpty()

@@ -28,8 +28,8 @@ class Workspaces : public QObject {
   // The folder for journals of edits. If it is empty, the default, no journals are written.
   [[nodiscard]] const QString& journal_folder() const { return journal_folder_; }
   void set_journal_folder(const QString& folder) { journal_folder_ = folder; }
-  // Reopens documents with unsaved changes that a program left behind when it was killed, except
-  // those in `asked`: the caller opens these next, which restores their edits.
+  // Reopens the documents that had unsaved changes when an earlier run was killed, except those in
+  // `asked`: the caller opens these next, which restores their edits.
   void restore_left(const std::vector<OpenRequest>& asked);
 
  public slots:
@@ -42,7 +42,7 @@ class Workspaces : public QObject {
  signals:
   // A message for the status line.
   void message(const QString& sentence);
-  // Something could not be opened, or is not being saved.
+  // A capture was not found, or a document or its journal could not be saved.
   void failed(const QString& sentence);
 
  private:
