@@ -1,7 +1,7 @@
 #pragma once
 
-// The passes available to the command line and the desktop: built-in passes, plugins and Python
-// passes.
+// The passes available to the command line: built-in passes, plugins and Python passes. The desktop
+// has its own list (app/desktop/local_passes.h).
 
 #include <string>
 #include <vector>
@@ -24,10 +24,10 @@ struct PassSources {
 
 struct AvailablePasses {
   PassRegistry registry;
-  std::vector<std::string> notes;  // one sentence for each plugin that cannot be loaded
+  std::vector<std::string> notes;  // one sentence for each plugin or pass that cannot be added
 };
 
-// Error (usage, input, run): a plugin or Python pass that the user named cannot be loaded.
+// Error (usage, input, run): a plugin or Python pass that the user named cannot be added.
 Result<AvailablePasses> available_passes(const PassSources& sources = {});
 
 }  // namespace jointer

@@ -10,8 +10,7 @@
 namespace jointer {
 namespace {
 
-// The outputs of a training step, as the runner returns them. A pair's forward saves its other
-// outputs for backward.
+// The outputs that the runner returns: all except those that a pair's forward saves for backward.
 std::vector<const OutputEntry*> outputs_of(const Graph& graph) {
   std::vector<const OutputEntry*> outputs;
   for (std::size_t i = 0; i < graph.part_count(); ++i) {

@@ -23,7 +23,8 @@ bool verifies_itself(const BenchmarkRequest& request) {
          request.baseline.backward == request.program.backward;
 }
 
-// Ranks read native captures from disk, so graphs in other formats are written as native captures.
+// Ranks read native captures from disk. Writes graphs in other formats, and an edited graph, to
+// `folder` as native captures.
 Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest request,
                                            const TemporaryFolder& folder, ProgramSource source) {
   const bool is_edited = source == ProgramSource::graph;
@@ -52,8 +53,8 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
   return request;
 }
 
-// If each rank has its own program, the collectives of the programs must match; otherwise ranks
-// would wait for each other until the timeout.
+// If each rank has its own program, the collectives of the programs must match, since ranks would
+// otherwise wait for each other until the timeout.
 Result<void> check_programs(const BenchmarkRequest& request, const Assumptions& assumptions) {
   const std::vector<int> ranks = rank_numbers(request);
   const bool is_one_a_rank = path_of_rank(request.program.graph, 0) != request.program.graph;
@@ -74,7 +75,7 @@ Result<void> check_programs(const BenchmarkRequest& request, const Assumptions& 
   return {};
 }
 
-// Compares the outputs of the first rank's graph with those of its baseline, read from another
+// Compares the outputs of the first rank's graph with those of its baseline, if that is another
 // file.
 Result<void> check_outputs(const Graph& graph, const BenchmarkRequest& request) {
   if (request.baseline.empty() || verifies_itself(request)) return {};

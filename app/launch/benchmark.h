@@ -1,8 +1,8 @@
 #pragma once
 
-// Runs a benchmark of an open graph: writes files that ranks can read, runs the ranks, and predicts
-// memory and time, by default for the device that ran them. Used by both `jointer bench` and the
-// desktop.
+// Runs a benchmark of an open graph: writes files that ranks can read, runs the ranks, and
+// estimates memory and time, by default for the device that ran them. Used by both `jointer bench`
+// and the desktop.
 
 #include <cstdint>
 
@@ -29,8 +29,11 @@ enum class ProgramSource : std::uint8_t {
 
 // Blocks, like `launch`. `graph` is the first rank's graph, and `fitted` names the files from which
 // it was opened; a baseline is always read from files. If `estimator` names no device, estimates
-// are for the device that ran the benchmark. Error: open_graph, launch or analyze fails. The
-// failure of a rank is a result, not an error.
+// are for the device that ran the benchmark. The failure of a rank is a result, not an error.
+//
+// Error (input): the ranks' collectives do not match (check_spmd). Error (cancelled): the run was
+// cancelled before the ranks were started. Other errors: same as open_graph, check_baseline, launch
+// and analyze; or the files for the ranks cannot be written.
 Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
                                        const EstimatorRequest& estimator,
                                        const LaunchOptions& options,

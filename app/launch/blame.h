@@ -26,9 +26,9 @@ struct RankPlace {
 // True if `one` is to blame. `silent`: all ranks that have given no sign of life for too long.
 bool is_to_blame(const RankPlace& one, std::span<const RankPlace> silent);
 
-// Describes what another rank is doing, for use after "no progress": ", while rank 1 is at
-// all_gather_7: the ranks' collectives do not match". Empty if nothing is known about the other
-// ranks.
+// Describes where other ranks are, for use after "no progress": ", while rank 1 is at all_gather_7:
+// the ranks' collectives do not match" or ", where every rank is". Empty if nothing is known about
+// the other ranks.
 std::string describe_others(const RankPlace& one, std::span<const RankPlace> all);
 
 }  // namespace jointer

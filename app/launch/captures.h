@@ -22,11 +22,12 @@ struct ConvertRequest {
   Assumptions assumptions;
   std::vector<int> ranks;         // the ranks that will read the files
   const Graph* opened = nullptr;  // the graph in the files, if it is the same for all ranks
-  std::string name;               // name of the written files: `name`.json, or one file per rank
+  std::string name;               // of the written files: NAME.json, or NAME0.json etc. by rank
 };
 
 // Returns the given files if all of them are native; otherwise writes native captures of their
-// graphs to `folder`. Error (input, usage): open_graph fails.
+// graphs to `folder`. Error (input, usage): same as open_graph. Error (run): a capture cannot be
+// written.
 Result<ProgramFiles> native_files(const ConvertRequest& request, const TemporaryFolder& folder);
 
 }  // namespace jointer

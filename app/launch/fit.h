@@ -23,7 +23,7 @@ std::vector<int> rank_numbers(const BenchmarkRequest& request);
 // cores.
 int threads_per_rank(const BenchmarkRequest& request, const Machine& machine);
 
-// Say in messages how to change a setting. The defaults name the options of `jointer bench`.
+// Parts of messages that say how to change a setting. The defaults name options of `jointer bench`.
 struct RunHints {
   std::string alone = "--solo RANK runs one rank alone, with local copies for collectives";
   std::string on_cpu = "use --on cpu to run without GPUs";
@@ -36,8 +36,10 @@ struct FittedRequest {
   RunHints hints = {};
 };
 
-// Error (usage): the number of ranks does not match the graph's collectives, or this machine cannot
-// run that many ranks; the message says how to run the benchmark.
+// Sets the number of ranks unless the request does, and chooses the CPU if the device is not chosen
+// and there are fewer GPUs than ranks. Error (usage): the number of ranks does not match the
+// graph's collectives, the rank to run alone does not exist, or this machine cannot run that many
+// ranks.
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
                                      const Machine& machine, RunHints hints = {});
 

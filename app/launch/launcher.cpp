@@ -221,7 +221,8 @@ class Run {
         rank->hang(now, {}, "reported that it was done, but did not exit");
   }
 
-  // Records where all ranks are when a collective fails or a rank gives up waiting.
+  // Records the time of the first failure and, if a collective failed or a rank gave up waiting,
+  // where all ranks are.
   void take_first_failure(Clock::time_point now) {
     first_failure_ = now;
     if (std::ranges::any_of(ranks_,

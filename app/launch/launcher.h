@@ -28,8 +28,8 @@ struct LaunchOptions {
   std::chrono::milliseconds same_words{200};
   // Time between SIGTERM and SIGKILL.
   std::chrono::milliseconds grace{1000};
-  // If true and the ranks have separate files, `launch` refuses to run them unless their
-  // collectives match (check_spmd).
+  // If true and the ranks have separate files, `run_benchmark` refuses to run them unless their
+  // collectives match (check_spmd). `launch` does not check.
   bool compares_ranks = true;
   // Time for loading libraries: the request's timeout starts at a rank's first sign of life, or
   // after this time, whichever comes first.
@@ -42,9 +42,10 @@ struct LaunchOptions {
 // ranks are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a
 // cancelled run are stopped. The result is not concluded, since that requires the graph. Error
 // (usage): the request has neither a number of ranks nor a rank to run alone (see fit_to_machine).
-// Error (run): a program that ranks run is missing or cannot be started.
+// Error (run): the program that ranks run is missing or cannot be started, or there is no free port
+// or temporary folder.
 //
-// May be called on several threads at once. The calling thread must live as long as the run.
+// May be called on several threads at once.
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options);
 
 }  // namespace jointer

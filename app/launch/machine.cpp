@@ -31,7 +31,7 @@ std::vector<std::string> driver_names() {
   return names;
 }
 
-// Returns the smallest memory size of the GPUs that have a built-in description.
+// Returns the smallest memory size of the GPUs that have a built-in description; 0 if none has one.
 std::int64_t smallest_memory(const std::vector<std::string>& names) {
   std::int64_t bytes = 0;
   for (const std::string& name : names) {

@@ -26,8 +26,8 @@ struct MemoryShortage {
   DeviceType device = DeviceType::cpu;
 };
 
-// std::nullopt if the ranks fit, or if the machine's memory is unknown. `request` must contain the
-// number of ranks (see fit_to_machine).
+// Returns std::nullopt if the ranks fit, or if the machine's memory is unknown. `request` must
+// contain the number of ranks (see fit_to_machine).
 std::optional<MemoryShortage> memory_shortage(const Graph& graph, const BenchmarkRequest& request,
                                               const Machine& machine);
 

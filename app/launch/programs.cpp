@@ -11,7 +11,9 @@ Result<ProgramCommand> runner_program() {
     const std::string found = find_program(named);
     if (!can_run(found))
       return fail(Error::Kind::run,
-                  "JOINTER_RUNNER is `{}`, which was not found or is not executable", named);
+                  "JOINTER_RUNNER is `{}`, which was not found or is not executable; set it to the "
+                  "path of {}",
+                  named, kName);
     return ProgramCommand{{found}, {}};
   }
   if (const std::string beside = sibling_program(kName); can_run(beside))

@@ -50,8 +50,10 @@ class RankProcess {
   bool look(Clock::time_point now, PlaceNames& places);
   // Records that the rank makes no progress, with `reason` as the message.
   void hang(Clock::time_point now, const NodePlace& place, std::string reason);
-  // Ends the rank for a reason other than its own failure.
+  // Asks the process to end, and kills it after `grace`. If the rank has neither failed nor
+  // reported that it was done, its status becomes `stopped`, for this reason.
   void stop(std::chrono::milliseconds grace, const std::string& reason);
+  // Like `stop`, but kills the process immediately.
   void kill(const std::string& reason);
 
  private:

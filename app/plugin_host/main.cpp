@@ -17,8 +17,9 @@ int run(int argc, char** argv) {
   if (argc == 1) return jointer::serve_plugin();
   if ((argc != 3 && argc != 4) || std::strcmp(argv[1], "--describe") != 0) {
     fmt::print(stderr,
-               "usage: jointer-plugin-host --describe LIBRARY [SUMMARY] writes plugin.json next "
-               "to a plugin; without arguments it answers a request on its standard input\n");
+               "usage: jointer-plugin-host --describe LIBRARY [SUMMARY]\n"
+               "Writes plugin.json to the folder of a plugin's library. Without arguments, answers "
+               "a request on standard input.\n");
     return kWrongUsage;
   }
   const auto done = jointer::describe_plugin(argv[2], argc == 4 ? argv[3] : "");
