@@ -30,7 +30,7 @@ Result<Options> parse_options(const QStringList& arguments) {
                                     QStringLiteral("The backward half of a partitioned pair."),
                                     QStringLiteral("FILE"));
   const QCommandLineOption graph(QStringLiteral("graph"),
-                                 QStringLiteral("Index, from 0, of the graph, if FILE contains "
+                                 QStringLiteral("Index of the graph, from 0, if FILE contains "
                                                 "several."),
                                  QStringLiteral("N"));
   const QCommandLineOption assume(QStringLiteral("assume"),

@@ -1,6 +1,6 @@
 #pragma once
 
-// An argument of a call, independent of a graph: it refers to nodes, texts and symbols by name.
+// An argument of a call, independent of a graph: nodes, texts and symbols are stored as text.
 
 #include <bit>
 #include <cstdint>

@@ -5,8 +5,8 @@
 namespace jointer {
 namespace {
 
-// Returns the base of the node's name: `split_with_sizes` for aten.split_with_sizes.default,
-// `getitem` for _operator.getitem.
+// Returns the name, without a number, of a node that calls `target`: `split_with_sizes` for
+// aten.split_with_sizes.default, `getitem` for _operator.getitem.
 std::string base_name(std::string_view target) {
   const std::size_t first = target.find('.');
   const std::size_t last = target.find('.', first + 1);

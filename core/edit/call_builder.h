@@ -1,6 +1,6 @@
 #pragma once
 
-// Builds the calls that edits insert.
+// Builds the changes of edits that insert or replace calls.
 
 #include <string>
 #include <string_view>
@@ -24,8 +24,8 @@ class CallBuilder {
   CallBuilder(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
   // Adds the change and returns the new node's name. `target` is the full name of the operator,
-  // `like` the node from which the new node gets its metadata, and `before` the name in edits of
-  // the node before which it is inserted.
+  // `like` the node from which the new node gets its metadata, and `before` the node before which
+  // it is inserted, by its name in edits.
   std::string insert(std::string_view target, ArgumentRecords args, ArgumentRecords kwargs,
                      ValueRecord val, NodeId like, std::string_view before);
   // The same for a call that returns one tensor and has no keyword arguments.
@@ -39,7 +39,8 @@ class CallBuilder {
   void replace(NodeId node, std::string_view target, ArgumentRecords args);
   void add(Change change) { changes_.push_back(std::move(change)); }
   [[nodiscard]] std::size_t count() const { return changes_.size(); }
-  // Returns the changes added since the last call of take(). Their names stay reserved.
+  // Returns the changes added since the last call of take(). The names of their new nodes stay
+  // reserved.
   [[nodiscard]] std::vector<Change> take() { return std::exchange(changes_, {}); }
 
   static ArgumentRecord node(std::string_view name) { return ArgumentRecord::of_node(name); }

@@ -31,13 +31,15 @@ Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start);
 
 bool is_dense(const Graph& graph, const Tensor& tensor);
 
-// Returns a dense tensor with the dtype and the device of the node's result. The tensor is in the
-// storage of the first tensor of the node named `of` or, if `of` is empty, in a new storage.
+// Returns the record of a dense tensor with the dtype and the device of the node's result. The
+// tensor is in the storage of the first tensor of the node named `of` or, if `of` is empty, in a
+// new storage.
 TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,
                          std::string_view of = {});
 
-// Returns the name of a node that holds the elements of `node` as a dense tensor of shape `shape`:
-// the node itself, a view of it, a copy, or a view of a copy.
+// Returns the name of a node that returns the elements of `node` as a dense tensor of shape
+// `shape`: the node itself, a view of it, a copy, or a view of a copy. Adds the calls that are
+// needed.
 std::string as_dense(const Graph& graph, CallBuilder& calls, NodeId node,
                      const std::vector<std::int64_t>& shape, NodeId like, std::string_view before);
 

@@ -11,11 +11,11 @@
 namespace jointer {
 
 struct GraphDifference {
-  std::vector<NodeId> moved;     // of `after`, like the next three; as few as possible
-  std::vector<NodeId> added;     // that correspond to no node of `before`
+  std::vector<NodeId> moved;     // nodes of `after`, like the next three; as few as possible
+  std::vector<NodeId> added;     // they correspond to no node of `before`
   std::vector<NodeId> changed;   // their operator, arguments or value differ
   std::vector<NodeId> retagged;  // calls whose memory policy or checkpointed region differs
-  std::vector<NodeId> removed;   // of `before`
+  std::vector<NodeId> removed;   // nodes of `before`
   std::size_t common = 0;        // nodes in both graphs: "moved N of M"
 
   [[nodiscard]] bool empty() const {

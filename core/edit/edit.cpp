@@ -22,8 +22,8 @@
 //
 // Cost: for the first move, the dependencies of the graph; for every move, the distance and the
 // dependencies of the moved nodes; for a removal, the distance to the end; for a run of insertions,
-// the graph. An edit that does more than move nodes or set policies also costs one scan of the
-// graph.
+// the graph. An edit that changes more than the order, policies and annotations also costs one scan
+// of the graph.
 
 #include "core/edit/edit.h"
 
@@ -108,7 +108,7 @@ struct Editor::State {
   std::unordered_set<NodeId> keeps_value;     // replaced without a new value
   // Indexed by node: the number of its readers. Empty until a node is removed.
   std::vector<std::int32_t> readers;
-  std::size_t known = 0;            // number of nodes before the edit; later ids are new
+  std::size_t known = 0;            // number of nodes before the edit; new nodes have higher ids
   std::size_t first = 0, last = 0;  // the range of positions that moves changed
   bool is_structural = false;       // more than the order, policies and annotations changed
 };
@@ -241,7 +241,7 @@ Result<NodeId> Editor::State::find_place(std::string_view before) const {
   JOINTER_TRY(const NodeId id, find(before));
   const Node& n = graph.node(id);
   if (n.kind != NodeKind::placeholder) return id;
-  // Tangents may be among calls.
+  // A placeholder among the calls, such as a tangent, accepts nodes before it.
   const std::size_t at = graph.position(id);
   const Node* previous = at == 0 ? nullptr : &graph.node(graph.order()[at - 1]);
   if (previous == nullptr || is_wall(*previous))
@@ -414,7 +414,7 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
   }
   const std::int32_t count = readers[id.index()];
   if (count == 0) return {};
-  // In a valid graph all readers come later, but halfway through an edit they may be anywhere.
+  // In a valid graph all readers come later, but in the middle of an edit they may be anywhere.
   const auto order = graph.order();
   const NodeId reader = *std::find_if(order.begin(), order.end(), [&](NodeId other) {
     const auto inputs = graph.inputs(other);
@@ -484,7 +484,7 @@ Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
   n.value = restore.was.value;
   for (const auto flag : {Node::has_args, Node::has_kwargs, Node::has_value})
     n.set(flag, restore.was.has(flag));
-  n.group = {};  // `finish` finds it again from the arguments
+  n.group = {};  // `finish` derives it from the arguments
   graph.refresh(restore.node);
   count_reads(restore.node, true);
   return n.kind == NodeKind::output ? update_outputs(restore.node) : Result<void>();

@@ -126,7 +126,7 @@ struct Edit {
   std::string title;  // "Move all_gather_77 and 2 nodes 412 positions earlier"
   std::string by;     // author: a pass, as the pipeline names it; empty for the user
   std::vector<Change> changes;
-  std::vector<std::string> notes;  // nodes moved along, what other ranks must do too
+  std::vector<std::string> notes;  // such as nodes moved along, and what other ranks must do too
   std::string extra = {};          // members of a recipe that this version does not know
   // The pass's decisions about each node, limited by kept_decisions.
   std::vector<Decision> decisions = {};
@@ -147,14 +147,14 @@ Result<Edit> apply(Graph& graph, const Edit& edit);
 // compute than a move.
 Result<Edit> apply(Graph& graph, const Edit& edit, const Dependencies& dependencies);
 
-// Applies several edits to one graph, each as `apply` does. As long as edits change only the order
-// and policies, reuses the dependencies that it has computed.
+// Applies several edits to one graph, each as `apply` does. As long as edits change only the order,
+// policies and annotations, reuses the dependencies that it has computed.
 class Editor {
  public:
   // The graph must outlive the editor, and only the editor may change it.
   explicit Editor(Graph& graph);
-  // `dependencies` are those of the graph. They must stay valid until the first edit that does more
-  // than move nodes or set policies.
+  // `dependencies` are those of the graph. They must stay valid until the first edit that changes
+  // more than the order, policies and annotations.
   Editor(Graph& graph, const Dependencies& dependencies);
   ~Editor();
   Editor(const Editor&) = delete;

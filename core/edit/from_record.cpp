@@ -233,7 +233,7 @@ Result<T> in_member(std::string_view member, Result<T> made) {
   return refuse("`{}`: {}", member, made.error().message);
 }
 
-// Sets the node's operator, arguments and value from a record.
+// Sets the node's operator, arguments and value to those that the record gives.
 template <class Record>
 Result<void> take_call(Graph& graph, const Record& record, Node& node) {
   using Kind = Argument::Kind;
@@ -255,7 +255,8 @@ Result<void> take_call(Graph& graph, const Record& record, Node& node) {
   return translator.check_references();
 }
 
-// Sets the node's call to that of the node that its record copies.
+// Sets the node's call to that of the node that its record copies, with the inputs that the record
+// gives.
 Result<void> copy_call(Graph& graph, const NodeRecord& record, Node& node) {
   const NodeId id = graph.find(node.part, *record.copy);
   if (!id) return refuse("`copy` names {}, but there is no such node", *record.copy);
@@ -322,7 +323,8 @@ void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   if (!marks.extra.empty()) node.extra = graph.intern(marks.extra);
 }
 
-// Sets the members that the record leaves out to those of `like`, and its id, `id`, as the origin.
+// Sets the members that the record leaves out, and the phase, from `like`, whose id is `id`, and
+// records that node as the origin.
 void take_after(const Node& like, NodeId id, Node& node) {
   const auto take = [&](Node::Flag has, Node::Flag flag) {
     if (node.has(has) || !like.has(has)) return;
@@ -357,7 +359,7 @@ bool reads_backward(const Graph& graph, const Argument& argument) {
 }
 
 // Sets the phase from the node's part, its tags and, if it has no partitioner tag, the phases of
-// its inputs.
+// its inputs. In a backward graph, also sets whether the node is recomputed.
 void set_phase(const Graph& graph, Node& node) {
   const std::string_view tag = graph.text(node.partitioner_tag);
   bool is_backward = tag == "is_backward" || node.has(Node::has_autograd_backward);

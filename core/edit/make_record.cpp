@@ -86,7 +86,7 @@ class ValueRecorder {
     storage.tensor = owner.tensor;
   }
 
-  // Size in bytes of the storage that a tensor gets if its record names none.
+  // Size in bytes of the storage that a tensor gets if its record describes none.
   [[nodiscard]] std::int64_t own_bytes(const Tensor& t) const {
     return t.has(Tensor::has_stride)
                ? storage_extent(graph_.shape(t), graph_.stride(t), graph_.offset(t), t.dtype)

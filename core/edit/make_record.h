@@ -27,7 +27,8 @@ class StorageOwners {
   std::vector<Owner> owners_;
 };
 
-// Records everything except the call: set `copy` and `inputs`, or use `record_call`.
+// Records the node's metadata and value. The caller adds the call: by setting `copy` and `inputs`,
+// or with `record_call`.
 NodeRecord record_node(const Graph& graph, const StorageOwners& owners, NodeId id);
 // Adds the node's operator and arguments to the record.
 void record_call(const Graph& graph, const Node& node, NodeRecord& record);

@@ -19,9 +19,9 @@
 // position of the first of the members' waits that comes after the start, but before the first use
 // of any result.
 //
-// Numerics: gathering and copying change no bits. A sum over two ranks is the same in any order.
-// Over more ranks, the order may depend on an element's position in the buffer, and so may the last
-// bit of the sum.
+// Numerics: gathering and copying do not change any bits. A sum over two ranks is the same in any
+// order. Over more ranks, the order may depend on an element's position in the buffer, and so may
+// the last bit of the sum.
 //
 // Members have the same operator, group, reduction, device and dtype. The caller may allow
 // all-gathers of different dtypes: their inputs are then viewed as bytes, and the results that are

@@ -20,7 +20,7 @@ Result<Edit> merge_collectives(const Graph& graph, std::span<const NodeId> start
 
 // Options of merge_buckets.
 struct MergeOptions {
-  // All-gathers of several dtypes may share a bucket: they are sent as bytes.
+  // If true, all-gathers of several dtypes may share a bucket, which is then sent as bytes.
   bool several_dtypes = false;
 };
 struct MergedBucket {
@@ -36,9 +36,9 @@ std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
                                                 std::span<const std::vector<NodeId>> buckets,
                                                 const MergeOptions& options);
 
-// Splits a bucket as merge_collectives makes it, or a coalesced collective, into one collective per
-// member. Error (usage): the collective is neither, or its results are used in a way that does not
-// permit this.
+// Splits a bucket of the form that merge_collectives makes, or a coalesced collective, into one
+// collective per member. Error (usage): the collective is neither, or its results are used in a way
+// that does not permit this.
 Result<Edit> split_collective(const Graph& graph, NodeId start);
 
 }  // namespace jointer

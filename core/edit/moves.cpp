@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// Casts, copies, padding and getitem, by their names in torch without overload. Views are
+// Casts, copies, reshapes, padding and getitem, by their names without an overload. Other views are
 // recognized by their schemas.
 constexpr std::array<std::string_view, 12> kCheap{
     "aten._to_copy", "aten.to",         "aten.clone",           "aten.contiguous",
@@ -101,7 +101,7 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
   for (const NodeId id : nodes) move.nodes.push_back(edit_name(graph, id));
 
   // The distance does not count the moved nodes. The title names the first start or wait among the
-  // nodes, if there is one: the others move along.
+  // nodes, if there is one, because the others move along with it.
   const auto found = std::find_if(nodes.begin(), nodes.end(),
                                   [&](NodeId id) { return is_start_or_wait(graph, id); });
   const NodeId main = found == nodes.end() ? nodes.front() : *found;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes edits that move nodes, with information for the user: the distance, the nodes that move
-// along, and what every other rank must do too.
+// Makes edits that move nodes. They tell the user the distance, the nodes that move along, and what
+// every other rank must do too.
 
 #include <span>
 #include <string>
@@ -40,7 +40,7 @@ Direction carrying_direction(const Graph& graph, NodeId node);
 // its chain.
 bool is_start_or_wait(const Graph& graph, NodeId node);
 
-// True for a view, a cast, a copy, a padding or a getitem that reads only one node.
+// True for a view, cast, copy, pad or getitem that reads only one node.
 bool is_cheap(const Graph& graph, const Node& node);
 
 // For each process group, the starts of its collectives in program order, or in `order`.

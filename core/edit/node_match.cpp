@@ -12,9 +12,9 @@
 // 2. From the largest radius to the smallest, nodes that share a color are matched in program
 //    order: first within the same module, then across modules. At radius 0, only within the same
 //    module.
-// 3. The arguments of matched nodes are matched by position if they call the same operator: a call
-//    whose result has a different shape is a change, rather than one node removed and another
-//    added.
+// 3. The arguments of matched nodes are matched by position if they call the same operator, so that
+//    a call whose result has a different shape counts as changed, not as one node removed and
+//    another added.
 //
 // Whenever two nodes are matched, so are their arguments at the same position, and readers that
 // have only one counterpart, if their colors at radius 0 are the same. Therefore a difference
@@ -240,7 +240,7 @@ class StructureMatcher {
   void match_in_order(std::size_t level, bool by_module) {
     const Groups groups = open_groups(a_, level, by_module),
                  others = open_groups(b_, level, by_module);
-    // Sort by position: the order of colors is arbitrary.
+    // Sorted by position, because the order of colors is arbitrary.
     std::vector<std::pair<std::size_t, Color>> firsts;
     for (const auto& [color, those] : groups)
       firsts.emplace_back(a_.graph().position(those.front()), color);

@@ -41,7 +41,7 @@ struct NodeRecord {
   std::optional<NodeKind> op = {};
   // The node whose call this node repeats. If set, `op`, `target`, `args` and `kwargs` must not be.
   std::optional<std::string> copy = {};
-  std::optional<InputNames> inputs = {};  // of the copied call, to replace
+  std::optional<InputNames> inputs = {};  // the inputs of the copied call to replace
   std::optional<std::string> target = {};
   std::optional<ArgumentRecords> args = {}, kwargs = {};
   std::optional<ValueRecord> val = {};

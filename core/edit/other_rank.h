@@ -1,6 +1,6 @@
 #pragma once
 
-// Adapts the edits of a recipe to the rank that it is replayed on.
+// Adapts the edits of a recipe to the rank on which it is replayed.
 //
 // The ranks of a program have the same nodes, but some constants differ: where a shard begins,
 // names of process groups, indices of devices. Names in the edits become those of this rank. Other
@@ -47,7 +47,8 @@ class OtherRank {
   void find_lost(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  // Returns the sources of the removed rank-specific nodes of which the edit keeps a copy.
+  // Returns the sources of the rank-specific nodes of which the edit inserts a copy without
+  // removing it again. `removed`: the names of the nodes that the edit removes.
   [[nodiscard]] std::set<std::string> kept_sources(const Graph& graph, const Edit& edit,
                                                    const std::set<std::string>& removed) const;
   [[nodiscard]] Result<void> check_integers(const NodeRecord& record,

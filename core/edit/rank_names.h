@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// Sets `groups` and `devices` from the graph that the recipe was made for.
+// Fills in `groups` and `devices` from a part of the graph for which the recipe is made.
 void record_names(const Graph& graph, PartId part, RecipeGraph& recorded);
 
 class RankNames {

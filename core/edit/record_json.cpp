@@ -179,7 +179,7 @@ Result<ArgumentRecord> read_argument(const Json& json, int depth) {
     case Json::value_t::object:
       return read_object(json, depth + 1);
     case Json::value_t::number_unsigned:
-      // Python integers may not fit into int64_t, such as an all-ones mask; they are kept as text.
+      // A Python integer, such as an all-ones mask, may not fit into int64_t. It is kept as text.
       if (!std::in_range<std::int64_t>(json.get<std::uint64_t>()))
         return ArgumentRecord::of_text(Kind::raw, write_json(json));
       [[fallthrough]];

@@ -58,7 +58,7 @@ class Halves {
     return std::nullopt;
   }
 
-  // The changes of an edit that apply to this graph.
+  // The edit with only the changes and decisions that concern this graph.
   [[nodiscard]] Edit local(Edit edit) const {
     std::erase_if(edit.changes, [&](Change& change) {
       return !std::visit([&](auto& kind) { return localize(kind); }, change);

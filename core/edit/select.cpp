@@ -35,8 +35,7 @@ Pattern parse(const Graph& graph, std::string_view selector) {
   return pattern;
 }
 
-// Returns the names to choose suggestions from: of operators if the text has a dot, or else of
-// nodes.
+// Returns the candidates for suggestions: operators if the text has a dot, or else calls.
 std::vector<std::string_view> likely_names(const Graph& graph, std::string_view wanted) {
   const bool are_operators = wanted.find('.') != std::string_view::npos;
   std::vector<std::string_view> names;

@@ -3,8 +3,8 @@
 // A storage of `after` is matched at the first node that holds it. If that node exists in `before`
 // and returns the same value, the storage matches the node's storage there, unless another storage
 // of `after` already matches it (a former view has become a copy) or the sizes differ. If there is
-// no match, the storage is new. The value of a common node must be stated if its storages in
-// `before` are not those that match.
+// no match, the storage is new. The value of a common call must be stated unless its storages in
+// `after` match its storages in `before`.
 
 #include "core/edit/storage_changes.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sets the memory policies of many nodes with few changes: one per policy and region.
+// Sets the memory policies of many nodes with few changes: one per policy, region and half.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace jointer {
 
-// The tag of a node.
+// A node's policy, and the change of its checkpointed region.
 struct Tag {
   MemoryPolicy policy = MemoryPolicy::none;
   RegionChange region;
