@@ -6,13 +6,13 @@
 //      the others are MUST_SAVE. If several rules match a call, the first one applies.
 //   3. A call of an operator in the list is MUST_SAVE.
 //   4. Every other call is PREFER_RECOMPUTE.
-//   5. The walk ends after the call that computes the first value of the output: everything after
-//      it is the backward.
+//   5. The walk ends after the call that computes the first value of the output. Everything after
+//      it counts as the backward.
 // Each tag has ac_graph_id 0, so that the forward is one region. Existing tags are replaced;
 // fsdp_reshard_after_fwd runs later, as in upstream.
 //
 // A counter runs over the whole graph or per layer (layers.h). A per-layer counter restarts when a
-// counted call is in a different layer than the previous counted call. Calls in no layer do not
+// counted call is in a different layer from the previous counted call. Calls in no layer do not
 // restart it.
 //
 // Cost: linear in the nodes and selectors.

@@ -23,7 +23,8 @@ Result<std::vector<Edit>> apply_step_tags(Graph& step);
 // processed again only if a new tag requires it. Error (usage): same as these passes.
 Result<Edit> step_tags_edit(const Graph& tagged);
 
-// Returns the flat training step with this plan applied. Error (usage): same as these passes.
+// Returns the flat training step with this plan applied. Error (usage): same as tag_as_planned and
+// these passes.
 Result<Graph> step_of_plan(Graph step, const SavePlan& plan);
 
 // Returns the values that `step` saves for backward, as a plan for `before`, the graph before its

@@ -2,13 +2,13 @@
 //
 // Steps
 //   1. Recompute every value that a call in a group returns, except values computed only from
-//      parameters: FSDP's rule decides about gathered parameters.
-//   2. Save the inputs of each group, which are the results of forward calls outside the group that
-//      calls in the group read, again except values computed only from parameters. An input may be
+//      parameters, since FSDP's rule decides about gathered parameters.
+//   2. Save the inputs of each group: the values that its calls read and that forward calls outside
+//      the group compute, again except values computed only from parameters. An input may be
 //      computed in another group, as with consecutive layers.
 //
 // The order of these steps matters: PlanWhatIf::change_all drops values that the backward does not
-// need, and it needs an input only if values computed from it are recomputed.
+// need, and the backward needs an input only if values computed from it are recomputed.
 //
 // Cost: two changes of a plan, plus a time linear in the graph.
 // Source: torch.utils.checkpoint, and torchtitan's activation checkpointing of each layer.

@@ -53,7 +53,7 @@
 namespace jointer {
 namespace {
 
-// Maps storages to the new nodes whose first tensors replace them.
+// Maps storages to the new nodes in whose first tensor's storage their contents are now.
 class Moves {
  public:
   void add(StorageId storage, const std::string& to) { to_[storage] = to; }
@@ -300,7 +300,7 @@ class Offloader {
   // instead.
   std::unordered_map<NodeId, std::map<std::string, std::string>> reads_;
   Shared<NodeMarks> in_backward_{NodeMarks{.autograd_backward = true}};
-  Moves lies_in_;  // of all offloaded values, for the backward
+  Moves lies_in_;  // the new storages of all offloaded values, for calls of the backward
   std::vector<Change> changes_;
 };
 

@@ -25,9 +25,9 @@ std::string_view to_string(Decider decider);
 // As in `sac --json`: "solved", "searched", "preset", "list", "person", "tag", "nobody".
 std::string_view decided_by(Decider decider);
 
-// Edit::by of a searched plan.
+// Edit::by of a plan that a search found.
 inline constexpr std::string_view kSearch = "search";
-// The same for a plan that was found together with an order. `order`: the passes that reorder the
+// Edit::by of a plan that was found together with an order. `order`: the passes that reorder the
 // graph, as a pipeline; may be empty.
 std::string searched_with(std::string_view order);
 // The passes of the order in such a `by`; empty if there are none.

@@ -2,10 +2,9 @@
 //
 // A list of operators or selectors is found and written, then applied to the graph. The resulting
 // tags are compared with the plan, which shows what the list cannot express. Then the text is
-// imported into the graph as opened, the graph is partitioned, and the resulting plan and peak are
-// compared with the exported ones. The tags of a flat training step are applied instead. If no list
-// of operators expresses the plan, the same comparison chooses among several lists
-// (nearest_list.h).
+// imported into the graph as opened, the graph is partitioned (in a flat training step, the tags
+// are applied), and the resulting plan and peak are compared with the exported ones. If no list of
+// operators expresses the plan, the same comparison chooses among several lists (nearest_list.h).
 
 #include "core/policy/export.h"
 
@@ -199,7 +198,7 @@ class Judge {
 
  private:
   [[nodiscard]] bool is_joint() const { return opened_.part(PartId(0)).kind == CaptureKind::joint; }
-  // The total bytes of the nodes that are not in `without`.
+  // The total output bytes of the nodes that are not in `without`.
   [[nodiscard]] std::int64_t bytes_of_others(const std::vector<NodeId>& nodes,
                                              const std::vector<NodeId>& without) const {
     std::int64_t sum = 0;

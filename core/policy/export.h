@@ -41,13 +41,13 @@ struct PlanEffect {
 // The difference between a plan and the plan that a text produces.
 struct TextEffect {
   PlanEffect of_plan, of_text;
-  bool saves_others = false;  // the text saves other values than the plan
+  bool saves_others = false;  // the text and the plan save different values
 };
 
 struct PolicyExport {
   std::string text;  // ends with a newline
-  // False if the text produces no plan, or another plan than the exported one. True if this was not
-  // checked.
+  // False if the text produces no plan, or a plan that differs from the exported one. True if this
+  // was not checked.
   bool gives_plan = true;
   std::optional<TextEffect> effect = std::nullopt;  // set if the text produces a different plan
   // The differences between the plan and the text, one sentence each. If there are none, importing
@@ -77,9 +77,11 @@ struct ReadBack {
 Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format,
                                  const Graph& opened, const ReadBack& read_back = {});
 
-// Tags the graph according to the plan: MUST_SAVE for saved values and the values that they are
-// views of, MUST_CPU_OFFLOAD for offloaded values, and MUST_RECOMPUTE for every other recomputed
-// call. Removes all other tags. All tags are in one region, so that torch changes none of them.
+// Tags the graph according to the plan: MUST_SAVE for saved values and, in a joint graph, the
+// values that they are views of; MUST_CPU_OFFLOAD for offloaded values; MUST_RECOMPUTE for all
+// other calls that are recomputed. Removes all other tags. All tags are in one region, so that
+// torch changes none of them. Error (usage): the graph is a pair; for a flat training step, also
+// same as PairOrders::order.
 Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan);
 
 }  // namespace jointer

@@ -20,8 +20,8 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kTorchsOwn =
-    11;  // torch's own compute-intensive operators, which come first in titan_save_ops
+// The number of torch's own compute-intensive operators, which come first in titan_save_ops.
+constexpr std::size_t kTorchsOwn = 11;
 
 std::string counted(std::size_t count) {
   return format_count(static_cast<std::int64_t>(count));
@@ -40,7 +40,7 @@ std::vector<std::string> selecting(const Graph& graph, std::vector<std::string> 
 
 // For example, "operator list, 14 operators".
 std::string what_is_read(PolicySource source, std::size_t count, std::string_view things) {
-  if (count == 0) return fmt::format("{}, none", to_string(source));
+  if (count == 0) return fmt::format("{}, no {}", to_string(source), things);
   if (count == 1 && things.ends_with('s')) things.remove_suffix(1);
   return fmt::format("{}, {} {}", to_string(source), counted(count), things);
 }

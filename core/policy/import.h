@@ -34,7 +34,8 @@ struct ImportedPolicy {
   std::vector<std::string> notes;  // sentences about skipped parts and differences
 };
 
-// Reads a policy. An operator that matches no call in the graph causes a note, not an error.
+// Reads a policy. An operator or selector that matches no call in the graph causes a note, not an
+// error.
 // `fsdp`: the fsdp_policy of the graph as opened; by default, that of `graph`. Error (input): the
 // text is not a policy, or is damaged. Error (usage): nothing in the policy matches this graph.
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
@@ -49,8 +50,8 @@ inline constexpr std::string_view kNoSelectors =
 
 // The operators that a Python text names, such as `torch.ops.aten.mm.default`,
 // `torch.ops.higher_order.flex_attention`, `(torch.ops, "deepep.dispatch.default")` or plain
-// `aten.mm`, and the every-nth rules written by export.h. Comments and multi-line strings are
-// ignored. Error (input): the text names no operator.
+// `aten.mm`, and the every-nth rules that export.h writes. Comments and triple-quoted strings are
+// ignored. Error (input): the text names no operator, or a rule is damaged.
 struct OperatorListText {
   SacOptions options;              // with only the text's rules, and for the whole forward
   bool names_torchs_list = false;  // the text includes torch's own compute-intensive operators

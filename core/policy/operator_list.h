@@ -21,8 +21,9 @@ struct OperatorRule {
   std::int64_t more_bytes = 0, wrong_bytes = 0;
 };
 
-// The rules for an operator that come nearest to the plan, nearest first. A rule that is right for
-// all calls of the operator comes before all others.
+// The rules for an operator: those that come nearest to the plan, nearest first, then those that
+// save all or none of its calls, unless they are among the nearest. A rule that is right for all
+// calls comes before all others.
 struct OperatorRules {
   std::string op;
   std::vector<OperatorRule> rules;

@@ -19,7 +19,7 @@ namespace jointer {
 struct PlanOrder {
   std::string passes;  // as a pipeline; empty: the graph's own order
   Figures figures;
-  std::int64_t communication_ns = 0;  // collectives, summed
+  std::int64_t communication_ns = 0;  // sum of the times of all collectives
   std::int64_t reserved_bytes = 0;  // peak, by torch's caching allocator; not set for the own order
 };
 

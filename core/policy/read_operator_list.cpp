@@ -1,7 +1,7 @@
 // Finds the operators that a Python text names, without running it.
 //
-// The text is split into words: dotted names, strings, numbers and signs. Comments and multi-line
-// strings are ignored. An operator is
+// The text is split into words: dotted names, strings, numbers and signs. Comments and
+// triple-quoted strings are ignored. An operator is
 //   - torch.ops.SPACE.NAME or torch.ops.SPACE.NAME.OVERLOAD, where `torch.ops` or `torch.ops.SPACE`
 //     may be replaced by a short name that the text assigns (`aten = torch.ops.aten`) or that torch
 //     itself uses (aten, prims, _c10d_functional);
@@ -68,7 +68,7 @@ class Words {
     return text_.substr(begin, at_ - begin);
   }
 
-  // The string as a word; nullopt if it spans several lines or is unterminated.
+  // The string as a word; nullopt if it is triple-quoted or is not closed on the same line.
   std::optional<Word> quoted(char mark) {
     const std::string triple(3, mark);
     if (text_.substr(at_, 3) == triple) {

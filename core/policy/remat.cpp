@@ -3,7 +3,8 @@
 // Terms: a call is recomputable if it is a forward call that is tagged PREFER_RECOMPUTE or
 // MUST_RECOMPUTE. A region is a run of backward calls with nothing but constants between them. The
 // loss and the head (the modules `loss` and `lm_head`) have their own backward before that of the
-// layers. Only regions after the last loss or head node before the layers' backward count.
+// layers. Regions count only if they come after all nodes of the loss and the head that precede the
+// layers' backward.
 //
 // Steps:
 //   1. At most one region may read recomputable values.

@@ -43,7 +43,7 @@ std::span<const std::string_view> titan_save_ops() {
       "aten._efficient_attention_forward.default",
       "aten.upsample_bilinear2d.default",
       "aten._scaled_mm.default",
-      // torchtitan's.
+      // torchtitan's additions.
       "aten._scaled_dot_product_cudnn_attention.default",
       "aten._scaled_dot_product_attention_math.default",
       "aten._scaled_dot_product_fused_attention_overrideable.default",

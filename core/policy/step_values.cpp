@@ -44,7 +44,7 @@ class Teller {
         went_before_[tagged.inputs(id).front().index()] = true;
   }
 
-  // The node of the tagged graph that `id` represents; may be none.
+  // The node of the tagged graph that `id` represents; may be null.
   [[nodiscard]] NodeId stands_for(NodeId id) const {
     const NodeId known = is_new(id) ? step_.node(id).origin : id;
     return known && !is_new(known) ? known : NodeId{};
@@ -74,8 +74,8 @@ class Teller {
   const Graph& tagged_;
   const Graph& step_;
   std::vector<bool> is_read_;  // indexed by node id: read by the backward's own calls
-  std::vector<bool>
-      went_before_;  // indexed by node id: already copied to the host in the tagged graph
+  // Indexed by node id: already copied to the host in the tagged graph.
+  std::vector<bool> went_before_;
 };
 
 }  // namespace

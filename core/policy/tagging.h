@@ -1,8 +1,8 @@
 #pragma once
 
-// Tags graphs for partitioners according to upstream's operator lists, memory policies and FSDP
-// rules. Each function returns an edit, which can be shown, undone and replayed like any other
-// edit. The top of each .cpp file states its rules and sources.
+// Tags graphs according to upstream's operator lists, memory policies and FSDP rules. Each function
+// returns an edit, which can be shown, undone and replayed like any other edit. The top of each
+// .cpp file states its rules and sources.
 
 #include <cstdint>
 #include <string>
@@ -62,7 +62,7 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
                                     bool reshard = true);
 
 // Upstream's fsdp_reshard_after_fwd: parameters that FSDP gathered are gathered again in the
-// backward if `reshard` is true; otherwise, they are saved.
+// backward if `reshard` is true; otherwise, they are saved. Error (usage): the graph is a pair.
 Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard = true);
 
 // Removes all tags.

@@ -36,7 +36,7 @@ struct TradeOffOptions {
   // from upstream's presets.
   bool has_policy = false;
   bool offload = true;                              // plans may offload values
-  LimitedMemory memory = LimitedMemory::allocated;  // to which limits apply
+  LimitedMemory memory = LimitedMemory::allocated;  // the memory to which limits apply
   // Plans that earlier searches of the same graph found; the result is at least as good as these.
   std::vector<ParetoPoint> known = {};
   std::size_t max_budgets = ParetoRequest().max_budgets;
@@ -101,7 +101,7 @@ class TradeOff {
   // the current plan. All points except the current plan are evaluated on its graph.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
-  // The memory that limits apply to.
+  // The memory to which limits apply.
   [[nodiscard]] LimitedMemory memory() const { return options_.memory; }
   // The user's policies, which the search respects, indexed by node id; may be empty.
   [[nodiscard]] const std::vector<MemoryPolicy>& policies() const { return policies_; }
