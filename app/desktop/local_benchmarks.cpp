@@ -18,7 +18,7 @@ QString message_of(const Error& error) {
   return QString::fromStdString(error.message);
 }
 
-// Name the controls of the Benchmark pane, where the defaults name options of the command line.
+// Hints that name controls of the Benchmark pane rather than options of the command line.
 RunHints hints_of_form() {
   return {.alone = "choose Single rank to run one rank alone, with local copies for collectives",
           .on_cpu = "choose cpu as the device to run without GPUs",

@@ -99,8 +99,9 @@ void take_picture(MainWindow& window, const QString& path) {
       complain({Error::Kind::usage,
                 fmt::format("{}: {}", path.toStdString(),
                             QFileInfo::exists(folder)
-                                ? "cannot write the screenshot; does the name end in .png or .jpg?"
-                                : "no such folder")}));
+                                ? "cannot write the screenshot; the name must end in .png or .jpg, "
+                                  "and the folder must be writable"
+                                : "the folder does not exist")}));
 }
 
 // Exits after the first frame or, to take a picture, once every document has loaded. Also exits,

@@ -52,7 +52,7 @@ class MainWindow : public QMainWindow {
   MainWindow(const MainWindow&) = delete;
   MainWindow& operator=(const MainWindow&) = delete;
 
-  // Opens a graph in a new tab and makes it current.
+  // Opens a graph or a workspace in a new tab and makes it current.
   void open(const OpenRequest& request);
   void open_all(const std::vector<OpenRequest>& requests);
 
@@ -67,7 +67,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] views::PaneDock* dock(const QString& name) const;
 
  signals:
-  // A document was loaded, or failed to load.
+  // A document was loaded or reloaded, or could not be loaded.
   void opened(jointer::views::DocumentTab* tab);
   void open_failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
   // The file contains several graphs, and the user is asked which one to open.

@@ -22,7 +22,7 @@ struct ConvertRequest {
   Assumptions assumptions;
   std::vector<int> ranks;         // the ranks that will read the files
   const Graph* opened = nullptr;  // the graph in the files, if it is the same for all ranks
-  std::string name;               // of the written files: NAME.json, or NAME0.json etc. by rank
+  std::string name;               // written files are NAME.json, or NAME0.json and so on by rank
 };
 
 // Returns the given files if all of them are native; otherwise writes native captures of their

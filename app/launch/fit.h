@@ -36,10 +36,10 @@ struct FittedRequest {
   RunHints hints = {};
 };
 
-// Sets the number of ranks unless the request does, and chooses the CPU if the device is not chosen
-// and there are fewer GPUs than ranks. Error (usage): the number of ranks does not match the
-// graph's collectives, the rank to run alone does not exist, or this machine cannot run that many
-// ranks.
+// Sets the number of ranks unless the request does. Chooses the CPU if the request leaves the
+// device open and this machine has GPUs, but fewer than ranks. Error (usage): the number of ranks
+// does not match the graph's collectives, the rank to run alone does not exist, or this machine
+// cannot run that many ranks.
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
                                      const Machine& machine, RunHints hints = {});
 

@@ -43,10 +43,11 @@ class RankProcess {
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
   // The time of the last sign of life. It is in the future while the rank starts up.
   [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }
-  // The position that the rank wrote to its status file.
+  // The position that the rank last wrote to its status file.
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
 
-  // Checks for signs of life and for the end of the process. Returns true if anything changed.
+  // Checks for signs of life and for the end of the process. Returns true if the result has changed
+  // since the last call.
   bool look(Clock::time_point now, PlaceNames& places);
   // Records that the rank makes no progress, with `reason` as the message.
   void hang(Clock::time_point now, const NodePlace& place, std::string reason);

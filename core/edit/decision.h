@@ -26,8 +26,8 @@ struct Decision {
 inline constexpr std::size_t kMaxDecisions = 100'000;
 inline constexpr std::size_t kMaxDecisionBytes = 16 << 20;
 
-// Returns the decisions that an edit keeps: the first ones, up to the limits. If any are left out,
-// a final decision gives their number.
+// Returns the decisions that an edit keeps: the first ones, up to the limits, without the names of
+// their passes. If any are left out, a final decision gives their number.
 std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions,
                                      std::size_t max_count = kMaxDecisions,
                                      std::size_t max_bytes = kMaxDecisionBytes);

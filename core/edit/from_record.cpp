@@ -221,7 +221,7 @@ class Translator {
   PartId part_;
   std::string_view name_;
   std::vector<Argument> arguments_;  // a stack: children of the lists being built
-  std::vector<Value> values_;        // the same for values
+  std::vector<Value> values_;        // a stack: values of the lists being built
   std::vector<Dim> shape_, stride_;  // of the tensor being built
   std::vector<StorageId> own_;       // of the tensors read so far
   std::string_view missing_;         // the first name without a node
@@ -255,8 +255,8 @@ Result<void> take_call(Graph& graph, const Record& record, Node& node) {
   return translator.check_references();
 }
 
-// Sets the node's call to that of the node that its record copies, with the inputs that the record
-// gives.
+// Gives the node the call of the node that its record copies, with the inputs replaced as the record
+// says.
 Result<void> copy_call(Graph& graph, const NodeRecord& record, Node& node) {
   const NodeId id = graph.find(node.part, *record.copy);
   if (!id) return refuse("`copy` names {}, but there is no such node", *record.copy);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes edits that move nodes. They tell the user the distance, the nodes that move along, and what
-// every other rank must do too.
+// Makes edits that move nodes. The edits tell the user how far the nodes move, which nodes move
+// along, and what every other rank must do too.
 
 #include <span>
 #include <string>

@@ -32,10 +32,9 @@ class NodeComparer {
   [[nodiscard]] bool same_args(NodeId a, NodeId b) const;
   // Ignores the order of keywords.
   [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const;
-  // Returns a pair of names for each input of `a` in whose place `b` reads a node with a different
-  // name: that of the input, and that of the other node. Returns nullopt if the arguments differ in
-  // any other way, or if `b` reads several nodes in place of one. Ignores the order of keyword
-  // arguments.
+  // For each input of `a` that `b` replaces with a node of a different name, returns the names of
+  // the input and of its replacement. Returns nullopt if the arguments differ in any other way, or
+  // if `b` replaces an input with several nodes. Ignores the order of keyword arguments.
   using Inputs = std::vector<std::pair<std::string, std::string>>;
   [[nodiscard]] std::optional<Inputs> exchanged_inputs(NodeId a, NodeId b) const;
   // An offset that is known in only one graph is not a difference: an edit drops the offsets that

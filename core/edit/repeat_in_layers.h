@@ -27,8 +27,8 @@ struct RepeatedEdit {
 // node before the block is in a layer, that node. If neither is in a layer, the block moves before
 // the same node in every layer.
 //
-// Error (usage), in one sentence: the edit does something else, its nodes belong to several layers,
-// or every other layer is left out. Cost: a copy of the graph, and the moves.
+// Error (usage), in one sentence: the edit does something else, its nodes do not belong to exactly
+// one layer, or every other layer is left out. Cost: a copy of the graph, and the moves.
 Result<RepeatedEdit> repeat_in_layers(const LayerCounterparts& counterparts, const Edit& edit,
                                       Graph after, const Dependencies& dependencies);
 

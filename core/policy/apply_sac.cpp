@@ -15,7 +15,7 @@
 // counted call is in a different layer from the previous counted call. Calls in no layer do not
 // restart it.
 //
-// Cost: linear in the nodes and selectors.
+// Cost: the number of nodes times the number of selectors.
 //
 // Source: apply_sac of torchtitan's compiler toolkit (pull request 2377); the per-layer counter is
 // that of the graph trainer's memory policy `eager` (pull request 3397). Deviations: n may be any

@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// True for a forward call that is tagged MUST_CPU_OFFLOAD.
+// True for a node of the forward that is tagged MUST_CPU_OFFLOAD.
 bool is_tagged_for_offload(const Node& node);
 
 // Upstream's apply_cpu_offload for flat training steps. Values that are tagged MUST_CPU_OFFLOAD and

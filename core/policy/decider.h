@@ -30,7 +30,7 @@ inline constexpr std::string_view kSearch = "search";
 // Edit::by of a plan that was found together with an order. `order`: the passes that reorder the
 // graph, as a pipeline; may be empty.
 std::string searched_with(std::string_view order);
-// The passes of the order in such a `by`; empty if there are none.
+// Returns the passes that searched_with added to `by`; empty if there are none.
 std::string_view order_of(std::string_view by);
 // Edit::by of an imported plan.
 inline constexpr std::string_view kImport = "import_policy";

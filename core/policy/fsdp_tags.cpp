@@ -2,9 +2,9 @@
 // or are gathered again there.
 //
 // Every node of a gather (fsdp_gathers.h) is tagged MUST_RECOMPUTE (resharded) or MUST_SAVE. Its
-// ac_graph_id is 100000, greater than that of any region: torch saves a recomputed call that a
-// recomputed call in a region with a greater number reads, and a gather must not be saved for that
-// reason.
+// ac_graph_id is 100000, greater than that of any region, because torch saves a recomputed call if
+// a recomputed call in a region with a greater number reads it, and a gather must not be saved for
+// that reason.
 //
 // Cost: linear in the nodes and their readers.
 // Source: SimpleFSDP's reshard_after_forward.py in torchtitan. Deviations: none. As in upstream,

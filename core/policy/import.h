@@ -37,7 +37,8 @@ struct ImportedPolicy {
 // Reads a policy. An operator or selector that matches no call in the graph causes a note, not an
 // error.
 // `fsdp`: the fsdp_policy of the graph as opened; by default, that of `graph`. Error (input): the
-// text is not a policy, or is damaged. Error (usage): nothing in the policy matches this graph.
+// text is not a policy, or is damaged. Error (usage): the graph is a pair, nothing in the policy
+// matches it, or the recipe does not fit it.
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text);
 
@@ -59,7 +60,8 @@ struct OperatorListText {
 Result<OperatorListText> read_operator_list(std::string_view text);
 
 // The selectors in the form that select() expects; empty if the text is kNoSelectors. Error
-// (input): a selector has no `::` or no operator.
+// (input): a selector has no `::` or no operator, or contains a character that selectors cannot
+// have.
 Result<std::vector<std::string>> read_selectors(std::string_view text);
 
 // One partitioning in a log.

@@ -6,7 +6,7 @@
 //      getitem and wait_tensor inherit the tag of their input, if it has one; a call that returns a
 //      symbolic integer, such as a size, is MUST_SAVE (as in torch's partitioner, one that returns
 //      a symbolic float is not). The policy's rule decides about the rest.
-//   2. A recomputed call that a recomputed call in a later layer reads becomes MUST_SAVE.
+//   2. A recomputed call becomes MUST_SAVE if a recomputed call in a later layer reads it.
 //      Otherwise, the whole layer would have to be recomputed for that call.
 // The rules:
 //   default           saves the results of the operators in titan_save_ops

@@ -12,8 +12,8 @@ namespace jointer {
 // Converts a name in a capture to Python. A name without a dot belongs to a higher-order operator.
 std::string python_operator(std::string_view name);
 
-// Removes Python's prefix from an operator or an operator pattern, which is the part after `::` if
-// the text contains `::`. Text without such a prefix is returned unchanged.
+// Removes Python's prefix, such as `torch.ops.`, from an operator or an operator pattern: from the
+// part after the last `::`, if there is one. Returns text without such a prefix unchanged.
 std::string captured_operator(std::string_view python);
 
 }  // namespace jointer

@@ -179,8 +179,8 @@ class Reader {
     return {};
   }
 
-  // Reads `= {OPERATOR: N, OPERATOR: (N, "layer")}`. Returns the index of its last word; without
-  // such a text at `i`, that of the word before.
+  // Reads `= {OPERATOR: N, OPERATOR: (N, "layer")}`, which starts at word `i`. Returns the index of
+  // its last word, or `i - 1` if no such text starts there.
   Result<std::size_t> read_rules(std::size_t i) {
     if (!is_sign(i, '=') || !is_sign(i + 1, '{')) return i - 1;
     EveryNth rule;

@@ -322,8 +322,8 @@ class Rematerializer {
     order_.stand_before(order_.before(id), {id, true});
   }
 
-  // Records where the tensors of `id`, a copied call or a call that reads a copy, are now if they
-  // are in the memory of an input: in a copy's memory, in that of a value copied back from the
+  // `id` is a copied call or a call that reads a copy. If its tensors are in the memory of an
+  // input, records where they are now: in the memory of a copy or of a value copied back from the
   // host, or where they were.
   template <class ReadsCopy>
   void find_memory(NodeId id, bool is_copy, ReadsCopy reads_copy) {
@@ -377,8 +377,8 @@ class Rematerializer {
     return copied;
   }
 
-  // Moves `back`, an offloaded value's copy from the host, and the backward calls that it depends
-  // on before `place`.
+  // Moves `back`, a value copied back from the host, to the position right before `place`, together
+  // with the backward calls on which it depends.
   void bring_back_before(NodeId back, NodeId place) {
     const std::vector<NodeId> moved = order_.bring_back_before(back, graph_.position(place));
     if (moved.empty()) return;

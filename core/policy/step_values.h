@@ -34,7 +34,7 @@ struct StepValue : SaveCandidate {
 
 // Lists each value once, in the tagged graph's order. `step`: the same graph with its tags applied
 // (apply_step_tags.h), so that common nodes have the same ids. `kept`: kept_values of `step`. Cost:
-// linear in the nodes and their arguments.
+// linear in the nodes and their arguments, plus sorting the values.
 std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
                                    std::span<const SaveCandidate> kept);
 

@@ -28,7 +28,7 @@ struct TradeOffOptions {
   PartitionOptions partition;
   // The current plan: its name, its estimates, and the partitioner of its pair.
   ParetoPoint now;
-  // The step time to which "slower" refers; 0: that of `now`.
+  // The step time to which percentages refer; 0: that of `now`.
   std::int64_t reference_ns = 0;
   // The fsdp_policy (core/policy/with_fsdp.h) of the graph as opened, which presets respect.
   MemoryPolicy fsdp = MemoryPolicy::none;
@@ -81,8 +81,7 @@ class TradeOff {
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes, double hidden = 0) const;
   // The plan with the lowest peak found whose step takes at most longest_step(percent).
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
-  // The step time that is `percent` percent longer than that to which TradeOffOptions::reference_ns
-  // refers.
+  // The reference step time (see TradeOffOptions::reference_ns) plus `percent` percent.
   [[nodiscard]] std::int64_t longest_step(double percent) const;
   // The plan with the lowest peak found whose step takes at most `step_ns`, not counting the
   // fraction `hidden` of the collectives' time.
