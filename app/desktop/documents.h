@@ -50,7 +50,7 @@ class Documents : public QObject {
   // A document was loaded or reloaded, but is not shown yet. Meant for objects that follow its
   // session.
   void loaded(jointer::views::DocumentTab* tab);
-  // Follows `loaded`. If the tab is current, the document is shown by now.
+  // Emitted after `loaded`. If the tab is current, the document is on screen by then.
   void opened(jointer::views::DocumentTab* tab);
   void failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
   // The file contains several graphs, and the request does not choose one.

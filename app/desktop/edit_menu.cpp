@@ -267,7 +267,7 @@ void EditMenu::ask_why() {
     if (inspector != nullptr) inspector->ask_why();
     return inspector != nullptr;
   };
-  // The pane is created only when it is first shown.
+  // A pane that was never shown is created in a later turn of the event loop.
   if (!ask()) QTimer::singleShot(0, pane, [ask] { ask(); });
 }
 

@@ -32,7 +32,8 @@ constexpr int kInput = 3;
 // Time for the layout to settle before a picture is taken.
 constexpr int kSettleMs = 300;
 
-// Without a display, Qt's warnings about window sizes and a missing session folder are noise.
+// Prints Qt's messages, except warnings about window sizes and a missing session folder, which are
+// noise without a display.
 void pass_on_message(QtMsgType /*type*/, const QMessageLogContext& /*context*/,
                      const QString& message) {
   if (!message.startsWith(QStringLiteral("This plugin does not support")) &&

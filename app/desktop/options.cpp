@@ -34,7 +34,10 @@ Result<Options> parse_options(const QStringList& arguments) {
                                                 "several."),
                                  QStringLiteral("N"));
   const QCommandLineOption assume(QStringLiteral("assume"),
-                                  QStringLiteral("Values of symbolic sizes, such as u0=64,u1=32."),
+                                  QStringLiteral("Values of size symbols, such as u0=64,u1=32, or "
+                                                 "one value for all unbacked symbols; "
+                                                 "stride:fsdp=8 places the ranks of process group "
+                                                 "fsdp 8 apart, if the file does not list them."),
                                   QStringLiteral("LIST"));
   const QCommandLineOption device(
       QStringLiteral("device"),

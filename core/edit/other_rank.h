@@ -53,8 +53,8 @@ class OtherRank {
                                                    const std::set<std::string>& removed) const;
   [[nodiscard]] Result<void> check_integers(const NodeRecord& record,
                                             std::string_view prefix) const;
-  // Replaces recorded names in a call's arguments and value with this rank's. Returns an error
-  // text; empty on success.
+  // Replaces recorded names in a call's arguments and value with the names on this rank. Returns an
+  // error text; empty on success.
   std::string rename(Graph& graph, const std::string& called, std::optional<ArgumentRecords>& args,
                      std::optional<ArgumentRecords>& kwargs, ValueRecord* value) const;
   // The node's name as edit_name() returns it; the edit may have inserted the node.

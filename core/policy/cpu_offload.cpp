@@ -53,7 +53,7 @@
 namespace jointer {
 namespace {
 
-// Maps storages to the new nodes in whose first tensor's storage their contents are now.
+// Maps each storage to the new node whose first tensor's storage replaces it.
 class Moves {
  public:
   void add(StorageId storage, const std::string& to) { to_[storage] = to; }

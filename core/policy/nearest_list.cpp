@@ -12,7 +12,7 @@
 //      with the operator whose first rule is wrong for the most bytes. Repeat until no change
 //      helps, the tries are used up, or a list produces the plan itself.
 //
-// Cost: at most `max_tries` solutions.
+// Cost: that of solving the graph at most `max_tries` times.
 
 #include "core/policy/nearest_list.h"
 

@@ -90,7 +90,7 @@ class TradeOff {
   [[nodiscard]] Result<OrderBound> order_bound() const;
 
   // The graph that results from a plan: the pair of a joint graph, or the flat training step with
-  // the plan applied. Error (usage): same as emit_pair.
+  // the plan applied. Error (usage): same as emit_pair and step_of_plan.
   [[nodiscard]] Result<Graph> graph_of(const SavePlan& plan) const;
   // The partition with this plan and its reasons. `found_by`: see search_reasons. Error (usage):
   // same as emit_pair.
