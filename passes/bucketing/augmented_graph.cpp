@@ -23,7 +23,7 @@ Ancestors::Ancestors(const OverlapGraph& graph, std::span<const Place> order,
   };
   for (const Place p : order) {
     const std::uint32_t row = rank_[p];
-    // Skip inputs that the row already contains.
+    // If the row already contains an input, it also contains the input's ancestors.
     for (const auto& inputs : {graph.inputs.of(p), others.of(p)})
       for (const Place input : inputs)
         if (!has(p, input)) take_over(row, input);
@@ -77,7 +77,7 @@ bool AugmentedGraph::has_path(Place from, Place to) {
     }
     if (marks_[needed] == mark_) return;
     marks_[needed] = mark_;
-    // No path leads back from an ancestor of a source to the source.
+    // Do not search beyond an ancestor of a source: it cannot depend on the source.
     for (const Place source : sources)
       if (ancestors_.has(source, needed)) return;
     stack_.push_back(needed);

@@ -2,8 +2,8 @@
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair. Each half is ordered separately.
-//   base   a graph to schedule: the half with FSDP's collectives already in buckets
-//          (pre_bucketing.h), if requested and if there are any, and then the half itself.
+//   base   a graph to schedule. The first is the half with FSDP's collectives already in buckets
+//          (pre_bucketing.h), if requested and possible; the other is the half itself.
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
 //   limit  the peak of the original order, plus the allowed growth. There are two limits, each from
@@ -12,14 +12,14 @@
 //
 // Steps, for each half
 //   1. Make the bases and their plans.
-//   2. Make candidates: the original order, the plans, and the plans with only those buckets that
-//      save more time than their copies take; and each of these, as well as FSDP's buckets alone,
-//      with every collective retimed (collective_timing.h). Retimed all-gathers run as late as
-//      possible, so that they do not hold memory needlessly.
+//   2. Make candidates: the original order, the plans, and the plans without the buckets and
+//      members that cost more time than they save; and each of these, as well as FSDP's buckets
+//      alone, with every collective retimed (collective_timing.h). Retimed all-gathers run as late
+//      as possible, so that they do not hold memory needlessly.
 //   3. Measure each candidate: simulate it and compute both peaks. If a retimed candidate exceeds a
-//      limit, move collectives away from its peak, the largest first, until the candidate fits or
-//      no collective can move: an all-gather starts after the peak; any other collective is waited
-//      for before the peak.
+//      limit, move collectives away from its peak, the largest first, until the candidate fits, no
+//      collective can move, or 60 rounds have passed: an all-gather starts after the peak; any
+//      other collective is waited for before the peak.
 //   4. Among the candidates within the limits that expose no more time than the plan of the first
 //      base (which may exceed the limits), choose the candidate with the shortest step time. If
 //      there is none, choose the candidate within the limits that exposes the least time.
@@ -99,7 +99,8 @@ struct Foreign {
 };
 std::vector<Foreign> foreign_parameters() {
   constexpr const char* kCosts =
-      "costs are those of the run's estimator; choose it with --estimator";
+      "costs are those of the run's estimator; set it under Graph > Estimates... or with "
+      "--estimator";
   constexpr const char* kInductor = "it is for later stages of Inductor, which do not run here";
   return {
       {"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},
@@ -128,7 +129,7 @@ std::vector<Foreign> foreign_parameters() {
        {},
        {},
        "Profile to read costs from.",
-       "give the profile to the estimator: --estimator 'profile{trace=\"...\"}'"}};
+       "give the profile to the estimator: profile{trace=\"...\"}"}};
 }
 
 Result<void> refuse_foreign(const Arguments& arguments) {
@@ -188,7 +189,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
   if (arguments.has_value("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
     s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
-  // As in torch, if one of the two parameters is none or 0, the other decides.
+  // As in torch, if one of these two parameters is none or 0, the other decides.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
   if (!is_old && !arguments.has_value("max_memory_increase_gb") &&
@@ -276,6 +277,7 @@ class Reordering {
   [[nodiscard]] Attempt& now() { return attempts_[at_]; }
 
   // Makes the bases: first the half with FSDP's buckets, if there are any, then the original half.
+  // With `torch_compatible`, makes only the first base.
   Result<void> pre_bucket() {
     if (settings_.pre_buckets) {
       const PreBucketingOptions options{
@@ -380,8 +382,8 @@ class Reordering {
     return {};
   }
 
-  // The maximum number of live bytes after the releases of any node. This is the value that torch
-  // limits.
+  // The maximum number of live bytes before the first node and after the releases of each node.
+  // This is the value that torch limits.
   [[nodiscard]] static std::int64_t live_peak(const OverlapGraph& half,
                                               const TorchStorages& storages) {
     TorchMemory memory(storages);
@@ -393,8 +395,8 @@ class Reordering {
     return peak;
   }
 
-  // Removes members that cost more than they save from the plan's buckets. Returns true if it
-  // removed any.
+  // Reduces buckets that cost more than they save to the members that pay off, or drops them.
+  // Returns true if there are such buckets.
   bool leave_costly() {
     auto& buckets = now().plan.bucketing.buckets;
     std::vector<std::vector<std::uint32_t>> kept;
@@ -434,8 +436,8 @@ class Reordering {
     return sum;
   }
 
-  // The members whose share of the copy time, which is proportional to their bytes, is at most the
-  // time that each member saves.
+  // The members whose share of the copy time, in proportion to their bytes, is at most the time
+  // that each additional member of the bucket saves.
   [[nodiscard]] std::vector<std::uint32_t> paying_members(const std::vector<std::uint32_t>& members,
                                                           std::int64_t copies, std::int64_t saved) {
     const auto bytes = [&](std::uint32_t c) {
@@ -484,7 +486,7 @@ class Reordering {
     if (judge_.is_within(candidate.figures))
       add(std::move(candidate));
     else
-      tell(candidate, ", which is over the limit");
+      tell(candidate, "; its memory exceeds a limit");
     return exposed;
   }
 
@@ -495,8 +497,9 @@ class Reordering {
     return done;
   }
 
-  // Retimes the collectives, moves them away from the peak until it is within the limits, and adds
-  // the resulting order as a candidate. Leaves the half's graph in that order.
+  // Retimes the collectives, moves them away from the peaks until both are within the limits, and
+  // adds the resulting order as a candidate. Adds none if that fails. Leaves the half's graph in
+  // the last order tried.
   Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
     constexpr int kMaxRounds = 60;
     TimingBounds bounds(half.overlap);
@@ -520,12 +523,12 @@ class Reordering {
       if (!give_way(graph, half.overlap, candidate.figures, bounds)) break;
     }
     candidate.figures = judge_.judge(graph, half.overlap, half.costs);
-    tell(candidate, ", which cannot be brought below the limit");
+    tell(candidate, "; its memory cannot be reduced to within the limits");
     return {};
   }
 
   // Changes the bounds so that collectives live at a peak that exceeds its limit move before or
-  // after it. Returns true if it changed any.
+  // after it. Returns true if it changed a bound.
   bool give_way(const Graph& graph, const OverlapGraph& half, const OrderFigures& figures,
                 TimingBounds& bounds) const {
     bool any = false;
@@ -603,8 +606,10 @@ class Reordering {
     if (settings_.merges && (is_merged || attempt.plan.bucketing.buckets.empty()))
       decide_buckets(graph, base, attempt.plan, context_);
     else if (settings_.merges)
-      context_.decide("apart",
-                      "No buckets were created, because the step is shorter without them.");
+      context_.decide(
+          "apart",
+          "The buckets of torch's plan were not created, because no order with them was "
+          "better within the limits.");
     return graph;
   }
 
@@ -613,10 +618,10 @@ class Reordering {
       for (const NodeId member : bucket.members)
         context_.decide(
             graph, member, "merged",
-            fmt::format(
-                "Merged with {} into {} before scheduling; buckets of up to {} use the links well.",
-                counted(bucket.members.size() - 1, "more FSDP collective"),
-                graph.name(bucket.start), format_bytes(pre_bucketed_->cap_bytes)));
+            fmt::format("Merged with {} into {} before scheduling; the maximum size of these "
+                        "buckets is {}.",
+                        counted(bucket.members.size() - 1, "more FSDP collective"),
+                        graph.name(bucket.start), format_bytes(pre_bucketed_->cap_bytes)));
   }
 
   const Estimator& estimator_;
@@ -647,8 +652,9 @@ Result<void> run_autobucketing_reordering(Graph& graph, const Arguments& argumen
 std::vector<Parameter> bucketing_parameters() {
   Parameter exposed_first = parameter(
       "bucket_exposed_first", Parameter::Type::boolean, {},
-      "Fill buckets beginning with the least hidden collective instead of in program order; none: "
-      "only in groups that gather parameters (rules of 2.15) or in all groups (2.11).");
+      "Fill buckets beginning with the least hidden collective instead of in the order of the "
+      "schedule; none: only in groups that gather parameters (rules of 2.15) or in all groups "
+      "(2.11).");
   exposed_first.may_be_none = true;
   Parameter cap =
       optional_number("pre_bucketing_fsdp_collectives_bucket_cap_mb",

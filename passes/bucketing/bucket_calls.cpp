@@ -18,9 +18,9 @@
 // its own wait.
 // All-reduce. The members are flattened and joined; the results are views.
 //
-// In these calls, torch denotes a dtype by its index among all dtypes in `dir(torch)`. Torch 2.15
-// has one more dtype than 2.11, at the front, and no longer passes the group's name to the packing
-// operator.
+// `_pre_bucket_all_gather` receives dtypes as indices among all dtypes in `dir(torch)`. Torch 2.15
+// has one more dtype than earlier versions, at the front, and no longer passes the group's name to
+// this operator.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
 // make_fx records them.
@@ -306,8 +306,8 @@ class Writer {
                 std::array{node(of), this->number(static_cast<std::int64_t>(number))}, value);
   }
 
-  // Reshapes a tensor with a view if possible, otherwise with a copy. `sizes`, the call's argument,
-  // may contain -1.
+  // Reshapes a tensor with a view if possible, otherwise with a copy. `sizes`, the argument of the
+  // view, may contain -1; `shape` is the resulting shape.
   NodeId reshape(NodeId of, const Sizes& sizes, const Sizes& shape) {
     const Tensor t = graph_.tensors(of)[0];
     Sizes was, stride;
@@ -328,7 +328,7 @@ class Writer {
                 tensor_of(t.dtype, shape, storage_of(copy)));
   }
 
-  // This rank's index in the group.
+  // This rank's index in the group; 0 if it is unknown.
   [[nodiscard]] std::int64_t rank() const {
     const std::int64_t rank = graph_.part(part_).rank.value_or(0);
     const GroupId group = graph_.node(first_).group;
@@ -485,7 +485,7 @@ class Writer {
       calls_.results.push_back(reshape(outs[i], members_[i].result, members_[i].result));
   }
 
-  // Joins the members into one row per rank.
+  // Joins the members into a flat tensor, rank by rank.
   NodeId join_for_scatter(std::int64_t total) {
     if (form_ == BucketForm::custom_ops) {
       std::vector<NodeId> sources;

@@ -6,11 +6,11 @@
 // Steps. One walk over the half computes the ancestors of each node as a bit set. After members are
 // merged, the ancestors of each member are ancestors of all members and of all ends that depend on
 // them. Merges are applied to an end lazily, when its ancestors are queried. A member's level is
-// the length of the longest chain of members that ends with it.
+// the length of the longest chain of members that it depends on.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py (2.15), _BucketPlanReachability
 // and _split_independent_collectives.
-// Cost: nodes times ends / 64 for the walk, and merges times ends / 64 for each end that is
+// Cost: edges times ends / 64 for the walk, and merges times ends / 64 for each end that is
 // queried.
 
 #include "passes/bucketing/bucket_levels.h"
@@ -39,7 +39,7 @@ bool meet(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>&
 
 BucketLevels::BucketLevels(const Graph& graph, PartId part,
                            std::span<const WaitedCollective> collectives)
-    : is_known_(2 * collectives.size(), 0) {
+    : applied_(2 * collectives.size(), 0) {
   const std::size_t words = (2 * collectives.size() + 63) / 64;
   ancestors_.assign(2 * collectives.size(), Bits(words, 0));
   constexpr std::uint32_t kNone = 0xffffffff;
@@ -66,7 +66,7 @@ BucketLevels::BucketLevels(const Graph& graph, PartId part,
 
 const BucketLevels::Bits& BucketLevels::ancestors(std::size_t end) {
   Bits& bits = ancestors_[end];
-  for (std::size_t& m = is_known_[end]; m < merges_.size(); ++m) {
+  for (std::size_t& m = applied_[end]; m < merges_.size(); ++m) {
     const auto& [members, before] = merges_[m];
     if (has(members, end) || meet(bits, members)) add(bits, before);
   }

@@ -34,8 +34,8 @@ class BucketLevels {
   const Bits& ancestors(std::size_t end);
 
   std::vector<Bits> ancestors_;                // by end: a start or a wait
-  std::vector<std::size_t> is_known_;          // by end: number of merges applied to it
-  std::vector<std::pair<Bits, Bits>> merges_;  // members, and the ancestors of all of them
+  std::vector<std::size_t> applied_;           // by end: number of merges applied to it
+  std::vector<std::pair<Bits, Bits>> merges_;  // members' starts; these and all their ancestors
 };
 
 }  // namespace jointer

@@ -2,10 +2,12 @@
 //
 // Terms
 //   spine    all nodes except the collectives that may move, the calls that lead only to their
-//            starts, and the views that read only their waits. The spine's order does not change.
-//            Its clock at a position is the compute time before that position.
-//   release  of a collective: the position after the last of its inputs. Use: the position of the
-//            first reader of its result. Window: the clock time between the two.
+//            starts, and the calls that take no time and read only their waits. The spine's order
+//            does not change. Its clock at a position is the compute time before that position,
+//            plus stalls.
+//   release  the position after the last of a collective's inputs. Its use is the position of the
+//            first reader of its result, and its window is the clock time between the two. The
+//            caller's bounds may narrow the window.
 //   stall    time during which compute waits. It is added to the clock at the wait and at every
 //            later position.
 //   slot     the interval that a collective occupies on the single stream that all collectives
@@ -88,7 +90,8 @@ class Timer {
            g_.graph->node(g_.nodes[p]).kind == NodeKind::call;
   }
 
-  // Finds the calls that lead only to the start and the views that read only the wait.
+  // Finds the calls that lead only to the start, and the calls that take no time and read only the
+  // wait.
   void find_parts(Number c) {
     const OverlapCollective& collective = g_.collectives[c];
     Parts& parts = parts_[c];

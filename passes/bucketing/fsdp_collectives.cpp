@@ -52,7 +52,8 @@ bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start
 
 namespace {
 
-// True if no node that can be reached from `start` through `next` computes, gathers or reduces.
+// True if no node that can be reached from `start` through `next` is a compute node, an all-gather
+// or a reduce-scatter.
 template <class Next>
 bool reaches_no_compute(const Graph& graph, NodeId start, const Next& next) {
   std::vector<NodeId> pending{start};
@@ -86,11 +87,7 @@ bool reduces_gradients(const Graph& graph, const Users& users, NodeId start) {
 
 bool is_torch_compute(const Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
-  if (n.kind != NodeKind::call) return false;
-  const std::string_view packet = graph.op(n).packet();
-  // torch 2.11 has no FLOP formula for these.
-  return is_in_torch_registry(packet) || packet.starts_with("flex_attention") ||
-         packet.starts_with("aten._scaled_dot_product_flash_attention_for_cpu");
+  return n.kind == NodeKind::call && is_in_torch_registry(graph.op(n).packet());
 }
 
 }  // namespace jointer

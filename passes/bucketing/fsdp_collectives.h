@@ -27,7 +27,7 @@ inline constexpr std::string_view kNotFsdpScatter =
     "Not FSDP's: it is not a reduce-scatter, or its result is combined with other values before "
     "the output.";
 inline constexpr std::string_view kNoBucketKey =
-    "It has several tensors, or its group has no name.";
+    "It has several tensors or gathers into a given tensor, or its group has no name.";
 
 // `start` must be an all-gather or a reduce-scatter, respectively. Like is_fsdp_all_gather and
 // is_fsdp_reduce_scatter, but also true for buckets, which contain several parameters or gradients,

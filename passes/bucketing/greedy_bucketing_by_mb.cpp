@@ -1,14 +1,15 @@
 // Merges neighboring similar collectives, up to a maximum size.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: find the buckets
-// (greedy_buckets.cpp) and merge them. Each merged collective takes the position of its bucket's
-// last member, and the nodes that depend on it move after it (core/schedule/stable_order.h). A kind
-// is not merged if the result would exceed the peak limit.
+// (greedy_buckets.cpp) and merge them. A merged all-gather takes the position of its bucket's last
+// member; any other merged collective runs after the first member, once its inputs have run. The
+// nodes that depend on it move after it (core/schedule/stable_order.h). A kind is not merged if the
+// result would exceed the peak limit.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py, bucket_..._by_mb (2.11). Deviation: the order is
 // corrected afterwards; torch leaves that to a later pass.
 //
-// Cost: three times that of greedy_buckets.cpp, once per kind.
+// Cost: that of greedy_buckets.cpp, for each of the three kinds.
 
 #include "passes/bucketing/greedy_bucketing_by_mb.h"
 

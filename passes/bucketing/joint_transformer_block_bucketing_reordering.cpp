@@ -14,7 +14,7 @@
 //   1. For each block and direction, in the plan's order, merge the buckets (bucket_calls.h).
 //      Members are packed in the order of the model's parameters. A bucket starts after all its
 //      inputs and after the start of its first member; its wait replaces the first of its members'
-//      waits.
+//      waits, or follows the start if that comes later.
 //   2. Delay reduce-scatters by one block: the wait moves after the start of the next
 //      reduce-scatter, together with the calls that read only the wait or other moved calls.
 //   3. Prefetch all-gathers one block ahead, separately for each direction. The nodes are visited
@@ -73,7 +73,7 @@ using Number = std::uint32_t;
 using Places = std::vector<std::uint32_t>;
 
 // The role of a bucket's node in steps 2 and 3.
-enum class Step : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
+enum class BucketRole : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
 
 // A request that `nodes` run before `target`.
 struct Wish {
@@ -122,16 +122,19 @@ class BlockBucketing {
     JOINTER_CHECK(reorder(dependencies));
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies));
     if (wrong)
-      context_.decide(graph_, wrong, "corrected",
-                      "It would have run before a write to memory that it reads.");
+      context_.decide(
+          graph_, wrong, "corrected",
+          "It would have run before a node that it must follow because of a write to memory "
+          "or another effect.");
     if (keep_given_orders()) return true;
     graph_ = given_;
     return false;
   }
 
  private:
-  // Restores the original order of calls relative to writes to their memory, because calls that
-  // moved with a bucket may have crossed such a write. Returns false if that is impossible.
+  // Restores the original order of calls relative to writes to their memory and to other effects,
+  // because calls that moved with a bucket may have crossed one. Returns false if that is
+  // impossible.
   bool keep_given_orders() {
     std::vector<OrderEdge> edges;
     NodeId wrong;
@@ -160,13 +163,16 @@ class BlockBucketing {
       context_.decide(
           "kept",
           fmt::format(
-              "The graph is unchanged: {} would swap places with a write to memory that it uses.",
+              "The graph is unchanged: {} would run before a node that it must follow because of a "
+              "write to memory or another effect.",
               graph_.name(wrong)));
       return false;
     }
     graph_.set_order(*std::move(order));
-    context_.decide(graph_, wrong, "corrected",
-                    "It would have swapped places with a write to memory that it uses.");
+    context_.decide(
+        graph_, wrong, "corrected",
+        "It would have run before a node that it must follow because of a write to memory "
+        "or another effect.");
     return true;
   }
 
@@ -221,8 +227,7 @@ class BlockBucketing {
     }
     if (key(c.start).empty()) return kNoBucketKey;
     if (program_.users(c.start).size() != 1) return "A node other than its wait reads it.";
-    if (is_written(graph_, dependencies_, c))
-      return "Something writes to what it reads or returns.";
+    if (is_written(graph_, dependencies_, c)) return "Something writes to its input or result.";
     if (dependencies_.wall_before(c.start) != dependencies_.wall_before(all_.front().start) ||
         dependencies_.wall_before(c.start) != dependencies_.wall_before(c.wait))
       return "A graph input separates it from the other collectives.";
@@ -317,7 +322,7 @@ class BlockBucketing {
 
   void note_provenance(const BucketCalls& calls, std::uint32_t entry, bool backward) {
     is_backward_.resize(graph_.node_count(), false);
-    roles_.resize(graph_.node_count(), Step::none);
+    roles_.resize(graph_.node_count(), BucketRole::none);
     if (options_.by_direction) note_block(calls, entry, backward);
     note_roles(calls);
   }
@@ -341,17 +346,17 @@ class BlockBucketing {
     const NodeId start = calls.start, wait = calls.waits.front();
     switch (graph_.op(graph_.node(start)).collective) {
       case CollectiveKind::all_gather:
-        roles_[start.index()] = Step::gather;
-        roles_[wait.index()] = Step::gather_wait;
+        roles_[start.index()] = BucketRole::gather;
+        roles_[wait.index()] = BucketRole::gather_wait;
         break;
       case CollectiveKind::reduce_scatter:
-        roles_[start.index()] = Step::scatter;
-        for (const NodeId each : calls.waits) roles_[each.index()] = Step::scatter_wait;
+        roles_[start.index()] = BucketRole::scatter;
+        for (const NodeId each : calls.waits) roles_[each.index()] = BucketRole::scatter_wait;
         break;
       case CollectiveKind::all_reduce:
         if (!options_.defers_all_reduces) break;
-        roles_[start.index()] = Step::scatter;
-        roles_[wait.index()] = Step::scatter_wait;
+        roles_[start.index()] = BucketRole::scatter;
+        roles_[wait.index()] = BucketRole::scatter_wait;
         break;
       default:
         break;
@@ -360,8 +365,8 @@ class BlockBucketing {
 
   // --- Steps 2 and 3 ---
 
-  [[nodiscard]] Step role(NodeId id) const {
-    return id.index() < roles_.size() ? roles_[id.index()] : Step::none;
+  [[nodiscard]] BucketRole role(NodeId id) const {
+    return id.index() < roles_.size() ? roles_[id.index()] : BucketRole::none;
   }
   static void add(std::vector<Wish>& wishes, NodeId target, NodeId node) {
     auto at = std::find_if(wishes.begin(), wishes.end(),
@@ -401,9 +406,9 @@ class BlockBucketing {
     std::vector<Wish> wishes;
     std::vector<NodeId> starts, delayed;
     for (const NodeId id : order) {
-      if (role(id) == Step::scatter) {
+      if (role(id) == BucketRole::scatter) {
         starts.push_back(id);
-      } else if (role(id) == Step::scatter_wait) {
+      } else if (role(id) == BucketRole::scatter_wait) {
         if (!starts.empty()) {
           wishes = wishes_of(delayed, starts, std::move(wishes));
           delayed.clear();
@@ -422,9 +427,9 @@ class BlockBucketing {
     for (std::size_t i = order.size(); i-- > 0;) {
       const NodeId id = order[i];
       const std::size_t direction = is_backward_[id.index()] ? 1 : 0;
-      if (role(id) == Step::gather) {
+      if (role(id) == BucketRole::gather) {
         picked[direction].push_back(id);
-      } else if (role(id) == Step::gather_wait) {
+      } else if (role(id) == BucketRole::gather_wait) {
         wishes = wishes_of({id}, picked[direction], std::move(wishes));
         picked[direction].clear();
       } else if (is_torch_compute(graph_, id) &&
@@ -558,11 +563,11 @@ class BlockBucketing {
   std::optional<BucketLevels> levels_;
   mutable std::optional<Users> users_;
   std::vector<bool> is_backward_;  // by node
-  std::vector<Step> roles_;        // by node
+  std::vector<BucketRole> roles_;  // by node
   std::size_t buckets_ = 0;
 };
 
-// Numbers the modules in the order of their first parameters.
+// Numbers the modules in the order of their first parameters or buffers.
 std::map<std::string, std::size_t> find_module_order(const Graph& graph,
                                                      const ModuleTree& modules) {
   std::map<std::string, std::size_t> order;

@@ -20,9 +20,9 @@ struct BlockBucketOptions {
   std::map<std::string, std::size_t>
       module_order;  // order in which parameters are packed; empty: program order
 };
-// Does the same for one half, given a plan and its entries (module_plan.h). Returns true if the
-// graph changed; the caller must then call finish(). Error (usage): the new order would break
-// dependencies.
+// Merges and overlaps the collectives of one half, given a plan and each node's entry
+// (entries_by_node). Returns true if the graph changed; the caller must then call finish(). Error
+// (usage): the new order would break dependencies.
 Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
                            const ModulePlan& plan, const std::vector<std::uint32_t>& entries,
                            const BlockBucketOptions& options, PassContext& context);

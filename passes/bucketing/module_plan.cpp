@@ -68,7 +68,7 @@ Result<ModulePlan> read_module_plan(const PassValue::List& list) {
         several == nullptr ? add(entry) : std::all_of(several->begin(), several->end(), add);
     if (!is_right || plan.back().empty())
       return fail(Error::Kind::usage,
-                  "module_bucket_plans: expected a module's path or a list of them, got {}",
+                  "module_bucket_plans: expected a module path or a list of module paths, got {}",
                   to_text(entry));
   }
   return plan;

@@ -23,8 +23,8 @@ ModulePlan derive_module_plan(const ModuleTree& modules);
 // Derives the plan for a flat training step, like torchtitan's
 // get_default_transformer_block_buckets: embeddings, the members of the list, then the other
 // modules together, norm before lm_head. If a block has sharded routed experts, they get a separate
-// entry, and the block's entry contains only the router and the shared experts of the feed-forward.
-// A loss is in the last entry if it is computed in chunks or gathers parameters.
+// entry, and the block's entry lists its norms, attention, router and shared experts. A loss is in
+// the last entry if it is computed in chunks or gathers parameters.
 ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules);
 
 // Reads the pass parameter `module_bucket_plans`, such as [tok_embeddings,[norm,lm_head],layers.0].
@@ -35,10 +35,11 @@ Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Ar
 // The paths of all modules except the root, as views into the tree.
 std::vector<std::string_view> module_paths(const ModuleTree& modules);
 
+inline constexpr std::uint32_t kNoEntry = 0xffffffff;
+
 // For each node, the index of the entry that lists its module or an enclosing module; kNoEntry if
 // there is no such entry. Error (usage): a path is listed twice, or a listed module encloses
 // another listed module.
-inline constexpr std::uint32_t kNoEntry = 0xffffffff;
 Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const ModuleTree& modules,
                                                    const ModulePlan& plan);
 

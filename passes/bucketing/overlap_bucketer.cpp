@@ -4,13 +4,15 @@
 //   timeline    of a process group: its starts and waits, and the compute (or another group's wait)
 //               that may hide them, in the order of the schedule. Each event depends on the
 //               previous one.
-//   hiding      the dependencies of a hiding node on the start, and of the wait on the hiding node.
-//   bucket      collectives whose starts count as one node of the graph, and their waits as one.
+//   hiding      the dependencies that keep a collective hidden: of the node that hides it on the
+//               start, and of the wait on that node.
+//   bucket      collectives whose starts count as one node of the graph, and whose waits count as
+//               another.
 //
 // Steps, for each group and each key (bucket_key.h):
 //   1. In a group that gathers parameters, or if requested, begin with the collective that is
 //      hidden least (as a share of its time) as the seed, and try the collectives near it.
-//      Otherwise visit the collectives in program order.
+//      Otherwise visit the collectives in the order of the schedule.
 //   2. Try the other collectives one by one. A candidate may join if it and its wait hide nothing,
 //      and if the starts, waits and hiding nodes of the bucket and of the candidate do not depend
 //      on each other. Then try four placements: both starts at the position of either start, and

@@ -28,7 +28,7 @@ struct BucketerOptions {
 enum class NoBucket : std::uint8_t {
   none,
   alone,         // no other collective has its key
-  hides_others,  // something overlaps with it or its wait
+  hides_others,  // its start or wait hides another collective
   too_large,
   far,      // the other collective is too far away
   needed,   // one collective, or a node that hides it, depends on the other
@@ -51,6 +51,8 @@ struct Bucketing {
   void leave(const std::vector<std::uint32_t>& bucket, NoBucket reason);
 };
 
+// `proceed` is called with the progress, from 0 to 1. If it returns an error, find_buckets returns
+// that error.
 Result<Bucketing> find_buckets(const OverlapGraph& graph, const OverlapSchedule& schedule,
                                const BucketerOptions& options,
                                const std::function<Result<void>(double)>& proceed);

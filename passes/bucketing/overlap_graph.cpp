@@ -16,8 +16,8 @@ namespace {
 
 using Edges = std::vector<std::pair<Place, Place>>;
 
-// True if the operator is a view (`is_view`) or has the tag `pointwise` in torch; getitem is
-// neither.
+// True if the operator has the tag `pointwise` in torch, or is a view other than getitem that is
+// not tagged silent_alias.
 bool is_cheap_operator(const OperatorInfo& op) {
   if (op.has(OperatorTag::pointwise)) return true;
   return op.is_view && !op.has(OperatorTag::silent_alias) && !op.is_getitem;
@@ -98,7 +98,7 @@ void OverlapGraph::find_edges(const Dependencies& dependencies) {
 // Placeholders, constants and outputs after the first call keep their order, and nothing moves
 // across a placeholder or an output.
 void OverlapGraph::keep_walls(Edges& edges) const {
-  std::vector<bool> is_read(size(), false);  // read before the next wall
+  std::vector<bool> is_read(size(), false);  // a node depends on it
   for (const auto& edge : edges) is_read[edge.second] = true;
   Place last_fixed = kNoPlace, last_wall = kNoPlace;
   Edges added;
@@ -125,7 +125,7 @@ bool OverlapGraph::is_output(Place p) const {
   return graph->node(nodes[p]).kind == NodeKind::output;
 }
 
-// Outputs do not count as readers.
+// True if the start has one reader besides outputs.
 bool OverlapGraph::is_for_one_wait(Place start) const {
   const auto readers = users.of(start);
   return std::count_if(readers.begin(), readers.end(), [&](Place p) { return !is_output(p); }) == 1;

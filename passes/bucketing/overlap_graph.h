@@ -19,7 +19,7 @@
 
 namespace jointer {
 
-// A node's index in the original order.
+// A node's index in the original order of its half.
 using Place = std::uint32_t;
 inline constexpr Place kNoPlace = std::numeric_limits<Place>::max();
 inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
@@ -37,7 +37,7 @@ struct OverlapCollective {
   // the collective does not fit in any bucket, or if an output reads its start, which bucketing
   // would remove.
   std::uint32_t key = 0;
-  std::uint32_t schedule_key = 0;  // the same, but not kNever because an output reads the start
+  std::uint32_t schedule_key = 0;  // the same, but also set if an output reads the start
   // Like `schedule_key`, but for torch's own bucket_key, which may be the same for a reduce-scatter
   // and an all-reduce.
   std::uint32_t torch_key = 0;

@@ -33,7 +33,8 @@ class OverlapJudge {
   OverlapJudge(const Graph& graph, const OverlapGraph& half, std::span<const NodeCost> costs,
                const MemoryIncrease& increase, const PassContext& context);
 
-  // Computes only the peaks, which is faster than judge(). `half` belongs to `graph`, in any order.
+  // Computes only the peaks, which is faster than judge(). `half` describes the nodes of `graph`,
+  // whose order may differ.
   [[nodiscard]] OrderFigures weigh(const Graph& graph, const OverlapGraph& half,
                                    const TorchStorages& storages) const;
   [[nodiscard]] OrderFigures judge(const Graph& graph, const OverlapGraph& half,

@@ -40,8 +40,8 @@ class Builder {
     if (merged_.empty()) {
       JOINTER_CHECK(put_in_order(dependencies_));
     } else {
-      // New nodes read the inputs of the members, so dependencies can be derived once the new nodes
-      // are in place.
+      // New nodes read the inputs of the members, so dependencies can be derived only once the new
+      // nodes are in place.
       graph_.set_order(with_other_half(from_, half_order(program_order(), true)));
       JOINTER_CHECK(graph_.finish());
       JOINTER_CHECK(put_in_order(Dependencies(graph_)));

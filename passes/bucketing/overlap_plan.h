@@ -17,7 +17,7 @@ struct OverlapPlan {
 };
 // A plan that keeps the original order, with no buckets and only the graph's own dependencies.
 OverlapPlan plan_as_given(const OverlapGraph& graph);
-// All places in the plan's order, after the leading nodes.
+// All positions: first the leading nodes, then the others in the plan's order.
 std::vector<Place> schedule_order(const OverlapGraph& graph, const OverlapPlan& plan);
 
 struct PlannedGraph {

@@ -62,7 +62,7 @@ std::string why_not_with(NoBucket why, std::string_view other) {
       return fmt::format("in a bucket with {}, the starts or the waits would depend on each other",
                          other);
     case NoBucket::written:
-      return fmt::format("something writes to the input or result of it or of {}", other);
+      return fmt::format("something writes to its input or result, or to those of {}", other);
     case NoBucket::unlike:
       return fmt::format(
           "it and {} differ in device, or one of them has an unknown size or a result that is not "
@@ -75,7 +75,7 @@ std::string why_not_with(NoBucket why, std::string_view other) {
   return {};
 }
 
-// The compute nodes that overlap with the collective, longest first.
+// The compute nodes that overlap with the collective, longest overlap first.
 std::vector<NodeId> hidden_by(const Graph& graph, const Simulation& simulation,
                               std::span<const NodeId> compute, const CollectiveTiming& collective) {
   const auto first = std::partition_point(compute.begin(), compute.end(), [&](NodeId id) {
@@ -140,7 +140,7 @@ void decide_overlaps(const Graph& graph, const OverlapGraph& half, const Overlap
     if (place != kNoPlace && half.start_of[place] >= 0) {
       const std::string more =
           why_not_beside(half, plan.schedule.fates[static_cast<std::size_t>(half.start_of[place])]);
-      if (!more.empty()) text += fmt::format(" While scheduling, {}.", more);
+      if (!more.empty()) text += fmt::format(" The scheduler could not hide more of it: {}.", more);
     }
     context.decide(graph, c.start, beside.empty() ? "exposed" : "partly", std::move(text));
   }
@@ -153,10 +153,9 @@ void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapP
       std::vector<NodeId> others;
       for (const std::uint32_t other : bucket)
         if (other != c) others.push_back(half.nodes[half.collectives[other].start]);
-      context.decide(
-          graph, half.nodes[half.collectives[c].start], "merged",
-          fmt::format("Merged with {}: one start-up instead of {}, with the same overlap.",
-                      names_of(graph, others), bucket.size()));
+      context.decide(graph, half.nodes[half.collectives[c].start], "merged",
+                     fmt::format("Merged with {}: one start-up instead of {}.",
+                                 names_of(graph, others), bucket.size()));
     }
   }
   for (std::size_t c = 0; c < plan.bucketing.why.size(); ++c) {
@@ -167,7 +166,7 @@ void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapP
         why_not_with(why, with == kNever ? std::string_view("another")
                                          : half.name(half.collectives[with].start));
     context.decide(graph, half.nodes[half.collectives[c].start], "apart",
-                   fmt::format("In no bucket: {}.", text));
+                   fmt::format("Not in a bucket: {}.", text));
   }
 }
 

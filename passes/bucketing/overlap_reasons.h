@@ -8,7 +8,8 @@
 
 namespace jointer {
 
-// `plan` is the plan of `half`, and `graph` is the graph that results from the plan.
+// `plan` is the plan of `half`. decide_overlaps describes `graph`, which results from the plan;
+// decide_buckets only names its nodes.
 void decide_overlaps(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,
                      std::span<const NodeCost> costs, PassContext& context);
 void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,

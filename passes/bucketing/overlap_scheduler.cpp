@@ -2,10 +2,10 @@
 //
 // Terms
 //   compute node  a node whose operator has an entry in torch's FLOP registry.
-//   on the path   of a node: a compute node depends on it. The node's rank is the index of the
-//                 first such compute node.
+//   on the path   a compute node, or a node that a compute node depends on. Its rank is the index
+//                 of the first such compute node.
 //   in flight     started and not yet waited for. A collective is exposed for the part of its time
-//                 that nothing hides so far.
+//                 that nothing has hidden so far.
 //
 // Steps, until everything has run:
 //   1. If too many bytes are in flight, wait for the oldest collective.
@@ -17,10 +17,10 @@
 //      schedule has passed their original positions.
 //   3. A node that takes time hides as much as possible of the collectives in flight, separately
 //      for each process group. If some of its time remains, collectives start early to use it.
-//      Those that the earliest compute node depends on come first, together with collectives that
-//      could share their buckets. A collective may start if it depends on no compute, no other
-//      collective and no wait that would become exposed, and if the memory that it holds until its
-//      use stays within the budget.
+//      Those that the next compute node depends on come first, together with collectives that could
+//      share their buckets. A collective may start if it depends on no compute, no other collective
+//      and no wait that would become exposed, and if the memory that it holds until its use stays
+//      within the budget.
 //   4. A wait first ends all collectives that its group started earlier. The time for which its own
 //      collective is still exposed then hides collectives of other groups in the same way.
 //
@@ -362,8 +362,7 @@ class Scheduler {
 
   // --- Starting collectives early ---
 
-  // The collectives that could use some of the remaining time, in the order to try them by torch
-  // 2.15's rules.
+  // The collectives that could use some of the remaining time, in the order of torch 2.15's rules.
   std::vector<Number> candidates_for(const std::vector<std::int64_t>& left) {
     std::vector<Number> found;
     for (Number c = first_from(0);
@@ -398,7 +397,7 @@ class Scheduler {
     return found;
   }
 
-  // The next collectives to try, in the order to try them by torch 2.11's rules.
+  // The next collectives to try, in the order of torch 2.11's rules.
   const std::vector<Number>& candidates() {
     if (!is_stale_) return candidates_;
     is_stale_ = false;
@@ -516,7 +515,7 @@ class Scheduler {
   }
 
   // True if the collective may start now. Fills path_ with the nodes that must run before it, in
-  // order.
+  // order. May first end hidden collectives to make room for it in flight.
   bool may_start(Number c, Place beside) {
     const bool has_room = options_.max_in_flight - in_flight_bytes_ >= collective(c).bytes;
     const bool checks_late = options_.is_torch && !has_room;

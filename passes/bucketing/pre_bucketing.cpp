@@ -6,16 +6,16 @@
 // of the group's links, clamped to 10-500 MiB.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbors into buckets
-// greedily (greedy_buckets.cpp) and merge each bucket at the position of its last member's start.
-// The members are all-gathers that depend on one placeholder, reduce-scatters whose result only the
-// output reads, and all-reduces of FSDP groups. If `form` is given, buckets are torch's own calls,
-// and neighbors and positions refer to torch's list of nodes. That list is sorted only after all
-// three kinds have been merged; until then, readers of a merged collective may precede it.
-// Jointer's graph is sorted after each kind.
+// greedily (greedy_buckets.cpp) and merge each bucket. The members are all-gathers that depend on
+// one placeholder, reduce-scatters whose results reach the output only through nodes that read
+// nothing else, and all-reduces of FSDP groups. If `form` is given, buckets are torch's own calls
+// at the position of their last member's start, and neighbors and positions refer to torch's list
+// of nodes. That list is sorted only after all three kinds have been merged; until then, readers of
+// a merged collective may precede it. Jointer's graph is sorted after each kind.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
 // cap are torch's defaults. Deviations: those of torch_buckets.cpp.
-// Cost: three times that of greedy_buckets.cpp, once per kind.
+// Cost: that of greedy_buckets.cpp, for each of the three kinds.
 
 #include "passes/bucketing/pre_bucketing.h"
 

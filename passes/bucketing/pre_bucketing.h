@@ -15,7 +15,7 @@ namespace jointer {
 struct PreBucketingOptions {
   std::optional<double> cap_mib;   // nullopt: enough to use the group's links well
   NcclLinks links;                 // of the device
-  std::optional<BucketForm> form;  // none: core/edit/merge.h
+  std::optional<BucketForm> form;  // none: core/edit/merge.h makes the buckets
 };
 
 struct PreBucketed {
@@ -29,7 +29,7 @@ struct PreBucketed {
 };
 
 // Returns std::nullopt if no group gathers parameters, or if there is nothing to merge. `names` is
-// as in with_torch_plan.
+// as in with_torch_plan. Errors are those of with_plan or, if `form` is given, of with_torch_plan.
 Result<std::optional<PreBucketed>> pre_bucket_fsdp(const Graph& graph, PartId part,
                                                    const PreBucketingOptions& options,
                                                    BucketNames& names);

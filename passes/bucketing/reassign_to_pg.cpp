@@ -129,20 +129,21 @@ Pass reassign_collective_pgs() {
 }
 
 Pass reassign_to_pg() {
-  return {.info = {.name = "reassign_to_pg",
-                   .summary = "Moves FSDP's all-gathers to a twin of their process group, so that "
-                              "they overlap with the group's reduce-scatters (removed upstream in "
-                              "May 2026; use reassign_collective_pgs).",
-                   .source = "torchtitan/experiments/compiler_toolkit",
-                   .stage = PassStage::bucketing,
-                   .parameters = {text("group", {},
-                                       "Name or label of the group; none: all groups in which FSDP "
-                                       "both gathers and reduces."),
-                                  text("suffix", "_all_gather",
-                                       "Appended to the group's name for the twin.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = run_reassign_to_pg};
+  return {
+      .info = {.name = "reassign_to_pg",
+               .summary = "Moves FSDP's all-gathers to a twin of their process group, so that "
+                          "they overlap with the group's reduce-scatters (removed upstream in "
+                          "May 2026; use reassign_collective_pgs).",
+               .source = "torchtitan/experiments/compiler_toolkit",
+               .stage = PassStage::bucketing,
+               .parameters =
+                   {text("group", {},
+                         "Name or description of the group; none: all groups in which FSDP "
+                         "both gathers and reduces."),
+                    text("suffix", "_all_gather", "Appended to the group's name for the twin.")},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = run_reassign_to_pg};
 }
 
 }  // namespace jointer

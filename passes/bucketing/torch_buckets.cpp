@@ -144,8 +144,8 @@ class TorchBuilder {
     return half;
   }
 
-  // Moves the readers of a member's result after the call that fills it. In the program, they
-  // precede that call.
+  // Moves the members' results, and with them their readers, after the call that fills them. In the
+  // program, readers may precede that call.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;

@@ -4,7 +4,7 @@
 //   plan      lists of modules (module_plan.h); each list is an entry. A block is the modules of an
 //             entry.
 //   bucket    FSDP's all-gathers or reduce-scatters (fsdp_collectives.h) in a block, with the same
-//             group and dtype. A single collective is a bucket too.
+//             group, reduction and dtype. A single collective is a bucket too.
 //
 // Steps
 //   1. Merge the buckets. A bucket's wait replaces the first of its members' waits.
@@ -52,7 +52,7 @@ namespace {
 using Number = std::uint32_t;
 
 // The start and wait of a bucket or of a single collective, which steps 2 and 3 move.
-struct Block {
+struct MovedBucket {
   NodeId start, wait;
   bool gathers = false;
 };
@@ -89,7 +89,7 @@ class OldBlockBucketing {
     Graph& result = merged.graph;
     const Dependencies dependencies(result);
     const std::vector<OrderEdge> edges =
-        possible(result, dependencies, find_edges(result, blocks(result, merged)));
+        possible(result, dependencies, find_edges(result, buckets_to_move(result, merged)));
     JOINTER_TRY(std::vector<NodeId> order,
                 stable_order(result, dependencies, result.order(), edges));
     result.set_order(std::move(order));
@@ -138,30 +138,32 @@ class OldBlockBucketing {
     return kept;
   }
 
-  [[nodiscard]] std::vector<Block> blocks(const Graph& result, const PlannedGraph& merged) const {
-    std::vector<Block> all;
+  [[nodiscard]] std::vector<MovedBucket> buckets_to_move(const Graph& result,
+                                                         const PlannedGraph& merged) const {
+    std::vector<MovedBucket> all;
     for (const MergedBucket& bucket : merged.merged)
       all.push_back({bucket.start, bucket.wait, false});
     for (const auto& group : groups_)
       for (const Number c : group)
         if (const NodeId start = half_.nodes[half_.collectives[c].start]; result.is_live(start))
           all.push_back({start, half_.nodes[half_.collectives[c].wait], false});
-    for (Block& block : all)
-      block.gathers = result.op(result.node(block.start)).collective == CollectiveKind::all_gather;
+    for (MovedBucket& bucket : all)
+      bucket.gathers =
+          result.op(result.node(bucket.start)).collective == CollectiveKind::all_gather;
     return all;
   }
 
   // The edges that steps 2 and 3 add to the current order.
   [[nodiscard]] std::vector<OrderEdge> find_edges(const Graph& result,
-                                                  std::vector<Block> all) const {
+                                                  std::vector<MovedBucket> all) const {
     std::vector<OrderEdge> edges;
-    const auto split = std::stable_partition(all.begin(), all.end(),
-                                             [](const Block& block) { return block.gathers; });
-    std::sort(all.begin(), split, [&](const Block& a, const Block& b) {
+    const auto split = std::stable_partition(
+        all.begin(), all.end(), [](const MovedBucket& bucket) { return bucket.gathers; });
+    std::sort(all.begin(), split, [&](const MovedBucket& a, const MovedBucket& b) {
       return result.position(a.start) < result.position(b.start);
     });
     add_gathers(result, std::span(all.begin(), split), edges);
-    std::sort(split, all.end(), [&](const Block& a, const Block& b) {
+    std::sort(split, all.end(), [&](const MovedBucket& a, const MovedBucket& b) {
       return result.position(a.wait) < result.position(b.wait);
     });
     add_scatters(result, std::span(split, all.end()), edges);
@@ -170,18 +172,18 @@ class OldBlockBucketing {
 
   // The starts and waits in program order. The second value is true for a wait.
   static std::vector<std::pair<NodeId, bool>> events_of(const Graph& result,
-                                                        std::span<const Block> blocks) {
+                                                        std::span<const MovedBucket> buckets) {
     std::vector<std::pair<NodeId, bool>> events;
-    for (const Block& block : blocks) {
-      events.emplace_back(block.start, false);
-      events.emplace_back(block.wait, true);
+    for (const MovedBucket& bucket : buckets) {
+      events.emplace_back(bucket.start, false);
+      events.emplace_back(bucket.wait, true);
     }
     std::ranges::sort(events, {}, [&](const auto& event) { return result.position(event.first); });
     return events;
   }
 
   // Visits the nodes in reverse order: starts found between two waits move before the earlier wait.
-  void add_gathers(const Graph& result, std::span<const Block> gathers,
+  void add_gathers(const Graph& result, std::span<const MovedBucket> gathers,
                    std::vector<OrderEdge>& edges) const {
     auto events = events_of(result, gathers);
     std::ranges::reverse(events);
@@ -201,7 +203,7 @@ class OldBlockBucketing {
 
   // Visits the nodes in program order: waits move after the starts that follow them, up to the next
   // wait.
-  void add_scatters(const Graph& result, std::span<const Block> scatters,
+  void add_scatters(const Graph& result, std::span<const MovedBucket> scatters,
                     std::vector<OrderEdge>& edges) const {
     std::vector<NodeId> starts, delayed;
     for (const auto& [node, is_wait] : events_of(result, scatters)) {
