@@ -33,10 +33,10 @@ struct ChunkPairs {
 
 struct ChunkLoweringOptions {
   ChunkMode mode = ChunkMode::batch;
-  // True: in the backward, join halves before the views and collectives that follow. False: join
-  // them after these.
+  // True: in the backward, join the halves of a live-out before the final views and collectives
+  // that compute it. False: join them after these.
   bool early_joins = true;
-  // Called for each node that is added or that becomes part of a chunk.
+  // Called for each node of a chunk, each split and each joined value.
   std::function<void(NodeId id, std::string_view action, std::string reason)> decide;
 };
 

@@ -157,7 +157,7 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
     return name_join(out,
                      body_.add("aten.add.Tensor", {ref(pair[0]), ref(pair[1])}, original.value,
                                before_, ChunkRole::materialization),
-                     "The size is the sum of both chunks.");
+                     "It is the sum of both chunks' sizes.");
   if (whole == nullptr)
     return fail(Error::Kind::usage,
                 "{} in {} is read by {}, but it is a number, which cannot be joined across chunks",
@@ -251,8 +251,8 @@ StorageId ChunkOutputs::storage_of_whole(StorageId storage) {
   return is_own && taken_.insert(storage).second ? storage : StorageId{};
 }
 
-// The shape argument of the whole value, with a node for each symbolic size. The symbol is read
-// from the first input that has a dimension of that size.
+// The shape argument of the whole value, with a node for each symbolic size. Each size is a
+// multiple of a symbol, which is read from the first placeholder that has it as a dimension.
 Result<Argument> ChunkOutputs::whole_shape(const Tensor& tensor, NodeId before) {
   const auto sizes = p_.graph.shape(tensor);
   const std::vector<Dim> shape(sizes.begin(), sizes.end());

@@ -72,7 +72,8 @@ class ChunkSizes {
   // other size that is not a sum of even multiples of symbols.
   Result<Dim> half(const Dim& dim);
   Result<Dim> times(const Dim& dim, std::int64_t factor);
-  // The factor by which torch multiplies strides; for a symbolic size, it is Max(1, size).
+  // The factor by which torch multiplies strides: Max(1, size). Error (usage): the size is neither
+  // a constant nor a single symbol.
   Result<Dim> at_least_one(const Dim& dim);
 
  private:

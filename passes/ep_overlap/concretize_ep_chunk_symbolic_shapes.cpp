@@ -100,10 +100,10 @@ class Concretizer {
       hints_.emplace(symbol, each.value);
       return {};
     }
-    return fail(
-        Error::Kind::usage,
-        "{0} has a size that depends on {1}, which has no known value; set one with --assume {1}=N",
-        graph_.name(node), symbol);
+    return fail(Error::Kind::usage,
+                "{0} has a size that depends on {1}, which has no known value; set one with the "
+                "Sizes button or with --assume {1}=N",
+                graph_.name(node), symbol);
   }
 
   // The value of an expression that contains only symbols with known values; std::nullopt for other

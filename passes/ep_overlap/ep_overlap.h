@@ -6,8 +6,7 @@
 
 namespace jointer {
 
-// Passes for expert parallelism. They overlap one chunk's token exchange with the other chunk's
-// compute.
+// Passes for expert parallelism. Together, they overlap token exchanges with compute.
 std::vector<Pass> ep_overlap_passes();
 
 }  // namespace jointer

@@ -51,7 +51,9 @@ Result<void> run_ep_overlap_chunk(Graph& graph, const Arguments& arguments, Pass
       return fail(
           Error::Kind::usage,
           "no module that matches {} exchanges tokens along a dimension that can be split in two{}",
-          pattern, roots.empty() ? ": none contains an all_to_all_single" : "");
+          pattern,
+          roots.empty() ? ": none contains an all_to_all_single"
+                        : "; trace the step with --compile.ep_overlap.enabled");
     context.decide("kept", fmt::format("No module that matches {} exchanges tokens along a "
                                        "dimension that can be split in two.",
                                        pattern));
@@ -90,7 +92,7 @@ Result<void> run_ep_overlap_chunk(Graph& graph, const Arguments& arguments, Pass
   context.decide("chunked", fmt::format("Split {} in two along the {}.",
                                         counted(count, "forward or backward module body",
                                                 "forward and backward module bodies"),
-                                        arguments.text("mode")));
+                                        mode == ChunkMode::seq ? "sequence" : "batch"));
   return context.report(1);
 }
 
@@ -110,8 +112,8 @@ Pass ep_overlap_chunk_pass() {
                     "module_pattern", std::string(kMoeModules),
                     "Modules to split: layers.*.moe or layers.*; * stands for one path component."),
                 flag("optimize_grad_live_out", true,
-                     "In the backward, join both halves of a result before the views and "
-                     "collectives that follow, so that these run only once."),
+                     "In the backward, join both halves of a result before the final views and "
+                     "collectives that compute it, so that these run only once."),
                 flag("require_all_to_all", false,
                      "Fail if no such module contains an all-to-all; if false, split modules "
                      "annotated as expert-parallel instead.")},

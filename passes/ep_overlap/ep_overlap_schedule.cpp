@@ -88,14 +88,15 @@ std::string reason(const ChunkedRegion& region, const RegionSchedule& schedule,
           "The host needs the token counts before {}; both copies start before the host waits.",
           exchange);
     case Why::exchange:
-      return fmt::format("Starts {} for chunk {}; compute of the other chunk overlaps with it.",
+      return fmt::format("It starts {} for chunk {}; compute of the other chunk overlaps with it.",
                          exchange, chunk);
     case Why::filler:
-      return fmt::format("Ready during {}, and independent of exchanges in flight.", exchange);
+      return fmt::format("It is ready during {} and does not depend on exchanges in flight.",
+                         exchange);
     case Why::tail:
       break;
   }
-  return fmt::format("After the last exchange of {}.", region.root);
+  return fmt::format("It runs after the last exchange of {}.", region.root);
 }
 
 // Sets `non_blocking` of the call.

@@ -5,7 +5,7 @@
 namespace jointer {
 
 Pass ep_overlap_schedule_pass();
-// Makes the same checks but changes nothing.
+// Makes the checks of ep_overlap_schedule but changes nothing.
 Pass ep_overlap_validate_pass();
 
 }  // namespace jointer

@@ -4,7 +4,7 @@
 //
 // Steps. Find the groups that are used by both an all_to_all_single and another functional
 // collective (all-gather, reduce-scatter, all-reduce). Every all_to_all_single in such a group then
-// names the twin; other collectives stay in the group. Cost: linear in the nodes.
+// names the twin; other collectives stay in the group. Cost: linear in the number of nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_process_group_pass.py. Deviations: groups
 // are identified by name, because a graph contains nothing else that identifies them (upstream

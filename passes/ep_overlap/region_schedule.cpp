@@ -9,11 +9,12 @@
 // Steps. Forward starts with chunk 0, backward with chunk 1. For each exchange, in order, emit the
 // closure of the first chunk's exchange, the closure of the other chunk's exchange, and then every
 // ready node that is neither a collective nor a wait: this compute hides the exchanges. With
-// `pair_first`, the first closures of both chunks precede both first exchanges. Sync copies in the
-// first closure run as early as possible, and the host waits only for the last copy in a group.
-// After the last exchange, emit the remaining nodes, including waits, chunk by chunk.
+// `pair_first`, everything else in the first closures of both chunks precedes both first exchanges.
+// Sync copies in the first closure run as early as possible, and the host waits only for the last
+// copy in a group. After the last exchange, emit the remaining nodes, including waits, chunk by
+// chunk.
 //
-// Cost: number of dependency levels times number of nodes in the region.
+// Cost: number of nodes in the region times number of nodes in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: waits are
 // recognized by the exchange that they wait for, and their annotations are not changed here

@@ -64,7 +64,7 @@ TEST(EpOverlapSchedule, ComputeOfOneChunkOverlapsExchangesOfTheOther) {
   EXPECT_THAT(calls_of(*step.graph),
               ElementsAre("f0", "f1", "d0", "d1", "s0", "s1", "w0", "e0", "c0", "w1", "e1", "c1",
                           "v0", "o0", "v1", "o1", "y"));
-  EXPECT_THAT(reason_of(step, "s0", "scheduled"), HasSubstr("Ready during dispatch 1"));
+  EXPECT_THAT(reason_of(step, "s0", "scheduled"), HasSubstr("It is ready during dispatch 1"));
   EXPECT_THAT(reason_of(step, "d1", "scheduled"), HasSubstr("chunk 1"));
   EXPECT_THAT(reason_of(step, "e1", "scheduled"),
               HasSubstr("combine 2 of layers.1.moe depends on it"));
