@@ -31,8 +31,8 @@ class Calls {
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
   // Returns kNoCall if the node is not a call.
   [[nodiscard]] Call of_node(NodeId id) const { return call_of_[id.index()]; }
-  // Ranges of calls; no call can leave its range. Nothing moves across a placeholder or an output,
-  // so each half of a pair is a separate stretch.
+  // Ranges of calls that no call can leave, because nothing moves across a placeholder or an
+  // output. Each half of a pair has its own stretches.
   [[nodiscard]] std::span<const Stretch> stretches() const { return stretches_; }
 
   // The calls in the same stretch that must run before or after this call because of data, writes

@@ -14,9 +14,12 @@ using Unit = PassTable::Unit;
 
 std::string sentence(const CollectiveMove& move, std::string_view direction) {
   const std::string shown = format_ns(std::max<std::int64_t>(move.after.exposed(), 0));
-  if (move.moves == 0) return fmt::format("Stays: {}. Exposed: {}.", move.limit, shown);
-  return fmt::format("{} {}, {} moved with it; limit: {}. Exposed: {}, before: {}.",
-                     calls_text(move.moves), direction, calls_text(move.grouped), move.limit, shown,
+  if (move.moves == 0) return fmt::format("It stays in place: {}. Exposed: {}.", move.limit, shown);
+  const std::string group = move.grouped == 0
+                                ? std::string()
+                                : fmt::format(", together with {}", calls_text(move.grouped));
+  return fmt::format("It moved {} {}{}; limit: {}. Exposed: {}, before: {}.",
+                     calls_text(move.moves), direction, group, move.limit, shown,
                      format_ns(std::max<std::int64_t>(move.before.exposed(), 0)));
 }
 

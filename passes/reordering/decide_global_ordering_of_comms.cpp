@@ -44,10 +44,11 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
       const bool depends = std::find(before.begin(), before.end(), previous) != before.end();
       const std::string behind(previous == kNoCall ? std::string_view()
                                                    : graph.name(calls.node(previous)));
-      context.decide(graph, calls.node(call), "kept",
-                     behind.empty()
-                         ? fmt::format("Number {}: the first.", format_count(number))
-                         : fmt::format("Number {}: after {}.", format_count(number), behind));
+      context.decide(
+          graph, calls.node(call), "kept",
+          behind.empty()
+              ? fmt::format("Number {}: it follows no other collective.", format_count(number))
+              : fmt::format("Number {}: it follows {}.", format_count(number), behind));
       table.rows.push_back({context.decisions().back().node,
                             {number, std::string(calls.stream_name(graph, call)), behind,
                              std::string(depends ? "yes" : "no")}});

@@ -14,7 +14,7 @@
 //      block.
 //   3. Put blocks and other calls in a topological order. Among those that are ready, the block or
 //      call that begins earliest in the original order comes first.
-// Cost: n log n in the calls, plus their dependencies.
+// Cost: n log n for n calls, plus the number of their dependencies.
 //
 // Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2. Later versions
 // lack it. Deviations:
@@ -243,15 +243,16 @@ Result<void> run_enforce_comm_ordering_for_fsdp(Graph& graph, const Arguments&,
   if (order.empty()) {
     context.decide(
         "kept",
-        "The blocks cannot take turns, because a block depends on a result of a later block.");
+        "The blocks cannot take turns: a block depends on a later block, or its calls cannot be "
+        "adjacent.");
     return {};
   }
   if (!keep_within_limit(graph, calls, order, context)) return {};
   for (const auto* turns : {&blocks.gathers, &blocks.reduces})
     for (std::size_t i = 0; i < turns->size(); ++i)
       context.decide(graph, calls.node((*turns)[i].collective), "placed",
-                     i == 0 ? std::string("Takes the first turn.")
-                            : fmt::format("Takes its turn after {}.",
+                     i == 0 ? std::string("It takes the first turn.")
+                            : fmt::format("It takes its turn after {}.",
                                           graph.name(calls.node((*turns)[i - 1].collective))));
   return {};
 }
@@ -260,8 +261,8 @@ Result<void> run_enforce_comm_ordering_for_fsdp(Graph& graph, const Arguments&,
 
 Pass enforce_comm_ordering_for_fsdp_pass() {
   return {.info = {.name = "enforce_comm_ordering_for_fsdp",
-                   .summary = "Makes FSDP2's all-gathers take turns with their consumers, and its "
-                              "reduce-scatters, too.",
+                   .summary = "Makes FSDP2's all-gathers and reduce-scatters take turns with the "
+                              "calls that consume their results.",
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::reordering,
                    .parameters = {},

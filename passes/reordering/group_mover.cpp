@@ -78,9 +78,9 @@ bool GroupMover::change_places(Call candidate) {
   const std::size_t there = is_earlier ? first_ - 1 : first_ + 1;
   if (bytes > allowed_) {
     is_earlier ? order_.sink(there, count_) : order_.raise(there, count_);
-    return stop(fmt::format("memory: {} would be live instead of at most {} {} {}",
-                            format_bytes(bytes), format_bytes(allowed_),
-                            is_earlier ? "before" : "after", name(candidate)));
+    return stop(fmt::format("memory: {} would be live {} {}, more than the allowed {}",
+                            format_bytes(bytes), is_earlier ? "before" : "after", name(candidate),
+                            format_bytes(allowed_)));
   }
   first_ = there;
   ++move_.moves;

@@ -120,7 +120,8 @@ class Raiser final : public GroupMover {
     if (calls_.is_asynchronous(candidate)) {
       const std::int64_t worse = estimate_.of(order_, candidate, stretch_).change(-group_ns_);
       if (worse <= 0) return true;
-      return stop(fmt::format("{} would be exposed {} longer", name(candidate), format_ns(worse)));
+      return stop(
+          fmt::format("{} would be exposed for {} longer", name(candidate), format_ns(worse)));
     }
     const std::int64_t ns = estimate_.ns(candidate);
     if (ns == 0 || group_waits_.empty()) return true;

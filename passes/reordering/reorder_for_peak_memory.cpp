@@ -7,13 +7,13 @@
 //
 // Collectives keep their relative order, as in torch 2.11, whose scheduler fixes it beforehand.
 //
-// Cost: n log n per method.
+// Cost: n log n per method, for n calls.
 //
 // Source: torch 2.11, torch/_inductor/memory.py. Deviations:
 //   - A peak is the maximum of live bytes after a call has allocated its results; upstream measures
 //     after the call has also freed memory, which gives less than the peak of a run.
-//   - Memory is counted as everywhere in Jointer: by actual storages, with a collective's inputs
-//     live until its wait.
+//   - Memory is counted as everywhere in Jointer: by real storages, with a collective's inputs live
+//     until its wait.
 //   - The choice is made separately for each half of a pair. The peak never grows, so the run's
 //     limit needs no check.
 

@@ -13,7 +13,7 @@
 // Collectives keep their relative order, and so do copies to and from the host: each depends on the
 // previous one.
 //
-// Cost: n log n, plus the number of dependencies.
+// Cost: n log n for n calls, plus the number of their dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py, _schedule_for_comm; the fixed order of collectives
 // corresponds to decide_global_ordering_of_comms, which Inductor's scheduler always runs first.
@@ -130,7 +130,7 @@ class Scheduler {
       left -= calls_.ns(beside);
       if (calls_.ns(beside) > 0)
         context_.decide(graph_, calls_.node(beside), "placed",
-                        fmt::format("Runs during {}, of which {} are not covered yet.",
+                        fmt::format("It runs during {}, of which {} are still exposed.",
                                     graph_.name(calls_.node(start)),
                                     format_ns(std::max<std::int64_t>(left, 0))));
     }

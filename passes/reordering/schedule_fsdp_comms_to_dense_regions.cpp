@@ -28,8 +28,8 @@
 // collectives of tensor parallelism are not buckets (upstream counts every all-gather and
 // reduce-scatter of a block, and refuses such graphs). Blocks and experts are derived from the
 // graph's modules. The calls that move with a wait may include aten.alias, which torch 2.15 leaves
-// in a chunked loss; upstream refuses it. Upstream respects only arguments; here, an order in which
-// a call would run before a write to memory that it reads is corrected.
+// in a chunked loss; upstream refuses it. Upstream respects only arguments; here, an order that
+// breaks other dependencies (core/graph/dependencies.h), such as those on writes, is corrected.
 //
 // Cost: linear in nodes times buckets.
 
@@ -130,8 +130,9 @@ class DenseRegionScheduler {
     if (strict_) JOINTER_CHECK(check_counts());
     plan_moves();
     if (strict_ && !blockers_.empty())
-      return fail(Error::Kind::usage, "{} cannot overlap with dense compute: {}",
-                  blockers_.front().first->backward ? "a backward bucket" : "a forward bucket",
+      return fail(Error::Kind::usage, "{}, a {} bucket, cannot overlap with dense compute: {}",
+                  graph_.name(blockers_.front().first->launch),
+                  blockers_.front().first->backward ? "backward" : "forward",
                   blockers_.front().second);
     for (const auto& [comm, why] : blockers_) context_.decide(graph_, comm->launch, "kept", why);
     for (const Comm& comm : comms_)
@@ -144,8 +145,10 @@ class DenseRegionScheduler {
                       : "No FSDP bucket has a neighboring block with dense compute.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
-      context_.decide(graph_, wrong, "corrected",
-                      "It would have run before a write to memory that it reads.");
+      context_.decide(
+          graph_, wrong, "corrected",
+          "It would have run before a node that it must follow because of a write to memory "
+          "or another effect.");
     return {};
   }
 
@@ -213,8 +216,8 @@ class DenseRegionScheduler {
                         : reduces_gradients(graph_, users_, comm.launch);
   }
 
-  // Infers the module from the wait's nearest readers that have one; failing that, from the wait or
-  // the start.
+  // Infers the block and the direction from the wait's nearest readers that have a module; failing
+  // that, from the wait or the start.
   [[nodiscard]] bool infer_provenance(Comm& comm) const {
     const auto found = [&](std::string_view at, bool backward) {
       comm.blocks = {std::string(at)};
@@ -292,12 +295,12 @@ class DenseRegionScheduler {
         if (comm.slot == layer && (comm.gathers || comm.backward))
           ++counts[comm.gathers ? (comm.backward ? 1 : 0) : 2];
       if (counts[0] != counts[1] || counts[0] != counts[2] || counts[0] == 0)
-        return fail(Error::Kind::usage,
-                    "layers.{} has {}, {} and {} of FSDP, but the pass expects one bucket of each; "
-                    "run joint_transformer_block_bucketing_reordering first",
-                    layer, counted(counts[0], "forward all-gather"),
-                    counted(counts[1], "backward all-gather"),
-                    counted(counts[2], "reduce-scatter"));
+        return fail(
+            Error::Kind::usage,
+            "layers.{} has {}, {} and {} of FSDP, but the pass expects equally many of each, "
+            "at least one; run joint_transformer_block_bucketing_reordering first",
+            layer, counted(counts[0], "forward all-gather"),
+            counted(counts[1], "backward all-gather"), counted(counts[2], "reduce-scatter"));
     }
     return {};
   }

@@ -105,7 +105,7 @@ class Sinker final : public GroupMover {
       const std::int64_t worse = overlap(start_of(candidate)).change(-group_ns_);
       if (worse > 0)
         return stop(
-            fmt::format("{} would be exposed {} longer", name(candidate), format_ns(worse)));
+            fmt::format("{} would be exposed for {} longer", name(candidate), format_ns(worse)));
     }
     return pass(candidate);
   }
@@ -151,7 +151,7 @@ std::vector<Parameter> sink_parameters() {
       number("sink_iterative_peak_memory_budget", 0.2,
              "Allowed growth of the peak, as a fraction of the original peak."),
       flag("sink_waits_iterative_swap_with_collectives", false,
-           "A wait may move past the next collective's start."),
+           "A wait may move past the start of another collective."),
       flag("sink_waits_iterative_unsafe_collectives_reorder", false,
            "Collectives in the same process group may change their order. Ranks that order them "
            "differently can hang or compute wrong results."),

@@ -70,8 +70,8 @@ TEST(ReorderingTest, ComputeMovesIntoACollectiveUntilItIsCovered) {
   options.analysis.estimator.name = "simple{coll_us=1500,coll_gbs=1e9,tflops=0.033554432}";
   const auto steps = run_pipeline_text(graph, "reorder_compute_for_overlap", options);
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g", "a", "b", "c", "v", "y", "z"));
-  EXPECT_EQ(reason_of(steps[0], "a"), "Runs during g, of which 500 us are not covered yet.");
-  EXPECT_EQ(reason_of(steps[0], "b"), "Runs during g, of which 0 ms are not covered yet.");
+  EXPECT_EQ(reason_of(steps[0], "a"), "It runs during g, of which 500 us are still exposed.");
+  EXPECT_EQ(reason_of(steps[0], "b"), "It runs during g, of which 0 ms are still exposed.");
   EXPECT_EQ(reason_of(steps[0], "c"), "") << "waits come last anyway";
 }
 
@@ -388,7 +388,7 @@ TEST(ReorderingTest, FsdpCollectivesAlternate) {
   const auto steps = run_pipeline_text(graph, "enforce_comm_ordering_for_fsdp");
   EXPECT_THAT(calls_of(*steps[0].graph),
               ElementsAre("c1", "i1", "g1", "v1", "c2", "i2", "g2", "v2", "a", "y"));
-  EXPECT_EQ(reason_of(steps[0], "g2"), "Takes its turn after g1.");
+  EXPECT_EQ(reason_of(steps[0], "g2"), "It takes its turn after g1.");
   const auto other = run_pipeline_text(parse(kTwoGathers), "enforce_comm_ordering_for_fsdp");
   EXPECT_EQ(graph_hash(*other[0].graph), graph_hash(parse(kTwoGathers)));
   EXPECT_THAT(reason_of(other[0], ""), HasSubstr("does not come from traceable FSDP2"));
