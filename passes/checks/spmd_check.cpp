@@ -192,8 +192,8 @@ Result<void> run_spmd_check(Graph& graph, const Arguments& arguments, PassContex
   if (arguments.text("mismatch") == "error")
     return fail(
         Error::Kind::usage,
-        "ranks run different programs: {}; trace all ranks from the same model with the same "
-        "settings, or set mismatch=warn",
+        "ranks run different programs: {}; capture all ranks with the same model and settings, or "
+        "set mismatch=warn",
         first);
   context.decide("differs", fmt::format("Ranks run different programs: {}.", first));
   return {};

@@ -5,7 +5,7 @@
 // torch.fx.traceback.annotate puts it. The first call without the mark is an error. A graph without
 // flex_attention passes.
 //
-// Cost: linear in the nodes.
+// Cost: linear in the number of nodes.
 // Source: validate_flex_attn_annotation_pass of torchtitan's compiler toolkit. Deviations: none.
 
 #include "passes/checks/validate_flex_attn_annotation.h"
@@ -24,7 +24,8 @@ Result<void> run_validate_flex_attn_annotation(Graph& graph, const Arguments&,
     if (!is_flex_attention(graph, n)) continue;
     if (!is_annotated_for_inductor(graph, n))
       return fail(Error::Kind::usage,
-                  "{} ({}) is not annotated with {}; call it under torch.fx.traceback.annotate",
+                  "{} ({}) is not annotated with {}; call it under torch.fx.traceback.annotate, or "
+                  "run annotate_flex_attention_for_regional_inductor first",
                   graph.name(id), graph.target(n), kInductorMark);
     context.decide(graph, id, "checked", "it is annotated");
   }

@@ -14,7 +14,7 @@
 // name. It also stays if something changes its result's shape in place (`unsqueeze_`), because that
 // would then change the shape of x.
 //
-// Cost: linear in the nodes.
+// Cost: linear in the number of nodes.
 // Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
 // upstream runs its five passes in sequence; here they run together, so each also finds matches
 // that a later pass creates, and a second run finds nothing. Strides must be equal, too.
@@ -168,7 +168,7 @@ Pass canonicalize_graph_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("No call returns its input unchanged, and every view is a reshape.",
+          .run = or_kept("No call can be removed, and every view is already a reshape.",
                          run_canonicalize_graph)};
 }
 

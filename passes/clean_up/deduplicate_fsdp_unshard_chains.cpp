@@ -1,5 +1,4 @@
-// deduplicate_fsdp_unshard_chains: gathers a parameter once if the model reads it
-// several times.
+// deduplicate_fsdp_unshard_chains: gathers a parameter once if the model reads it several times.
 //
 // Terms: an unshard chain turns a parameter's shard into the whole parameter. It consists of the
 // calls with a single input that lead from a placeholder to an all_gather_into_tensor, the wait for
@@ -16,7 +15,8 @@
 // stays if something writes to one of its results, or to its parameter between the reads of the
 // first chain and of this chain.
 //
-// Cost: linear in the nodes, except that all chains of a placeholder are compared with each other.
+// Cost: linear in the number of nodes, except that all chains of a placeholder are compared with
+// each other.
 // Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
 // Deviations: upstream assumes that all chains of a placeholder are equal; here they are compared,
 // so a cast to a different dtype stays, and so does a gather in a different group or of different
@@ -153,8 +153,9 @@ class Deduplicator {
           !equal(changes_.now(graph_.node(first).kwargs), changes_.now(n.kwargs)) ||
           is_written_between(first, id))
         continue;
-      context_.decide(graph_, id, "removed",
-                      fmt::format("{} gathers the same parameter", graph_.name(first)));
+      context_.decide(
+          graph_, id, "removed",
+          fmt::format("{} computes the same value from the same parameter", graph_.name(first)));
       changes_.replace(id, first);
       return;
     }

@@ -6,7 +6,7 @@
 // draw random numbers, unless `drop_random` is set, or if they are run-time checks
 // (aten._assert_async), unless `drop_asserts` is set.
 //
-// Cost: linear in the nodes.
+// Cost: linear in the number of nodes.
 // Source: eliminate_dead_code_pass in torchtitan 0.3.0's graph_trainer/remove_noop_passes.py, which
 // determines the defaults. torch.fx.Graph.eliminate_dead_code keeps asserts and, while torch
 // compiles, drops calls that draw random numbers: `drop_asserts=false,drop_random=true`.

@@ -11,7 +11,7 @@
 // The strides can be derived for alias, detach, view, expand, permute, t, transpose, select, slice,
 // squeeze and unsqueeze; other copies stay.
 //
-// Cost: linear in the nodes.
+// Cost: linear in the number of nodes.
 // Source: ExecuTorch's pass for slice_copy (pull request 14715), extended to all views, as a
 // reviewer of that request suggested. Deviations: a copy stays if the view would have different
 // strides.
@@ -96,7 +96,8 @@ class ViewLayout {
   }
 
  private:
-  // The layout of a view of a dense tensor with the copy's sizes. It is dense, too.
+  // The layout of a view with the copy's sizes, which is dense like the base; std::nullopt if the
+  // base is not dense.
   [[nodiscard]] std::optional<Layout> in_other_sizes() const {
     if (!is_dense(layout_) || layout_.elements() != copy_.elements()) return std::nullopt;
     return Layout{copy_.shape, contiguous_strides(copy_.shape), layout_.offset};

@@ -1,4 +1,5 @@
-// Passes that mark nodes for compilation and change nothing else.
+// Passes that mark nodes for compilation, or report the nodes that upstream annotates. They change
+// nothing else.
 //
 // annotate_flex_attention_for_regional_inductor marks each flex_attention call, its backward, their
 // inputs that are graphs (the score and mask functions), and the nodes of those graphs.
@@ -17,7 +18,7 @@
 // change constants.
 //
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
-// Cost: linear in the nodes.
+// Cost: linear in the number of nodes.
 
 #include "passes/compile/annotate.h"
 

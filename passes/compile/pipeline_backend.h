@@ -16,8 +16,8 @@ struct PipelineBackend {
   bool is_recorded = false;  // captured as a CUDA graph, in addition to any backend
 };
 
-// std::nullopt if the pipeline selects no backend. Error (usage): the pipeline compiles both
-// regions and the whole graph.
+// std::nullopt if the pipeline selects neither a backend nor a CUDA graph. Error (usage): the
+// pipeline compiles both regions and the whole graph.
 Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
 
 }  // namespace jointer

@@ -13,7 +13,7 @@
 // Steps: replace all such sums, then the sums that become replaceable, until none is left. A tree
 // of sums is thus replaced level by level.
 //
-// Cost: linear in the nodes, per level.
+// Cost: linear in the number of nodes, per level.
 // Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15, the function of the same name.
 // Deviations: the names of sums stay; sums are not replaced if x and y have different shapes.
 

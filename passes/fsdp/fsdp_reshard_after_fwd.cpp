@@ -16,8 +16,8 @@ Result<void> run_fsdp_reshard_after_fwd(Graph& graph, const Arguments& arguments
                                         PassContext& context) {
   const bool reshard = arguments.boolean("reshard");
   JOINTER_CHECK(apply_tags(graph, fsdp_reshard_after_fwd(graph, reshard), context, [&](NodeId) {
-    return std::string(reshard ? "part of the gather of a parameter, which is gathered again"
-                               : "part of the gather of a parameter, which is saved");
+    return std::string(reshard ? "it gathers a parameter that is gathered again in the backward"
+                               : "it gathers a parameter that is saved for the backward");
   }));
   if (!context.decisions().empty()) return {};
   const std::size_t gathers = fsdp_gathers(graph).size();

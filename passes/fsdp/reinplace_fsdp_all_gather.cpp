@@ -13,7 +13,7 @@
 //   2. replace the gather's operator, so that the gather returns `whole`.
 // Second results without readers are removed.
 //
-// Cost: linear in the nodes.
+// Cost: linear in the number of nodes.
 // Source: torch/_inductor/comms.py up to torch 2.12, the function of the same name, which later
 // versions lack. Deviations: upstream creates new nodes for everything that it matches, whereas
 // here nodes keep their names; upstream fails if something else reads `whole`.
@@ -70,7 +70,8 @@ class Reinplacer {
     return part_of_copy(graph_.inputs(id).front()) == 0;
   }
 
-  // The copy-in's second result, placed before the gather, or none if something else reads it.
+  // The copy-in's second result, placed before the gather; none if something else reads it or its
+  // tensor is unknown.
   NodeId whole(NodeId copy, NodeId gather) {
     NodeId found;
     for (const NodeId user : users_.of(copy)) {
@@ -112,7 +113,8 @@ class Reinplacer {
     const NodeId copy = graph_.inputs(graph_.inputs(gather).front()).front();
     const NodeId out = whole(copy, gather);
     if (!out) {
-      context_.decide(graph_, gather, "kept", "something else reads the copy-in's buffer");
+      context_.decide(graph_, gather, "kept",
+                      "something else reads the copy-in's buffer, or its tensor is unknown");
       return false;
     }
     used_.push_back(out);

@@ -16,7 +16,7 @@
 //   4. in each stretch, let the readers of the parameter, except the output, read the copied value;
 //   5. remove the copies and resizes.
 //
-// Cost: linear in the nodes and in the readers of unsharded parameters.
+// Cost: linear in the number of nodes and of readers of unsharded parameters.
 // Source: torch/_inductor/comms.py up to torch 2.12, the function of the same name, which later
 // versions lack. Deviations: arguments in lists and keyword arguments are replaced, too (upstream
 // replaces only positional arguments, as its comment says); upstream does not have step 3.

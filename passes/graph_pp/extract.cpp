@@ -4,7 +4,7 @@
 // dropped unless they are impure. Calls that draw random numbers count as impure, even attention
 // without dropout.
 //
-// Cost: linear in the edges.
+// Cost: linear in the number of edges.
 //
 // Source: torch 2.15, _extract_graph_with_inputs_outputs with ignore_must_be_in_fw_bw. Deviation: a
 // control_deps call is treated like any other node: it is unreachable if one of its arguments is

@@ -112,8 +112,8 @@ Result<void> run_multiplex(Graph& graph, const Arguments&, PassContext& context)
 
 Parameter gradient_count() {
   return optional_count("parameter_gradients",
-                        "Number of backward outputs that are gradients of parameters; these come "
-                        "first. none: from the capture.");
+                        "Number of backward outputs that are gradients of parameters, which come "
+                        "first; none: the number that the capture records.");
 }
 
 Pass pass(std::string name, std::string summary, std::string_view file,
@@ -163,8 +163,8 @@ std::vector<Pass> graph_pp_passes() {
                "split_fsdp_collectives.py",
                {choice("keep", {"unshard", "forward"}, "forward", "The graph to keep."),
                 optional_count("parameters",
-                               "Number of forward inputs that are parameters; these come first. "
-                               "none: from the capture.")},
+                               "Number of forward inputs that are parameters, which come first; "
+                               "none: the inputs that the capture marks as parameters.")},
                run_forward_fsdp)};
 }
 

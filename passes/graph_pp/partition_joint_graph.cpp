@@ -16,7 +16,7 @@
 // inputs are the saved values, then the inputs that only the backward has. extract.cpp extracts
 // both halves.
 //
-// Cost: linear in the edges.
+// Cost: linear in the number of edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/partition.py. Like upstream, this
 // does not search for a cut: passes on the joint graph have already decided which values are

@@ -9,7 +9,7 @@
 // parameters from these values. Placeholders for gradients of outputs are renamed from tangent to
 // graph_pp_runtime_grad.
 //
-// Cost: linear in the edges.
+// Cost: linear in the number of edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/split_di_dw.py.
 

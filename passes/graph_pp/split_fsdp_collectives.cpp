@@ -7,7 +7,7 @@
 // returns each gradient before its reduction, and the remaining outputs; the graph `reduce_grad`
 // reads each of these gradients once and returns the reduced gradients. Waits without readers are
 // dropped.
-// Cost: linear in the edges.
+// Cost: linear in the number of edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/split_fsdp_collectives.py.
 

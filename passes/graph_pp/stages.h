@@ -34,24 +34,26 @@ Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outp
 // split_di_dw_graph: returns backward_input and backward_weight, split from a backward graph or
 // from a pair's backward. Returns an empty list if the backward computes no gradients of inputs.
 // `parameter_gradients` is the number of outputs that are gradients of parameters; these come
-// first.
+// first. Error (usage): there are fewer outputs, or a tuple would be passed between the graphs.
 Result<std::vector<StageGraph>> split_di_dw_graph(const Graph& graph,
                                                   std::size_t parameter_gradients,
                                                   const StageReasons& reasons);
 
 // split_forward_fsdp_collectives: returns unshard and forward, or an empty list if no parameter is
-// gathered. `parameters` contains the placeholders that are parameters.
+// gathered. `parameters` contains the placeholders that are parameters. Error (usage): a parameter
+// is gathered several times, or something other than its wait reads a gather.
 Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
     const Graph& graph, const std::vector<NodeId>& parameters, const StageReasons& reasons);
 
 // split_backward_fsdp_collectives: returns backward and reduce_grad, or an empty list if no
-// gradient is reduced.
+// gradient is reduced. Error (usage): there are fewer outputs than `parameter_gradients`.
 Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& graph,
                                                                 std::size_t parameter_gradients,
                                                                 const StageReasons& reasons);
 
 // multiplex_fw_bw_graph: returns a graph that runs the backward of one microbatch and then the
-// forward of another.
+// forward of another. Error (usage): the graph is not a pair, its forward has no inputs, or its
+// halves have different Triton kernels.
 Result<Graph> multiplex_fw_bw_graph(const Graph& pair, const StageReasons& reasons);
 
 }  // namespace jointer

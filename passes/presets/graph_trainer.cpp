@@ -218,9 +218,10 @@ class Parser {
     JOINTER_TRY(const std::string given, value(word));
     const auto parsed = number_of<Number>(given);
     if (!parsed || !(*parsed >= 0))
-      return fail(Error::Kind::usage, "{}: expected {}, got `{}`", word,
-                  std::is_integral_v<Number> ? "an integer of at least 0" : "a non-negative number",
-                  given);
+      return fail(
+          Error::Kind::usage, "{}: expected {}, got `{}`", word,
+          std::is_integral_v<Number> ? "an integer of at least 0" : "a number of at least 0",
+          given);
     number = *parsed;
     return {};
   }

@@ -39,8 +39,8 @@ Result<void> run_apply_sac(Graph& graph, const Arguments& arguments, PassContext
     if (counted >= 0) {
       const EveryNth& every = options.every_nth[static_cast<std::size_t>(counted)];
       return n.policy == MemoryPolicy::must_save
-                 ? fmt::format("{} is saved, except every nth call, n = {}", every.op, every.n)
-                 : fmt::format("every nth call of {} is recomputed, n = {}", every.op, every.n);
+                 ? fmt::format("{} is saved, except for 1 in {} calls", every.op, every.n)
+                 : fmt::format("1 in {} calls of {} is recomputed", every.n, every.op);
     }
     return n.policy == MemoryPolicy::must_save
                ? fmt::format("{} is on the list of saved operators", graph.target(n))
@@ -69,7 +69,7 @@ Pass apply_sac_pass() {
                                    "computes the first output.")},
                .keeps_numerics = true,
                .is_idempotent = true},
-      .run = or_kept("Every call of the forward already has this tag.", run_apply_sac)};
+      .run = or_kept("Every call of the forward already has its tag.", run_apply_sac)};
 }
 
 }  // namespace jointer

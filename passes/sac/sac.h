@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// Passes that tag values as saved, recomputed or offloaded, and partitioners.
+// Passes that tag values as saved, recomputed or offloaded, passes that apply these tags, and
+// partitioners.
 std::vector<Pass> sac_passes();
 
 }  // namespace jointer

@@ -43,8 +43,7 @@ Pass tag_with_memory_policy_pass() {
                                    "Gather FSDP parameters again in the backward.")},
                .keeps_numerics = true,
                .is_idempotent = true},
-      .run =
-          or_kept("Every call of the forward already has this tag.", run_tag_with_memory_policy)};
+      .run = or_kept("Every call of the forward already has its tag.", run_tag_with_memory_policy)};
 }
 
 }  // namespace jointer

@@ -433,11 +433,11 @@ class Fusion {
     }
     const NodeId shard = shard_of(match);
     if (!shard || tensor_of(graph_, shard)->rank == 0) {
-      keep(match.gather, "its input and its result have different types");
+      keep(match.gather, "its input is a scalar or lacks the dtype of its result");
       return;
     }
-    // places() visits all nodes, so it is not called for gathers that no matmul reads, which most
-    // gathers are.
+    // places() visits all nodes, so it is called only if a matmul reads the gathered tensor, which
+    // is rare.
     const auto may_reach = find_consumers(graph_, readers_, match.result);
     const std::vector<std::uint32_t> places =
         may_reach.empty() ? std::vector<std::uint32_t>() : program_.places();

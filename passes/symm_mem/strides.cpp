@@ -17,8 +17,8 @@ std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::spa
     if (static_cast<std::int64_t>(i) != dim) order.push_back(i);
   std::vector<Dim> strides(shape.size());
   Dim step{.value = 1, .expression = {}};
-  // Both flags describe the next stride. If the stride is a product that contains a symbol, only
-  // its value is known.
+  // `is_product` describes the next stride: if it is a product that contains a symbol, only its
+  // value is known. `is_known` is true as long as no such stride was used.
   bool is_product = false, is_known = true;
   bool is_dense = has.size() == shape.size(), is_empty = false;
   for (std::size_t i = order.size(); i-- > 0;) {

@@ -148,8 +148,9 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
     context.decide("kept", kept_text(result, budget));
   decide_steps(result, run, context);
   if (result.winner && !result.winner->pipeline.empty())
-    context.decide("note", fmt::format("These steps keep the peak within {0} bytes. To run them "
-                                       "without auto_tune, pass --budget {0}.",
+    context.decide("note", fmt::format("These pipeline steps keep the peak within {0} bytes. To "
+                                       "run them without auto_tune, set this limit (--budget {0} "
+                                       "on the command line).",
                                        *result.budget));
   context.decide("searched",
                  fmt::format("{} {} over {}.", end_text(result),
@@ -206,8 +207,8 @@ std::vector<Parameter> tune_parameters() {
   return {
       count("evaluations", 200, 1, "Number of candidates to evaluate."),
       optional_number("seconds",
-                      "Time limit of the search in seconds; the winner runs once more after it. "
-                      "None: no limit."),
+                      "Time limit of the search in seconds, after which the winner runs once "
+                      "more; none: no limit."),
       bytes("memory_budget", {}, "Maximum peak in bytes; none: determined by memory_share."),
       optional_number("memory_share",
                       "Maximum peak as a fraction of the graph's own peak; none: the run's limit, "

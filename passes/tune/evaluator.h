@@ -38,7 +38,7 @@ class Evaluator {
                                                  Options options);
 
   // Thread-safe. The same pipeline always gives the same result. Error (cancelled): the context's
-  // is_cancelled returned true, in this thread or in a thread that computed a prefix.
+  // is_cancelled returned true.
   Result<Evaluation> evaluate(const Pipeline& pipeline);
   // The graph after the pipeline. Error: the pipeline failed.
   Result<std::shared_ptr<const Graph>> graph_of(const Pipeline& pipeline);

@@ -181,7 +181,7 @@ Candidate SearchSpace::mixed(const Candidate& a, const Candidate& b, Chance& cha
   return made;
 }
 
-// Sets one knob to a random value; a step without knobs stays unchanged.
+// Sets one knob to a random value; a pipeline step without knobs stays unchanged.
 PipelineStep SearchSpace::turned(PipelineStep step, Chance& chance) const {
   const std::span<const Knob> knobs = knobs_of(step.pass);
   if (knobs.empty()) return step;

@@ -301,8 +301,8 @@ class Search {
     for (const Entry& each : frontier_) result_.frontier.push_back(each.point);
   }
 
-  // Keeps one entry per pair of step time and peak, because candidates for which both are equal
-  // usually have the same graph.
+  // Keeps one entry for equal figures, because candidates with equal figures usually have the same
+  // graph.
   void add_to_elite(const Entry& entry) {
     for (Entry& other : elite_)
       if (other.point.figures == entry.point.figures) {

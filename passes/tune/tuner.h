@@ -40,7 +40,7 @@ struct TunePoint {
 struct TuneStep {
   PipelineStep step;
   // The increase in step time and in peak if only this pipeline step is left out. nullopt if the
-  // pipeline without it failed or was not evaluated in time.
+  // pipeline without it failed, would lack its partitioner, or was not evaluated in time.
   std::optional<std::int64_t> ns_more, bytes_more;
 };
 

@@ -42,7 +42,7 @@ TEST(ApplySac, TagsByListAndByPosition) {
   EXPECT_EQ(node(*step.graph, "a").policy, MemoryPolicy::must_save);
   EXPECT_EQ(node(*step.graph, "b").policy, MemoryPolicy::prefer_recompute);
   EXPECT_EQ(node(*step.graph, "r").policy, MemoryPolicy::prefer_recompute);
-  EXPECT_THAT(reason_of(step, "b"), HasSubstr("nth call of aten.mm"));
+  EXPECT_THAT(reason_of(step, "b"), HasSubstr("1 in 2 calls of aten.mm"));
   EXPECT_THAT(reason_of(step, "r"), HasSubstr("not on the list"));
 }
 

@@ -43,7 +43,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
   const Graph graph = parse(kPlain);
   const std::vector<std::pair<std::string, std::string>> reasons{
       {"eliminate_dead_code", "Every call has a reader"},
-      {"canonicalize_graph", "No call returns its input unchanged"},
+      {"canonicalize_graph", "No call can be removed"},
       {"deduplicate_fsdp_unshard_chains", "No FSDP parameter is gathered twice"},
       {"apply_cpu_offload", "No result is tagged for offload"},
       {"selective_activation_remat", "No value is tagged for recomputation"},
@@ -66,7 +66,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
 TEST(Kept, ASecondRunSaysThatItIsDone) {
   const Graph graph = parse(kPlain);
   EXPECT_EQ(why_kept(graph_after(graph, "tag_with_memory_policy"), "tag_with_memory_policy"),
-            "Every call of the forward already has this tag.");
+            "Every call of the forward already has its tag.");
   const Graph recomputed = graph_after(graph_after(graph, "tag_with_memory_policy{policy=full}"),
                                        "selective_activation_remat");
   EXPECT_THAT(why_kept(recomputed, "selective_activation_remat"), HasSubstr("already recomputed"));
