@@ -23,7 +23,8 @@ namespace jointer {
 // Incremented whenever PluginInterface or the interface between a Pass and its host changes.
 inline constexpr std::uint32_t kPluginInterface = 1;
 
-// The versions of Jointer and of the compiler that a plugin is built with.
+// The versions of Jointer and of the compiler that a plugin is built with, and the ABI of its
+// standard library.
 #define JOINTER_TEXT_OF(x) #x
 #define JOINTER_TEXT(x) JOINTER_TEXT_OF(x)
 #if defined(_GLIBCXX_USE_CXX11_ABI)

@@ -12,7 +12,7 @@ Result<void> check_plugin_version(std::uint32_t interface, std::string_view buil
                 interface, kPluginInterface);
   if (built_with != kPluginBuild)
     return fail(Error::Kind::usage,
-                "built with {}, but this host was built with {}; rebuild the plugin", built_with,
+                "built with {}, but this Jointer was built with {}; rebuild the plugin", built_with,
                 kPluginBuild);
   return {};
 }

@@ -13,8 +13,7 @@ namespace {
 
 using namespace jointer;
 
-// Sinks the call `name` to right before `reader`. Returns false, with a message, if anything else
-// happens.
+// Returns true if the pass moves the call `name` to right before `reader` and gives `reason`.
 bool sinks(std::string_view text, std::string_view name, std::string_view reader,
            std::string_view reason) {
   auto graph = parse_literal(text);

@@ -5,8 +5,8 @@
 
 namespace jointer {
 
-// The estimator and memory rules for a pass, to be sent to its host. read_analysis_options()
-// restores the same options.
+// The estimator, memory rules and simulation options for a pass, to be sent to its host.
+// read_analysis_options() restores the same options.
 OrderedJson to_json(const AnalysisOptions& options);
 // Uses the default for missing members. Error (input): a member is invalid.
 Result<AnalysisOptions> read_analysis_options(const OrderedJson& json);

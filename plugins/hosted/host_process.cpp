@@ -34,7 +34,7 @@ class Conversation {
     while (!child.end()) {
       watch(child);
       Child::pump({&self, 1}, kTick);
-      // The answer is complete, so the process is no longer needed.
+      // The request has succeeded or failed, so the process is no longer needed.
       if (is_done_ || error_) child.kill();
     }
     if (!error_ && !is_done_) error_ = untimely(child);

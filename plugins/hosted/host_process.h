@@ -27,8 +27,9 @@ struct HostQuestion {
 };
 
 // Returns once the host reports that it is done, after ending all processes that the host started.
-// Error (usage, run, cancelled): the pass raised an exception, a signal ended the host, or the host
-// exceeded its deadline or memory limit; the message is meant to follow the name of the pass.
+// Error (usage, run, cancelled): the request failed (for example, the pass raised an exception),
+// the host sent an invalid message, ended without an answer, or exceeded its deadline or memory
+// limit, or `is_cancelled` returned true; the message is meant to follow the name of the pass.
 Result<void> ask_host(const HostQuestion& question);
 
 }  // namespace jointer

@@ -38,7 +38,7 @@ OrderedJson cell_json(const PassTable::Cell& cell) {
       cell);
 }
 
-// nullopt if the value has any other type.
+// Returns nullopt if the value is not null, a number or a string.
 std::optional<PassTable::Cell> read_cell(const OrderedJson& json) {
   if (json.is_null()) return PassTable::Cell();
   if (json.is_number_integer()) return json.get<std::int64_t>();

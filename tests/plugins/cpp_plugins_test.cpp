@@ -221,7 +221,7 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedByTheirDescriptions) {
   ASSERT_EQ(errors.size(), 2U);
   EXPECT_EQ(errors[0].path, elsewhere);
   EXPECT_THAT(errors[0].message,
-              HasSubstr("built with Jointer 0.0.1, gcc 2, but this host was built with "));
+              HasSubstr("built with Jointer 0.0.1, gcc 2, but this Jointer was built with "));
   EXPECT_EQ(errors[1].path, later);
   EXPECT_THAT(errors[1].message,
               HasSubstr("version 2 of the plugin interface, but this Jointer has version 1"));
@@ -237,7 +237,7 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedDespiteTheirDescriptions) {
             "v: built for version 2 of the plugin interface, but this Jointer has version 1; "
             "rebuild the plugin");
   EXPECT_THAT(failure("b"),
-              HasSubstr("built with Jointer 0.0.1, gcc 2, but this host was built with "));
+              HasSubstr("built with Jointer 0.0.1, gcc 2, but this Jointer was built with "));
 }
 
 TEST_F(CppPluginTest, InvalidPluginsAreRefused) {
