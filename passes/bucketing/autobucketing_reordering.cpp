@@ -41,11 +41,10 @@
 //
 // Deviations in any case: a reduce-scatter and an all-reduce never share a bucket. No value is read
 // before it is written; torch allows that (torch_buckets.cpp). Copies between devices stay
-// asynchronous; the order of writes is preserved instead. `bucket_mode` also applies to buckets
-// made after scheduling; torch packs all-reduces in them the same way in every mode. Costs are
-// those of the run's estimator; parameters that choose another source of costs are refused, and so
-// are those that serve only later stages of Inductor. If the dependencies that keep collectives
-// hidden form a cycle, torch fails, whereas here these dependencies are dropped.
+// asynchronous; the order of writes is preserved instead. Costs are those of the run's estimator;
+// parameters that choose another source of costs are refused, and so are those that serve only
+// later stages of Inductor. If the dependencies that keep collectives hidden form a cycle, torch
+// fails, whereas here these dependencies are dropped.
 //
 // Cost: the files of the individual steps describe it. docs/performance.md has measurements
 // (tests/benchmarks/bucketing_benchmark.cpp).

@@ -23,8 +23,9 @@
 //   3. Collectives that hold less memory when they are done (reduce-scatters) get the first free
 //      slot after their release.
 //   4. Each start is placed where the clock reaches the beginning of the slot, and each wait where
-//      the clock has passed the end of the slot, but before the use. Because starts are in the
-//      order of their slots, no collective runs later than planned.
+//      the clock has passed the end of the slot, but before the use (for all-gathers, directly
+//      before the use). Because starts are in the order of their slots, no collective runs later
+//      than planned.
 //
 // This algorithm is Jointer's own: torch's scheduler starts each collective as soon as compute
 // could hide it, and assumes that each group's stream is independent of the others.

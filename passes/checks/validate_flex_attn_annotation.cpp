@@ -1,5 +1,5 @@
 // validate_flex_attn_annotation: checks that every flex_attention call and its backward are marked
-// for regional compilation. Without it, they run slowly.
+// for regional compilation. Calls that are not compiled run slowly.
 //
 // A marked node has `compile_with_inductor` among its `custom` members, where
 // torch.fx.traceback.annotate puts it. The first call without the mark is an error. A graph without

@@ -113,8 +113,8 @@ class Canonicalizer {
            same_dims(graph_.stride(*x), graph_.stride(*y));
   }
 
-  // True if the slice starts at 0 with step 1. The caller compares the sizes, which show if the
-  // slice reaches the end.
+  // True if the slice starts at 0 with step 1. The caller compares the sizes, which show whether
+  // the slice reaches the end.
   [[nodiscard]] bool is_whole(const Node& n) const {
     const auto is_number = [&](std::string_view name, std::int64_t default_value) {
       const Argument* given = graph_.argument(n, name);

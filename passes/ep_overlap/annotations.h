@@ -31,8 +31,9 @@ class Annotations {
       parsed_;  // by the text's id
 };
 
-// True if autograd ran the node, according to graph_trainer's `autograd_backward`. If the node lacks
-// it, its phase decides, except in a flat training step, where the result is false.
+// True if the node belongs to the backward, according to graph_trainer's flag `autograd_backward`.
+// If the node lacks the flag, its phase decides, except in a flat training step, where the result
+// is false.
 bool runs_in_backward(const Graph& graph, const Node& node);
 
 }  // namespace jointer

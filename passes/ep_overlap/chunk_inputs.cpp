@@ -1,6 +1,6 @@
 // Splits each live-in with the chunk symbol in its shape, before the first node of the body that
-// needs it; makes the halves contiguous unless they are known to be; and halves sizes. Values that a
-// previously lowered module already computes per chunk are used directly.
+// needs it; makes the halves contiguous unless they are known to be; and halves sizes. Values that
+// a previously lowered module already computes per chunk are used directly.
 
 #include "passes/ep_overlap/chunk_inputs.h"
 
@@ -91,7 +91,9 @@ Result<void> ChunkInputs::split() {
   }
   const bool is_any = std::ranges::any_of(live_ins_, [this](NodeId id) { return is_chunked(id); });
   if (split.empty() && !is_any)
-    return fail(Error::Kind::usage, "no input of {} can be split in two", body_.where());
+    return fail(Error::Kind::usage,
+                "{} cannot be split in two: no input has a chunk symbol in its shape",
+                body_.where());
   for (const NodeId id : split) JOINTER_CHECK(split_one(id));
   return {};
 }

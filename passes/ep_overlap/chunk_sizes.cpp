@@ -63,8 +63,8 @@ Result<void> add_marked_hints(const Graph& graph, NodeId id, Annotations& marks,
   if (said == nullptr || !said->is_object()) return {};
   for (const auto& [symbol, hint] : said->items()) {
     if (!hint.is_number_integer())
-      return fail(Error::Kind::usage, "{}: the chunk symbol {} has no integer value",
-                  graph.name(id), symbol);
+      return fail(Error::Kind::usage, "{}: {} must map the chunk symbol {} to an integer",
+                  graph.name(id), kChunkHints, symbol);
     JOINTER_CHECK(add_hint(hints, symbol, hint.get<std::int64_t>(), graph.name(id)));
   }
   return {};

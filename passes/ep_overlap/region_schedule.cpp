@@ -35,7 +35,7 @@ namespace {
 
 using Why = RegionSchedule::Place::Why;
 
-// The nodes of a region that something depends on, in program order.
+// Some nodes, and the nodes of the region that they depend on, in program order.
 using Closure = std::vector<NodeId>;
 
 struct SyncParts {

@@ -21,7 +21,8 @@ struct PipelinePreset {
 // PassRegistry::check lists them.
 const std::vector<PipelinePreset>& pipeline_presets();
 
-// Error (usage): there is no preset of that name; the message suggests the nearest name.
+// Error (usage): there is no preset of that name; the message suggests a similar name, if there is
+// one.
 Result<Pipeline> preset_pipeline(std::string_view name);
 
 }  // namespace jointer

@@ -23,7 +23,7 @@ inline constexpr Call kNoCall = ~Call{0};
 
 class Calls {
  public:
-  // Error (usage): the estimator in the options does not exist.
+  // Errors are those of make_estimator.
   static Result<Calls> of(const Graph& graph, const AnalysisOptions& options);
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }

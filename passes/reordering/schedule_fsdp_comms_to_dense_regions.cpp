@@ -31,7 +31,7 @@
 // in a chunked loss; upstream refuses it. Upstream respects only arguments; here, an order that
 // breaks other dependencies (core/graph/dependencies.h), such as those on writes, is corrected.
 //
-// Cost: linear in nodes times buckets.
+// Cost: number of nodes times number of buckets.
 
 #include <fmt/format.h>
 

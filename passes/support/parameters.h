@@ -1,6 +1,6 @@
 #pragma once
 
-// Functions that declare pass parameters, one per line.
+// Functions that declare a pass parameter in one call each.
 
 #include <string>
 #include <utility>

@@ -643,7 +643,8 @@ class Fusion {
         bound, [&](NodeId id) { return places[id.index()] < places[wait.index()]; });
   }
 
-  // The dimension of the two-dimensional matmul into which `dim` is folded.
+  // The dimension of the two-dimensional matmul into which `dim` is folded; `dim` itself if nothing
+  // is folded.
   [[nodiscard]] std::int64_t dim_of_product(const TpMatmul& product, std::int64_t dim) const {
     if (!product.is_scaled || !product.is_reshaped()) return dim;
     const NodeId first = product.calls.front();

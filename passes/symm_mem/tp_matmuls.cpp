@@ -20,7 +20,7 @@ std::span<const Dim> shape_of(const Graph& graph, NodeId id) {
   return t == nullptr ? std::span<const Dim>() : graph.shape(*t);
 }
 
-// True if the shapes are [..., k], [k, n] and [..., n].
+// True if the result has the leading dimensions of `left` and the columns of `right`.
 bool gives_its_shape(const Graph& graph, NodeId left, NodeId right, NodeId result) {
   const auto a = shape_of(graph, left), b = shape_of(graph, right), c = shape_of(graph, result);
   return !a.empty() && b.size() == 2 && c.size() == a.size() && c.back() == b.back() &&

@@ -46,7 +46,7 @@ class FxReaders {
 // has more than two dimensions, the second reshape restores the leading dimensions: [..., n].
 std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& readers, NodeId node);
 
-// The matmul whose result is `node`.
+// The matmul whose result is `node`; std::nullopt if there is none.
 std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node);
 
 // A matmul's operands except the left one: the right one and the scales.

@@ -40,7 +40,8 @@ class Evaluator {
   // Thread-safe. The same pipeline always gives the same result. Error (cancelled): the context's
   // is_cancelled returned true.
   Result<Evaluation> evaluate(const Pipeline& pipeline);
-  // The graph after the pipeline. Error: the pipeline failed.
+  // The graph after the pipeline. Error (run): a pass failed. Error (cancelled): same as
+  // evaluate().
   Result<std::shared_ptr<const Graph>> graph_of(const Pipeline& pipeline);
 
  private:

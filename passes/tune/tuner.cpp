@@ -53,7 +53,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 8, kElite = 6;
 
-// Decides if passes must stop. Only the searching thread may call the caller's `is_cancelled`.
+// Decides whether passes must stop. Only the searching thread may call the caller's `is_cancelled`.
 class Stop {
  public:
   Stop(const TuneOptions& options)

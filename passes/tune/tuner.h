@@ -15,8 +15,8 @@
 namespace jointer {
 
 struct TuneOptions {
-  // The estimator and the rules. Only the thread that calls tune() calls `report` and
-  // `is_cancelled`.
+  // The options of the analysis, and callbacks. Only the thread that calls tune() calls `report`
+  // and `is_cancelled`.
   PassContext::Options context;
   std::size_t evaluations = 200;  // maximum number of candidates
   std::optional<double> seconds;  // time limit; nullopt: no limit

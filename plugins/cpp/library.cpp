@@ -12,7 +12,8 @@ namespace jointer {
 namespace {
 
 Result<void> check(const PluginInterface* plugin) {
-  if (plugin == nullptr) return fail(Error::Kind::usage, "the entry point returns null");
+  if (plugin == nullptr)
+    return fail(Error::Kind::usage, "the entry point returns null; define it with JOINTER_PLUGIN");
   JOINTER_CHECK(check_plugin_version(
       plugin->version, plugin->built_with == nullptr ? "an unknown version" : plugin->built_with));
   if (plugin->sizes != PluginInterface().sizes)
@@ -36,7 +37,9 @@ Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
   if (!library.handle_) return fail(Error::Kind::usage, "cannot be loaded: {}", ::dlerror());
   void* const symbol = ::dlsym(library.handle_.get(), kPluginEntry);
   if (symbol == nullptr)
-    return fail(Error::Kind::usage, "not a plugin: there is no entry point `{}`", kPluginEntry);
+    return fail(Error::Kind::usage,
+                "not a plugin: there is no entry point `{}`; define it with JOINTER_PLUGIN",
+                kPluginEntry);
   PluginEntry entry = nullptr;
   static_assert(sizeof entry == sizeof symbol);
   std::memcpy(&entry, &symbol, sizeof entry);

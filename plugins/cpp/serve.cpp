@@ -99,7 +99,7 @@ Result<std::vector<std::pair<std::string, PassValue>>> given_arguments(const Ord
   return given;
 }
 
-// Runs the pass on the graph and validates the result.
+// Runs the pass on the graph, validates the result, and reports the decisions and tables.
 Answer run_pass(const Pass& pass, const OrderedJson& request, Graph& graph,
                 const Messages& messages) {
   const auto given = given_arguments(request);

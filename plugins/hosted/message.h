@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// Version of requests and messages.
+// The version of requests and messages.
 inline constexpr int kHostProtocol = 1;
 
 // The first message.
