@@ -132,7 +132,7 @@ def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
         (["sac", "-o", "-", "--export", "recipe"], "option --export: `-` writes the file to standard output"),
         (["sac", "-o", "-", "--json"], "option --json: `-` writes the file to standard output"),
         (["apply", "--recipe", "r.json", "--decisions"], "options --recipe and --decisions"),
-        (["apply", "--recipe", "r.json", "--plugin", "p"], "option --plugin: needs --passes"),
+        (["apply", "--recipe", "r.json", "--plugin", "p"], "option --plugin: has no effect with --recipe"),
         (["apply", "--recipe", "r.json", "-o", "-", "--json"], "option --json: `-` writes the file"),
         (["apply", "--passes", "remove_tags", "--lenient"], "option --lenient: needs --recipe"),
         (["apply", "--passes", "remove_tags", "-o", "-", "--json"], "option --json: `-` writes the file"),
@@ -165,7 +165,7 @@ def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str
 )
 def test_options_for_joint_graphs_are_refused_on_a_flat_step(option: list[str]) -> None:
     text = said(run("sac", STEP, *option))
-    start = f"option {option[0]}: applies only to joint graphs; {STEP} is a flat training step"
+    start = f"option {option[0]}: applies only to joint graphs and pairs; {STEP} is a flat training step"
     assert text.startswith(start)
 
 

@@ -71,8 +71,8 @@ void print_tables(const ApplyAnswer& a) {
   fmt::print("\n{}", compare_table(a.before, a.after, "before", "after").text());
   if (a.replay.ends_as_recorded == false)
     fmt::print(
-        "\nThe result differs from the graph that the recipe was saved from: the recipe was "
-        "changed, or edits were skipped.\n");
+        "\nThe result differs from the graph that the recipe was saved from, because the opened "
+        "graph differs, the recipe was changed, or edits were skipped.\n");
 }
 
 // Returns the exit code. If more changes were skipped than --max-skipped allows, reports this on
@@ -90,7 +90,8 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   const std::string& path = given.recipe;
   if (options.graph.file == "-" && path == "-")
     return fail(Error::Kind::usage, "FILE and --recipe cannot both be standard input (`-`)");
-  JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes; a recipe runs no passes"));
+  JOINTER_CHECK(
+      PluginOptions::refuse(command, "has no effect with --recipe, which runs no passes"));
   const std::vector<OutputFile> outputs{{"--output", options.output}};
   JOINTER_CHECK(check_outputs(outputs, {options.graph.file, options.graph.backward, path}));
   if (fills_standard_output(outputs))
@@ -126,8 +127,9 @@ std::optional<Reproduced> reproduced_at(const std::string& path) {
   return graph ? reproduced(*graph) : std::nullopt;
 }
 
-// Returns the usage error for a command line with neither passes nor a recipe. For a reproducer,
-// the message only shows the command that runs it: third-party code runs only if the user names it.
+// Returns the usage error for a command line with neither passes nor a recipe. If FILE is a
+// reproducer, the message shows the command that runs it. Jointer does not run that command itself,
+// since third-party code runs only if the user names it.
 Error nothing_to_do(const GraphOptions& options) {
   Error error{Error::Kind::usage,
               "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe "

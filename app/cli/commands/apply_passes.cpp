@@ -120,7 +120,6 @@ void add_warnings(const PipelineRun& run, std::vector<std::string>& notes) {
         notes.push_back(fmt::format("{}: {}", each.pass, each.reason));
 }
 
-// Prints the tables that passes report.
 void print_pass_tables(const PassesAnswer& a) {
   for (const StepResult& step : a.run.steps)
     for (const PassTable& each : step.tables) {

@@ -20,7 +20,7 @@ struct ApplyPasses {
   bool decisions = false, json = false;
 };
 
-// `command` is the command that defines the options.
+// Returns the exit code. `command` is the command that defines the options.
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command);
 
 }  // namespace jointer::cli

@@ -208,7 +208,7 @@ Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& gra
   return outcome;
 }
 
-// --calibrate: stores the times of the first rank's nodes, for the estimator `measured`.
+// --calibrate: stores the times of the first rank's nodes for the estimator `measured`.
 Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   if (result.ranks.empty() || !result.ranks.front().measured) return {};
   const RankResult& rank = result.ranks.front();
@@ -216,7 +216,8 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
       graph, *rank.measured, fmt::format("rank {}", rank.rank), result.device(),
       rank.started ? rank.started->device_type : "cpu", result.request.solo.has_value());
   JOINTER_TRY(const CostSamples kept, store(graph, measurement));
-  fmt::print(stderr, "jointer: stored the times of {} and {} of {} in the cost database\n",
+  fmt::print(stderr,
+             "jointer: stored the times of {} and {}, measured on {}, in the cost database\n",
              counted(kept.nodes.size(), "operator"), counted(kept.collectives.size(), "collective"),
              kept.device);
   return {};
@@ -234,7 +235,9 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
 // chose.
 Result<void> check_options(const CLI::App& command, const BenchCommand& options,
                            const BenchmarkRequest& request) {
-  if (!options.pipeline.any()) JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes"));
+  if (!options.pipeline.any())
+    JOINTER_CHECK(
+        PluginOptions::refuse(command, "needs --passes, --preset or --graph-trainer-flags"));
   if (request.backend != Backend::regional)
     JOINTER_CHECK(refuse_options(command, {"--mark"}, "needs --backend regional"));
   if (request.backend != Backend::regional && request.backend != Backend::inductor)
@@ -252,9 +255,10 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
         "has no effect with --print-command, which runs and estimates nothing"));
   JOINTER_TRY(Graph graph, open_first(options, request));
   if (!options.print_command.empty() && options.pipeline.any())
-    return fail(Error::Kind::usage,
-                "option --print-command: the printed command can run only a graph file; write one "
-                "with `jointer apply --passes ... -o` first");
+    return fail(
+        Error::Kind::usage,
+        "option --print-command: the printed command runs a graph file and no passes; write "
+        "the result of the passes with `jointer apply --passes ... -o OUT.json` first");
   if (!options.print_command.empty()) {
     JOINTER_CHECK(check_options(command, options, request));
     return print_command(options, std::move(request), graph);
@@ -265,7 +269,7 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_TRY(FittedRequest fitted, fit_to_machine(graph, std::move(request), this_machine()));
   JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
   JOINTER_CHECK(check_files(fitted.request.expected, fitted.request));
-  // Report estimation errors before anything runs.
+  // Report an invalid estimator or device before anything runs.
   JOINTER_CHECK(
       make_estimator(options.estimator.request(), device_of_run(fitted.request, this_machine())));
   JOINTER_CHECK(passes.run(options.graph, options.estimator.request(), graph, fitted));
@@ -296,8 +300,8 @@ void add_bench_command(CLI::App& program, int& exit_code) {
   for (RankOption& each : options->rank_options)
     each.option = command->add_option(each.name, each.value, each.help)->type_name(each.type);
   command->add_flag("--verify", options->verify,
-                    "Compare the outputs with those of --baseline, or with those of the same graph "
-                    "run by `interpret`");
+                    "If neither --baseline nor --expected is given, compare the outputs with those "
+                    "of the unedited graph, run by `interpret`");
   command->add_flag("--profile", options->profile,
                     "Run additional steps that time every node and record memory");
   command->get_option("--baseline-backward")->needs(command->get_option("--baseline"));

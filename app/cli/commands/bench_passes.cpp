@@ -37,7 +37,7 @@ void BenchPasses::record(FittedRequest& fitted) const {
   const bool is_on_cpu =
       request.on == RunOn::cpu || (request.on == RunOn::automatic && this_machine().gpus == 0);
   if (is_on_cpu) {
-    fitted.notes.emplace_back("cudagraph: skipped, since the CPU has no CUDA graphs");
+    fitted.notes.emplace_back("cudagraph: skipped, since CUDA graphs need a GPU");
   } else if (request.backend == Backend::interpret) {
     request.backend = Backend::cudagraph;
   } else {

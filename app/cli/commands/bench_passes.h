@@ -15,16 +15,16 @@ namespace jointer::cli {
 // Runs passes before a benchmark, separately for each rank that has its own file.
 class BenchPasses {
  public:
-  // If --passes is not given, run() of the returned object does nothing. `backend_is_given`: true
-  // if the user chose the backend. Otherwise, `request` gets the pipeline's backend, if it names
-  // one. Error: the passes cannot be loaded, or the pipeline or its backend is invalid.
+  // If the options name no passes, run() of the returned object does nothing. `backend_is_given`:
+  // true if the user chose the backend. If false, `request` gets the backend that the pipeline
+  // selects, if any. Error: the passes cannot be loaded, or the pipeline or its backend is invalid.
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 
-  // Runs the passes. Replaces `graph`, the first rank's graph, with the result, and makes `fitted`
-  // refer to files with the results of all ranks. The files exist as long as this object. `options`
-  // says how to open the graphs of the other ranks. Error: a pass fails, or a graph cannot be read
-  // or written.
+  // Runs the passes on `graph`, the first rank's graph, and replaces it with the result. If each
+  // rank has its own file, also runs them on the graphs of the other ranks, which `options` says
+  // how to open, and makes `fitted` refer to files with the results, which exist as long as this
+  // object. Error: a pass fails, or a graph cannot be read or written.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);
 

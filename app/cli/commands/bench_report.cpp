@@ -25,18 +25,18 @@ using enum Table::Align;
 
 constexpr std::size_t kOperators = 10;
 
-// "+1.3%", "-0.2%" or "equal"; "41.3 times" if the measurement is at least ten times the
-// prediction; empty if only the prediction is 0.
-std::string difference(std::int64_t measured, std::int64_t predicted) {
-  if (measured == predicted) return "equal";
-  if (predicted == 0) return "";
-  const double part = static_cast<double>(measured - predicted) / static_cast<double>(predicted);
+// "+1.3%", "-0.2%" or "equal"; "41.3 times" if the measurement is at least ten times the estimate;
+// empty if only the estimate is 0.
+std::string difference(std::int64_t measured, std::int64_t estimated) {
+  if (measured == estimated) return "equal";
+  if (estimated == 0) return "";
+  const double part = static_cast<double>(measured - estimated) / static_cast<double>(estimated);
   constexpr double kManyTimes = 10;
   if (part + 1 >= kManyTimes) return format_significant(part + 1) + " times";
   return fmt::format("{}{}", part < 0 ? '-' : '+', format_percent(std::abs(part)));
 }
 
-// Adds how long kernels ran during a step, from a profiled run on a GPU.
+// Adds a row for each rank that was profiled on a GPU: how long kernels ran during a step.
 void add_busy(Table& table, const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks) {
     if (!rank.measured || rank.measured->kernels.empty()) continue;
@@ -62,7 +62,7 @@ void add_drift(Table& table, const BenchmarkResult& r) {
   }
 }
 
-// Adds the state of the GPUs at the end of the measured steps.
+// Adds a row for each rank that reported the state of its GPU at the end of the measured steps.
 void add_gpu_states(Table& table, const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks) {
     if (!rank.measured || !rank.measured->gpu) continue;

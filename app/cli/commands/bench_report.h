@@ -10,15 +10,18 @@
 
 namespace jointer::cli {
 
-// Compares the measurements with the estimate and explains the differences. Lines end in a newline.
+// Tables that compare the measurements with the estimate and explain how the highest peak differs
+// from it, followed by failures and notes. Every line ends in a newline.
 std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
                          const Analysis& analysis);
 
-// The breakdown of the peak, as a member of the JSON object: `"explained":{...}`.
+// How the highest measured peak differs from the estimate, as a member of the JSON object:
+// `"explained":{...}`, or `"explained":null` if no rank was measured.
 std::string explained_member(const BenchmarkResult& result, const Graph& graph,
                              const Analysis& analysis);
 
-// The progress of the slowest rank: "2 ranks, measure 3 of 10".
+// The number of ranks, and the progress of the running rank that is furthest behind: "2 ranks,
+// measure 3 of 10".
 std::string progress_line(const std::vector<RankResult>& ranks);
 
 }  // namespace jointer::cli

@@ -1,4 +1,4 @@
-// jointer capture -- COMMAND: runs a training script with the Python helper.
+// jointer capture -- COMMAND: runs a training script with the capture helper.
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ struct CaptureCommand {
 
 Result<int> run(const CaptureCommand& options) {
   JOINTER_CHECK(check_output_folder(options.out));
-  // If the package is installed with pip, it is found without this path.
+  // Python finds a package that was installed with pip without this path.
   if (const std::string path = python_path(); !path.empty())
     ::setenv("PYTHONPATH", path.c_str(), 1);
   std::vector<std::string> words{options.python, "-m", "jointer", "run", "--out", options.out};

@@ -16,8 +16,9 @@ inline constexpr std::int64_t kNoMax = std::numeric_limits<std::int64_t>::max();
 // An integer from `min` to `max`, inclusive.
 CLI::Validator whole_number(std::int64_t min, std::int64_t max = kNoMax);
 
-// A number >= 0, and a number > 0.
+// A finite number of at least 0.
 CLI::Validator non_negative_number();
+// A finite number above 0.
 CLI::Validator positive_number();
 
 // Limits the values of `option` to `choices` and lists them in the help. Returns `option`.

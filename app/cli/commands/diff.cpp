@@ -37,7 +37,8 @@ struct DiffAnswer {
   NodeMatch match;
   GraphDifference difference;
   Figures before, after;
-  // The differences between the plans; std::nullopt if the plans are equal or a graph has no plan.
+  // The comparison of the plans, or why it failed; std::nullopt if the plans are equal or
+  // `compare_plans_of` does not compare them.
   std::optional<Result<PlanComparison>> plan;
 };
 
@@ -98,8 +99,8 @@ Json tag_json(const Node& node) {
           {"region", region(node) ? Json(*region(node)) : Json()}};
 }
 
-// True if the graphs differ only in rank-specific constants, as the graphs of two ranks of one
-// program do.
+// True if the graphs' computations differ only in rank-specific constants, like those of two ranks
+// of one program.
 bool is_other_rank(const DiffAnswer& answer) {
   const Graph &a = answer.a, &b = answer.b;
   if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;
@@ -242,8 +243,9 @@ class Printer {
   std::size_t top_;
 };
 
-// Compares the plans of two joint graphs or flat training steps if their tags differ, or of two
-// pairs if the pairs differ: a pair's plan follows from its nodes.
+// Compares the plans of two joint graphs or two flat training steps if their tags differ, and the
+// plans of two pairs if their nodes differ, since a pair's plan follows from its nodes. Compares no
+// plans with --ignore-names, since values are matched by name.
 std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& options, const Graph& a,
                                                        const Graph& b, const GraphDifference& d) {
   const CaptureKind kind = a.part(PartId(0)).kind;
@@ -261,8 +263,8 @@ std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& option
   return compared;
 }
 
-// If B is not given, makes graph N of A the second graph, and the input of the pass that made it the
-// first.
+// If B is not given, makes graph N of A the second graph, and the input of the pass that made it
+// the first.
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)

@@ -39,10 +39,9 @@ constexpr std::array kFormats{
 Result<void> check_options(const CLI::App& command, const std::string& name) {
   const auto* format = std::ranges::find(kFormats, name, &Format::name);
   if (format == kFormats.end() || format->has_figures) return {};
-  return refuse_options(command, {"--device", "--estimator", "--gpus-per-node", "--optimizer"},
-                        fmt::format("has no effect with --format {}, which contains no times or "
-                                    "memory",
-                                    name));
+  return refuse_options(
+      command, {"--device", "--estimator", "--gpus-per-node", "--optimizer"},
+      fmt::format("has no effect with --format {}, which contains no estimates", name));
 }
 
 Result<int> run(const ExportCommand& options, const CLI::App& command) {

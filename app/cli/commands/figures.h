@@ -19,7 +19,7 @@ struct Figures {
 MemoryOptions memory_options(const std::string& optimizer);
 Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer);
 
-// "+14.2 GiB", "-3.10 GiB"
+// A change with its sign: "+14.2 GiB", "-3.10 GiB".
 std::string signed_text(std::int64_t change, std::string (*format)(std::int64_t));
 
 // {"peak_bytes": ..., "step_ms": ..., ...}

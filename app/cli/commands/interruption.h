@@ -4,8 +4,8 @@
 
 namespace jointer::cli {
 
-// While this object exists, Ctrl+C (and SIGTERM, SIGHUP) is recorded instead of ending the program.
-// Only one such object may exist at a time.
+// While this object exists, Ctrl+C (SIGINT), SIGTERM and SIGHUP are recorded instead of ending the
+// program. Only one such object may exist at a time.
 class Interruption {
  public:
   Interruption();

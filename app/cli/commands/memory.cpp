@@ -104,7 +104,7 @@ void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
   facts.add(
       {"peak", fmt::format("{} at {} (point {} of {})", format_bytes(t.peak_bytes()),
                            node.empty() ? "the start" : node, t.peak_index(), t.profile().size())});
-  facts.add({"reserved", fmt::format("{} according to the caching allocator's model",
+  facts.add({"reserved", fmt::format("{} according to the model of the caching allocator",
                                      format_bytes(a.reserved.peak_bytes))});
   if (a.measured) {
     facts.add({"measured peak", fmt::format("{} ({}, GPU {})", format_bytes(a.measured->peak_bytes),
@@ -189,14 +189,14 @@ Result<int> run(const MemoryCommand& options) {
 
 void add_memory_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<MemoryCommand>();
-  CLI::App* command =
-      program.add_subcommand("memory", "Shows the memory peak and the tensors that are live there");
+  CLI::App* command = program.add_subcommand(
+      "memory", "Shows the memory peak and the tensors that are live at the peak");
   options->graph.add_to(*command);
   command->add_flag("--torch-compatible", options->torch_compatible,
                     "Use the rules of torch 2.11's build_memory_profile, and match it to the byte");
   command->add_flag("--profile", options->profile,
-                    "Also print every point of the profile: the start, then two per node: one "
-                    "after the node allocates and one after it frees");
+                    "Also print every point of the profile: the start, then two points per node, "
+                    "after its allocations and after its releases");
   command
       ->add_option("--snapshot", options->snapshot,
                    "Compare with this memory snapshot from torch.cuda.memory._dump_snapshot")

@@ -63,9 +63,10 @@ struct GraphOptions {
   void add_to(CLI::App& command);
   // The files that the command reads, for check_outputs.
   [[nodiscard]] std::vector<std::string> inputs() const { return {file, backward}; }
-  // How to list the graphs on standard output if the user must choose one.
+  // How to list the graphs on standard output if the user must choose one with --graph.
   enum class Listing : unsigned char { none, text, json };
-  // If there are several graphs and the program runs in a terminal, asks the user to choose one.
+  // If the file contains several graphs and --graph does not choose one, asks the user in a
+  // terminal; elsewhere, lists the graphs and returns an error (usage).
   [[nodiscard]] Result<Graph> open(Listing listing) const;
   [[nodiscard]] Result<Graph> open(bool json) const {
     return open(json ? Listing::json : Listing::text);

@@ -1,10 +1,10 @@
 // jointer overlap --text: the calls in program order, each with the communication in flight.
 //
 // There is one line per call that takes time, per start of a collective and per wait. Each line
-// contains the position of the call in program order, its start time and duration, one lane per
-// communication stream, its name and its operator. In a lane, `o` is the start of a collective, `x`
-// the wait for it, `|` one collective in flight, and a digit the number in flight if there are
-// several. The last line is the step time.
+// contains the call's position in program order, its start time and duration, one lane per
+// communication stream, and the call's name and operator. In a lane, `o` is the start of a
+// collective, `x` the wait for it, `|` one collective in flight, a digit the number in flight if
+// there are several, and `+` more than nine. The last line is the step time.
 //
 // Source: torch 2.11, torch/_inductor/comms.py, visualize_overlap, which draws `| ` before compute
 // that overlaps a collective. Deviations: one lane per stream (upstream assumes one collective at a

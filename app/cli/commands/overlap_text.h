@@ -7,8 +7,8 @@
 
 namespace jointer::cli {
 
-// The simulated training step as text: one line per call, with a lane for each communication
-// stream.
+// The simulated training step as text: one line for each call that takes time, each start of a
+// collective and each wait, with a lane for each communication stream.
 std::string schedule_text(const Graph& graph, const Simulation& simulation);
 
 }  // namespace jointer::cli

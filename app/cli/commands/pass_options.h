@@ -14,7 +14,7 @@ namespace jointer::cli {
 
 // The available passes. Notes about passes that cannot be loaded go to standard error.
 Result<PassRegistry> registry(const PluginOptions& plugins);
-// Returns the notes instead of printing them.
+// Prints the notes and also returns them.
 Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins);
 
 // [--passes PASSES|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and options
@@ -32,8 +32,8 @@ struct PipelineOptions {
   // `pipeline`.
   [[nodiscard]] Result<Pipeline> read() const;
   // The pipeline, checked against the available passes. Error (input): the file cannot be read.
-  // Error (usage): no pipeline was given, the preset does not exist, or the pipeline does not fit
-  // the available passes.
+  // Error (usage): no pipeline was given, the text or the flags are invalid, the preset does not
+  // exist, or the pipeline does not fit the available passes.
   [[nodiscard]] Result<Pipeline> pipeline(const PassRegistry& registry) const;
 };
 

@@ -53,7 +53,8 @@ std::string with_whole_paths(const std::string& estimator) {
   return parsed && parsed->size() == 1 ? to_text(with_whole_paths(parsed->front())) : estimator;
 }
 
-// The analysis options that differ from the defaults, as words of a command line.
+// The analysis options that differ from the defaults, and the graph's assumptions, as words of a
+// command line.
 std::vector<std::string> analysis_words(const AnalysisOptions& analysis, const Graph& graph) {
   std::vector<std::string> words;
   const auto add = [&](const char* name, std::string value) {
@@ -85,7 +86,7 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
 }
 
 // Writes a reproducer, and returns the run's error, followed by the command that reproduces it.
-// Usage and input errors get a reproducer only on request.
+// Usage and input errors get a reproducer only on request, and interruptions get none.
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;

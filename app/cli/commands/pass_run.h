@@ -17,11 +17,11 @@ struct PassRunOptions {
   // current folder (or, if that fails, in the folder for temporary files) is chosen, and usage and
   // input errors get no reproducer.
   std::string reproducer;
-  PluginOptions plugins;  // for the reproducer's command
+  PluginOptions plugins;  // for passes that run Python, and for the reproducer's command
 };
 
-// Runs all pipeline steps. Error: a step fails; the message says why and, if a reproducer was
-// written, gives the command that runs it.
+// Runs all enabled pipeline steps. Error: a step fails; the message says why and, if a reproducer
+// was written, gives the command that runs it.
 Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
                                const PassRegistry& registry, const PassRunOptions& options);
 

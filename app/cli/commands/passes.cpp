@@ -69,7 +69,7 @@ void print_details(const PipelinePreset& preset) {
 
 void print_details(const PassInfo& info) {
   fmt::print("{}  ({}, {}{})\n{}\n", info.name, to_string(info.stage), info.source,
-             info.keeps_numerics ? "" : ", changes numerics", info.summary);
+             info.keeps_numerics ? "" : ", may change numerics", info.summary);
   Table table(
       {{"parameter", left}, {"type", left}, {"default", left}, {"range", left}, {"", left}});
   for (const Parameter& each : info.parameters)
@@ -99,8 +99,8 @@ Result<int> show_pipeline(const PassesCommand& options) {
   if (!fits) fmt::print("\nnote: {}\n", fits.error().message);
   if (!flags) {
     fmt::print(
-        "\nnote: {}; `jointer apply --save-recipe` and --save-graph-trainer write the pipeline as "
-        "a recipe that graph_trainer replays\n",
+        "\nnote: {}; `jointer apply` with --save-recipe and --save-graph-trainer writes the "
+        "pipeline as a recipe that graph_trainer replays\n",
         flags.error().message);
     return ExitCode::done;
   }

@@ -75,7 +75,7 @@ Json groups_json(const PlanDifference& difference, PlanGrouping grouping) {
   return rows;
 }
 
-// The cells of a table row; empty for amounts of zero.
+// The amounts as cells of a table row. The cell of a zero amount is empty.
 std::vector<std::string> amount_cells(const PlanAmounts& change) {
   const auto cell = [](std::int64_t amount, std::string (*format)(std::int64_t)) {
     return amount == 0 ? std::string() : signed_text(amount, format);
@@ -90,7 +90,7 @@ void print_rest(std::size_t count, std::size_t top) {
   if (count > top) fmt::print("  and {} more; --top {} shows them\n", count - top, count);
 }
 
-// The groups to print. Identical layers are one group: "layer 0..31 x32".
+// The groups to print. Adjacent layers with the same changes are one group: "layer 0..31 x32".
 std::vector<PlanChangeGroup> shown_groups(const PlanDifference& difference, PlanGrouping grouping) {
   if (grouping != PlanGrouping::layer) return groups(difference, grouping);
   std::vector<PlanChangeGroup> shown;
@@ -198,7 +198,7 @@ Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after) {
   if (!shares_names(before, after) && !shares_names(after, before))
     return fail(Error::Kind::usage,
                 "the plans of {} and {} cannot be compared: no value has the same name in both "
-                "graphs",
+                "graphs; choose two captures of the same model",
                 before.name, after.name);
   PlanDifference difference =
       plan_difference({before.graph, before.rows}, {after.graph, after.rows});

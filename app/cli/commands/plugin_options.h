@@ -24,7 +24,7 @@ struct PluginOptions {
   [[nodiscard]] Result<PassSources> sources() const;
   // The same options with absolute paths.
   [[nodiscard]] PluginOptions absolute() const;
-  // The given options, except folders and files, as command-line words.
+  // The given options except --plugin and --python-pass, as command-line words.
   [[nodiscard]] std::vector<std::string> other_words() const;
 };
 

@@ -13,7 +13,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  // True if the line is shown. Otherwise, callers can skip text that is expensive to compute.
+  // True if `show` prints its text. If not, callers can skip text that is expensive to compute.
   [[nodiscard]] bool is_seen() const { return is_terminal_; }
   void show(const std::string& text);
   void clear();

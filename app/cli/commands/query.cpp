@@ -101,7 +101,7 @@ void add_query_command(CLI::App& program, int& exit_code) {
   options->graph.add_to(*command);
   command
       ->add_option("SQL", options->sql,
-                   "Query: \"SELECT operator, sum(ns) FROM nodes GROUP BY operator\"")
+                   "Query, such as \"SELECT operator, sum(ns) FROM nodes GROUP BY operator\"")
       ->required();
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);

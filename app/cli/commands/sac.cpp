@@ -1,4 +1,4 @@
-// jointer sac FILE: shows the values that are saved for the backward and those that are recomputed,
+// jointer sac FILE: shows the values that are saved for backward and those that are recomputed,
 // given a policy, a partitioner and a budget; the trade-off between memory and time; and the policy
 // in the formats of other programs.
 
@@ -18,7 +18,7 @@
 namespace jointer::cli {
 namespace {
 
-// Options that change the saved values.
+// Options that choose a plan or search for plans.
 constexpr std::initializer_list<const char*> kPlanOptions{
     "--budget",       "--slower",     "--pareto",   "--strict-budget",
     "--partitioner",  "--solver",     "--points",   "--no-offload",
@@ -80,13 +80,14 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
   if (kind == CaptureKind::subgraph)
     return fail(
         Error::Kind::usage,
-        "{} is a subgraph: its saved values are fixed; policies need a joint graph, a pair or a "
+        "{} is a subgraph, whose saved values are fixed; policies need a joint graph, a pair or a "
         "flat training step",
         options.graph.file);
-  return fail(Error::Kind::usage,
-              "{} is a {} graph: its saved values cannot change without its other half; open both "
-              "with `jointer sac FORWARD --backward BACKWARD`",
-              options.graph.file, to_string(kind));
+  return fail(
+      Error::Kind::usage,
+      "{} is a {} graph, whose saved values cannot change without its other half; open both "
+      "with `jointer sac FORWARD --backward BACKWARD`",
+      options.graph.file, to_string(kind));
 }
 
 void add_plan_options(CLI::App& command, SacCommand& options) {
@@ -130,9 +131,9 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
                    "With --pareto, --slower or a --budget in bytes: search plans only, without "
                    "moving or bucketing collectives afterwards");
   set_choices(command.add_option("--limit-of", options.limit_of,
-                                 "With --slower or a --budget in bytes: the memory that counts: "
-                                 "allocated by live tensors, or reserved by torch's caching "
-                                 "allocator"),
+                                 "With --slower or a --budget in bytes: memory to limit, either "
+                                 "that allocated by live tensors or that reserved by torch's "
+                                 "caching allocator"),
               {"allocated", "reserved"});
   command
       .add_option("--effort", options.effort,

@@ -39,7 +39,7 @@ struct OperatorRow {
 
 struct LimitAnswer {
   std::string kind;    // peak (bytes) or step (nanoseconds)
-  std::string memory;  // the memory that counts: allocated or reserved
+  std::string memory;  // the limited memory: allocated or reserved
   std::int64_t asked = 0, reached = 0;
   bool met = true;
   // A lower bound on the step time of any plan with the peak that was reached; 0 if not computed.

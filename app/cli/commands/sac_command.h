@@ -45,16 +45,16 @@ struct SacCommand {
   [[nodiscard]] bool needs_opened() const { return !format.empty() || compares(); }
 };
 
-// The budget in the options, 1 if there is none: either torch's activation memory budget, 0 to 1, or
-// a number of bytes: a number with a unit, or an integer too large to be anything else. Error
+// Returns the budget in the options, or 1 if there is none. It is either torch's activation budget,
+// from 0 to 1, or a number of bytes, which has a unit or is an integer of at least 1 MiB. Error
 // (usage): the text is neither.
 Result<double> budget_of(const SacCommand& options);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
 AnalysisOptions analysis_options(const SacCommand& options);
 // Returns a function that finds orders for the plans that a search tries. Empty if plans stay in
-// their own order: with --keep-order, if only the plan is printed, and for graphs without
-// asynchronous collectives.
+// their own order: with --keep-order or --export, and for graphs without asynchronous collectives
+// and copies.
 FindOrder find_order_of(const SacCommand& options, const Graph& graph);
 // Error (usage): the format is unknown.
 Result<PolicyFormat> format_of(const SacCommand& options);
@@ -69,7 +69,7 @@ void add_refusals(const PlanChange& change, std::vector<std::string>& notes);
 // Adds a comparison of the answer's plan with another plan.
 Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
                             std::vector<PlanRow> rows, SacAnswer& answer);
-// Returns the exit code.
+// Prints the answer, unless the output file goes to standard output. Returns the exit code.
 int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer);
 
 struct PairPlan;

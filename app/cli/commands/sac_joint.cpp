@@ -1,4 +1,4 @@
-// `jointer sac` for joint graphs, which a partitioner splits.
+// `jointer sac` for joint graphs, which a partitioner splits, and for pairs that were joined.
 
 #include <fmt/core.h>
 
@@ -60,7 +60,8 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
   return print_answer(options, partition.joint, answer);
 }
 
-// Checkpoints modules in a plan of a joint graph.
+// Changes the plan so that the modules of --checkpoint are recomputed. Adds notes for values that
+// could not be changed.
 Result<void> checkpoint_modules(const SacCommand& options, Solved& solved,
                                 std::vector<std::string>& notes) {
   Partition& partition = solved.partition;

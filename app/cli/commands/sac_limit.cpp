@@ -10,8 +10,8 @@
 namespace jointer::cli {
 namespace {
 
-// Adopts the plan that meets a limit, unless it is the current one. `limit`: "a peak of at most
-// 40GiB".
+// Replaces the current plan with the plan found for a limit. If they are the same, sets only the
+// order. `limit`: "a peak of at most 40GiB".
 Result<void> adopt_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit,
                         const std::string& limit) {
   const ParetoPoint& point = fit.point;
@@ -111,7 +111,7 @@ Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_of
 }
 
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why) {
-  // Indexed by node: 1 if saved, 2 if offloaded.
+  // Indexed by node: 1 for saved, 2 for offloaded, 0 for all other nodes.
   const auto decisions = [&](const SavePlan& of) {
     std::vector<std::uint8_t> by_node(partition.joint.node_count(), 0);
     for (const NodeId id : of.saved) by_node[id.index()] = 1;

@@ -27,8 +27,8 @@ struct Solved {
   std::span<const NodeCost> costs;
   TransferCosts transfers;
   std::string order;  // the passes that reorder the plan's graph; may be empty
-  // The plan of the pair that was opened, with its estimates. A plan found for a limit is never
-  // worse than this one.
+  // The plan of the pair that was opened, with its estimates; std::nullopt without a pair, or
+  // if a partitioner decides anew. A plan found for a limit is never worse than this one.
   std::optional<ParetoPoint> own = std::nullopt;
   bool is_own = false;  // true if the plan is `own`
 
@@ -51,7 +51,7 @@ Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
 Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
 // Returns the trade-off. Includes reordered plans unless the options exclude them.
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);
-// The plan and its estimates, for comparison with other plans. Error (usage): emit_pair fails.
+// The plan and its estimates, for comparison with other plans. Error: as for PlanWhatIf::figures.
 Result<ParetoPoint> point_of(const Solved& solved);
 
 }  // namespace jointer::cli

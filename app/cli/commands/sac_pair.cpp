@@ -1,5 +1,6 @@
-// `jointer sac` for pairs: if no option changes the plan, the saved values are shown as captured.
-// Otherwise the pair is joined, and changes start from the pair's own plan.
+// `jointer sac` for pairs. If no option changes the plan, the saved values are shown as captured.
+// If one does, the pair is joined, and changes start from the pair's own plan unless the options
+// make a partitioner decide anew.
 //
 // The estimates of that plan are those of the pair as it is. Passes may have reordered the pair
 // since it was partitioned, while every other plan is evaluated in its partitioner's order. If a
@@ -29,7 +30,8 @@ bool is_prepared(const Graph& joint) {
 }
 
 // Finds the partitioner in whose order the plan has the same estimates as the pair, and sets
-// `found.point`.
+// `found.partitioner` and `found.point`. `is_described`: false if the pair lacks the memory and
+// time of calls that the joint graph has.
 Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found) {
   JOINTER_TRY(const PlanFigures captured,
               captured_figures(found.pair, options.estimator, memory_options(options.optimizer)));

@@ -25,7 +25,8 @@ struct PairPlan {
 
 // True if the options make a partitioner decide anew, which ignores the pair's own plan.
 bool decides_anew(const SacCommand& options, const CLI::App& command);
-// Joins the pair. Error (usage): join_with_plan fails; the message names the file.
+// Joins the pair. `is_anew`: the result of decides_anew; if true, the plan gets no estimates. Error
+// (usage): join_with_plan fails; the message names the file.
 Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_anew);
 
 }  // namespace jointer::cli

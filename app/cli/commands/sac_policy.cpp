@@ -36,8 +36,8 @@ void PolicyOptions::add_to(CLI::App& command) {
       ->delimiter(',');
   command
       .add_option("--every-nth", every_nth,
-                  "With --save: recompute every nth call of an operator: aten.mm/2 (the default), "
-                  "aten.mm/2/layer, or none")
+                  "With --save: recompute every nth call of an operator, as in aten.mm/2 (the "
+                  "default) or aten.mm/2/layer; `none` recomputes none of the saved operators")
       ->type_name("RULE")
       ->delimiter(',');
   command

@@ -24,8 +24,9 @@ struct PolicyOptions {
   [[nodiscard]] bool any() const {
     return !save.empty() || !every_nth.empty() || !file.empty() || !preset.empty();
   }
-  // Tags the graph; with `fresh`, removes its existing tags first. Error (usage): the policy does
-  // not exist or matches no node. Error (input): the file is not a policy.
+  // Tags the graph; with `fresh`, removes its existing tags first. Error (usage): the options
+  // contradict each other, or the policy does not exist or matches no node. Error (input): the file
+  // is not a policy.
   [[nodiscard]] Result<AppliedPolicy> apply_to(Graph& graph, bool fresh) const;
 };
 

@@ -38,7 +38,7 @@ struct PlannedStep {
   std::string order;  // the passes that reorder the step; may be empty
 };
 
-// Tags the step according to the plan.
+// Tags the step according to the plan, which was chosen for `why`.
 Result<void> tag_step(PlannedStep& planned, const SavePlan& plan, std::string why) {
   JOINTER_TRY(const Edit tags, tag_as_planned(planned.tagged, plan));
   JOINTER_CHECK(apply(planned.tagged, tags));
@@ -57,7 +57,7 @@ Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged
   return point;
 }
 
-// Chooses a plan according to the options, and finds the trade-off.
+// Chooses a plan according to the options and, with --pareto, finds the trade-off.
 Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
                               std::optional<PlanTarget> target, std::vector<std::string>& notes) {
   JOINTER_TRY(const double budget, budget_of(options));
@@ -137,8 +137,8 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
 
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command) {
   JOINTER_CHECK(refuse_options(command, {"--partitioner"},
-                               fmt::format("applies only to joint graphs; {} is a flat training "
-                                           "step, whose tags are applied as they are",
+                               fmt::format("applies only to joint graphs and pairs; {} is a flat "
+                                           "training step, whose tags are applied as they are",
                                            options.graph.file)));
   JOINTER_CHECK(check_search_options(options, command));
   JOINTER_TRY(std::optional<PlanTarget> target, target_of(options, command));

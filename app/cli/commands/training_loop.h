@@ -1,7 +1,7 @@
 #pragma once
 
-// Options for simulating a training loop around a pair or a flat training step: the peaks, and the
-// bytes that the allocator reserves over several training steps.
+// Options that simulate a training loop around a pair or a flat training step, and the resulting
+// peaks of allocated and reserved memory over several training steps.
 
 #include "app/cli/commands/options.h"
 #include "core/schedule/training_run.h"
