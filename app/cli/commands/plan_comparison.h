@@ -41,7 +41,7 @@ Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 // kept_values.
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
                              std::span<const SaveCandidate> kept, const MemoryOptions& memory);
-// Uses the costs of this estimator. Error: as for EstimatorOptions::make and kept_values.
+// Uses the costs of this estimator. Error: same as EstimatorOptions::make and kept_values.
 Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions& estimator,
                                      const MemoryOptions& memory);
 

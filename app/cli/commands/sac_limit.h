@@ -51,7 +51,7 @@ Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
 Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
 // Returns the trade-off. Includes reordered plans unless the options exclude them.
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);
-// The plan and its estimates, for comparison with other plans. Error: as for PlanWhatIf::figures.
+// The plan and its estimates, for comparison with other plans. Error: same as PlanWhatIf::figures.
 Result<ParetoPoint> point_of(const Solved& solved);
 
 }  // namespace jointer::cli

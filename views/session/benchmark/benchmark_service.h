@@ -15,7 +15,7 @@ namespace jointer::views {
 struct BenchmarkJob {
   BenchmarkRequest request;  // names the files that the graph was opened from
   SnapshotPtr snapshot;      // the graph to run
-  QString title;             // title of its document
+  QString title;             // title of the graph's document
   bool is_edited = false;    // the files contain the graph before it was edited
   bool any_size = false;     // start the ranks even if they are predicted not to fit in memory
 };
@@ -41,7 +41,7 @@ class BenchmarkService : public QObject {
   // Starts a run and returns its number, which identifies it in signals; `finished`, `failed` or
   // `too_large` follows. Must not be called during a run.
   virtual quint64 start(const BenchmarkJob& job) = 0;
-  // Stops all ranks; `finished` follows. Ignored if this run is not the current one.
+  // Stops all ranks; `finished` follows. Ignored if `run` is not the current run.
   virtual void cancel(quint64 run) = 0;
 
  signals:

@@ -10,7 +10,7 @@
 namespace jointer::views {
 namespace {
 
-// In Python's notation: "3e-05".
+// Two significant digits in Python's notation: "3e-05".
 QString scientific(double number) {
   return QString::number(number, 'g', 2);
 }
@@ -52,9 +52,9 @@ bool is_bad(const BenchmarkResult& result) {
 }
 
 std::optional<std::int64_t> change_of(std::optional<std::int64_t> measured,
-                                      std::int64_t predicted) {
-  if (!measured || predicted <= 0) return std::nullopt;
-  return std::llround((static_cast<double>(*measured) / static_cast<double>(predicted) - 1) *
+                                      std::int64_t estimated) {
+  if (!measured || estimated <= 0) return std::nullopt;
+  return std::llround((static_cast<double>(*measured) / static_cast<double>(estimated) - 1) *
                       kPartsPerOne);
 }
 

@@ -12,7 +12,8 @@
 namespace jointer::views {
 namespace {
 
-// The default number of ranks is limited: more processes start only on request.
+// For graphs with more ranks, the default is to run only the captured rank, so that many processes
+// start only on request.
 constexpr int kMaxDefaultRanks = 8;
 
 int captured_rank(const Graph& graph) {
@@ -66,7 +67,9 @@ QString Benchmarks::why_not() const {
               "down.")
         .arg(*other);
   if (document_.source().path == "-")
-    return tr("The graph was read from standard input. Save it to a file and open that file.");
+    return tr(
+        "The graph was read from standard input, which ranks cannot read again. Save it to a file "
+        "and open that file.");
   if (QString why = service_->why_not(settings_.request.backend); !why.isEmpty()) return why;
   return service_->why_not(settings_.request.on);
 }
@@ -282,7 +285,7 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
   rows_.insert(rows_.begin(), rows.begin(), rows.end());
   if (!loaded.note.empty()) say(QString::fromStdString(loaded.note), true);
   emit rows_changed();
-  // Save rows that were added before the stored ones; also replace a damaged file.
+  // Save rows that were added before the stored ones were loaded, and replace a damaged file.
   if (has_new || !loaded.note.empty()) save();
 }
 

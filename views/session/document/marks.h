@@ -25,8 +25,8 @@ class Marks : public QObject {
   [[nodiscard]] const std::vector<MarkedMoment>& all() const { return marks_; }
   // The marked points in the memory profile of `shown`.
   [[nodiscard]] std::vector<std::size_t> moments(const Snapshot& shown) const;
-  // The time between the two marks around a moment or, if there are none on one side, between the
-  // two nearest ones. nullopt unless there are two marks at different times.
+  // The time between the two marks around a moment or, if one side has none, between the two
+  // nearest marks. nullopt unless there are two marks at different times.
   [[nodiscard]] std::optional<TimeRange> range_around(const Snapshot& shown,
                                                       std::size_t moment) const;
 

@@ -19,15 +19,16 @@ struct BlockMove {
   std::size_t from = 0, to = 0;
 };
 
-// The order after `move`, which must not go to the end of `order`: an output is last.
+// The order after `move`, which must not go to the end of `order`, since the last node is an
+// output.
 std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& move);
 
 // The node directly after the moved block.
 NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 
 // "Moves past 2 collectives of group fsdp: every rank must do the same." Empty if no collective
-// start in the block passes another collective start of its group. Only the first start that does is
-// reported.
+// start in the block passes another collective start of its group. Only the first start that does
+// is reported.
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 

@@ -7,7 +7,8 @@
 //   2. Repeat the better move in all identical layers (core/edit/repeat_in_layers.h).
 //   3. Apply each move to the what-if, read the estimates, and undo the move.
 //
-// Only a move that makes the step shorter, or hides more of the communication, counts as a fix.
+// A move in one layer counts as a fix only if it makes the step shorter or, in a step of the same
+// time, hides more communication. Its repetition in all layers is offered whatever it gains.
 
 #include "views/session/edit/collective_fixes.h"
 
@@ -128,7 +129,8 @@ Result<CollectiveFixes> FixFinder::find(NodeId start, const std::atomic<bool>& c
   const Simulation& simulation = snapshot_->analysis.simulation;
   const std::int32_t index = simulation.collective_of(start);
   if (index < 0)
-    return fail(Error::Kind::usage, "{} does not start a collective", snapshot_->graph.name(start));
+    return fail(Error::Kind::usage, "{} starts neither a collective nor a copy to or from the host",
+                snapshot_->graph.name(start));
   const CollectiveTiming& collective = simulation.collectives()[static_cast<std::size_t>(index)];
   std::vector<NodeId> nodes{collective.start};
   if (collective.wait) nodes.push_back(collective.wait);

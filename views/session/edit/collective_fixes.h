@@ -22,8 +22,8 @@ enum class FixKind : std::uint8_t {
 };
 inline constexpr std::size_t kFixKinds = 3;
 
-// A move that shortens the step, or hides more communication in a step of the same time; or the
-// reason why there is none.
+// A move in one layer that shortens the step, or hides more communication in a step of the same
+// time; its repetition in all layers; or the reason why there is none.
 struct CollectiveFix {
   std::optional<Edit> edit;
   std::string why_not;     // empty if there is an edit

@@ -56,7 +56,8 @@ class Editing : public QObject {
 
   // The history in the form that a workspace stores.
   [[nodiscard]] History history() const;
-  // Writes the recipe that training code applies. Error (run): the file could not be written.
+  // Writes a recipe of the edits, which training code can replay. Error (run): the file could not
+  // be written.
   [[nodiscard]] Result<void> write_recipe(const QString& path) const;
 
   // Computes the graph that a history leads to, and its analysis. Calls `done` on this thread:

@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// The metrics of a graph that edits aim to improve.
+// The metrics by which states of a graph are compared.
 struct Metrics {
   std::int64_t peak_bytes = 0, reserved_bytes = 0;
   std::int64_t step_ns = 0, compute_ns = 0, communication_ns = 0, exposed_ns = 0;
@@ -19,7 +19,8 @@ struct Metrics {
 
 Metrics metrics_of(const Graph& graph, const Analysis& analysis);
 
-// Returns true if both specify the same estimator, device and rules.
+// Returns true if both have the same options of the estimator, the memory timeline and the
+// simulation.
 bool same_options(const AnalysisOptions& a, const AnalysisOptions& b);
 // Returns true if the metrics of both can be compared: they have the same options and sizes.
 bool same_estimates(const Snapshot& a, const Snapshot& b);

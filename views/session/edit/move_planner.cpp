@@ -57,7 +57,7 @@ bool MovePlanner::can_move(NodeId node) const {
 }
 
 void MovePlanner::prepare() {
-  // Each of these calls `prepare` again when it finishes.
+  // When either job finishes, the basis is checked again.
   if (preparing_.is_running() || planning_.is_running()) return;
   if (is_basis_of(open_.shared_snapshot())) return;
   const EditHistory& history = editing_.edit_history();

@@ -60,7 +60,7 @@ class MovePlanner : public QObject {
   // Returns true if a node was picked up but is not held yet.
   [[nodiscard]] bool is_taking() const { return taking_ != nullptr; }
   [[nodiscard]] bool is_ready() const;
-  // Returns false for placeholders, constants and outputs.
+  // Returns false for placeholders, constants and outputs, and for nodes that no longer exist.
   [[nodiscard]] bool can_move(NodeId node) const;
 
  public slots:
@@ -78,8 +78,8 @@ class MovePlanner : public QObject {
 
   // --- Commands ---
   //
-  // They act on the held block or, if there is none, on the selection. While a node is picked up but
-  // not yet held, they wait and then act on its block; if the node is released first, they are
+  // They act on the held block or, if there is none, on the selection. While a node is picked up
+  // but not yet held, they wait and then act on its block; if the node is released first, they are
   // discarded.
   //
   // If they act on the selection, the start and the wait of a collective move with their chains

@@ -17,7 +17,7 @@ enum class PolicyScope : std::uint8_t {
   pattern,  // calls of that operator in similar modules: layers.*.attention::aten.mm.default
 };
 
-// The selector in an edit for a node with this scope.
+// The selector that an edit with this scope uses for a node.
 std::string policy_selector(const Graph& graph, const ModuleTree& modules, NodeId node,
                             PolicyScope scope);
 

@@ -14,8 +14,8 @@
 
 namespace jointer::views {
 
-// Opens a graph on a worker thread. Emits `progressed` while it runs, then one of the other signals.
-// Destroying the loader cancels the work without waiting for it to end.
+// Opens a graph on a worker thread. Emits `progressed` while it runs, then one of the other
+// signals. Destroying the loader cancels the work without waiting for it to end.
 class Loader : public QObject {
   Q_OBJECT
  public:
@@ -34,7 +34,7 @@ class Loader : public QObject {
   // `fraction` ranges from 0 to 1; `left_ms` is the estimated time remaining, negative if unknown.
   void progressed(double fraction, const QString& what, qint64 left_ms);
   void loaded(const jointer::views::SnapshotPtr& snapshot);
-  // The file contains several graphs and the request names none of them, as `error` explains.
+  // The file contains several graphs, and the request does not choose one; `error` says so.
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();

@@ -437,7 +437,7 @@ QString PipelineSession::done_text() const {
   return text;
 }
 
-// Applies the results to the document, one edit per step.
+// Applies the results to the document, as one edit for each step that changed the graph.
 void PipelineSession::apply(const QString& message, bool is_error) {
   tick_.stop();
   work_.cancel();

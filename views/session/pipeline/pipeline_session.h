@@ -31,9 +31,9 @@ enum class StepStatus : std::uint8_t {
 };
 
 // A document's pipeline: the draft, its errors, runs on a worker thread, and the result of each
-// step. When a run ends, each step becomes one edit named after it. If a step makes a separate graph
-// (a pair), later steps continue with that graph and add no edits; the step itself adds an edit only
-// if it is a partitioner, to request the plan.
+// step. When a run ends, each step that changed the graph becomes one edit named after the step. If
+// a step makes a separate graph (a pair), later steps continue with that graph and add no edits;
+// the step itself adds an edit only if it is a partitioner, to request the plan.
 //
 // A run continues after the last step that the document shows and that has not changed since it
 // ran. If there is none, it begins at the state in which the last run began or, if the document
@@ -63,7 +63,7 @@ class PipelineSession : public QObject {
   [[nodiscard]] QString why_not(const Pipeline& other) const;
   // The next step to run, or nullopt if all steps have run.
   [[nodiscard]] std::optional<std::size_t> next() const;
-  // The result of the step's last run; null if it never ran.
+  // The result of the step's last successful run; null if none is known.
   [[nodiscard]] StepOutcomePtr outcome(std::size_t place) const;
   [[nodiscard]] const StepFailure* failure(std::size_t place) const;
   // The edit history before and after a step that is done or undone.
@@ -114,8 +114,8 @@ class PipelineSession : public QObject {
   void changed();
   void progressed();
   void message_changed();
-  // The user must allow third-party code before the pipeline can run; the receiver calls `then` once
-  // they have.
+  // The user must allow third-party code before the pipeline can run; the receiver calls `then`
+  // once they have.
   void asks(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
   // A step succeeded or failed.
   void step_ended(quint64 step);

@@ -20,13 +20,15 @@ RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   return settings;
 }
 
-// Writes a reproducer for an Error (run).
+// If the error is an Error (run), writes a reproducer.
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
                     const PipelineWork& work) {
   const QString& folder = work.reproducer_folder;
   if (failure.error.kind != Error::Kind::run) return;
   if (folder.isEmpty() || !QDir().mkpath(folder)) {
-    failure.no_reproducer = QObject::tr("no folder is available");
+    failure.no_reproducer = folder.isEmpty()
+                                ? QObject::tr("there is no folder for application data")
+                                : QObject::tr("the folder %1 cannot be created").arg(folder);
     return;
   }
   const std::string path = unused_reproducer_path(folder.toStdString(), step.pass);

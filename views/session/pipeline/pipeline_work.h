@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of a pipeline run that is on a worker thread.
+// The part of a pipeline run that happens on a worker thread.
 
 #include <atomic>
 #include <memory>

@@ -35,7 +35,8 @@ Graph without_search(const SacState& state) {
   return graph;
 }
 
-// Adds the reserved bytes of the plans of budgets and presets, which the search did not compute.
+// Adds the reserved bytes that the search did not compute: those of the plans of budgets and
+// presets.
 void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
   for (ParetoPoint& point : points)
     if (!point.reserved_bytes && point.partitioner == Partitioner::min_cut)
@@ -120,7 +121,7 @@ void ParetoSearch::take() {
   emit changed();
 }
 
-// Searches from the plan as shown: the plan as solved, with the choices made since.
+// The search starts from the plan as shown: the plan as solved, with the choices made since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
     const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
     const Cancellation& job, std::function<void(const ParetoPoint&)> tell,
@@ -168,7 +169,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
       shared->found.push_back(point);
     };
     const FindOrder find_order = find_order_of(*state, settings.orders, job);
-    // Withhold searched plans until their order is known; they would move in the plot.
+    // Withhold searched plans until their order is known, since they would move in the plot.
     const auto tell_placed = [&](const ParetoPoint& point) {
       if (!find_order || !point.is_searched()) tell(point);
     };

@@ -56,10 +56,10 @@ class ParetoSearch : public QObject {
   // Computes the curve and evaluates upstream's presets.
   void search(const SacStatePtr& state);
   // Finds the fastest plan with at most `limit_bytes` of `memory()`. `fitted` or `failed` follows;
-  // `fitted` is emitted immediately if this is the latest result.
+  // `fitted` is emitted immediately if the latest search has found this plan.
   void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
-  // Finds the same plan for a preview; `tried` or `failed` follows. Starts after a short delay, since
-  // another limit may follow, and after the curve if that is being computed. Ignored while
+  // Finds the same plan for a preview; `tried` or `failed` follows. Starts after a short delay,
+  // since another limit may follow, and after the curve if that is being computed. Ignored while
   // `is_finding`. `find_fastest` for the same limit continues this search.
   void try_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   void stop_trying();

@@ -415,7 +415,8 @@ void SacSession::apply_budget(const Preview& found) {
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
   if (!state_ || !state_->is_step()) return editing_.apply(with_solve(std::move(edit), settings));
-  if (edit.changes.empty()) return emit refused(tr("This would not change any tags."));
+  if (edit.changes.empty())
+    return emit refused(tr("The list or preset would not change any tags."));
   editing_.apply(edit);
 }
 

@@ -38,7 +38,7 @@ class SacSession : public QObject {
   // Starts computing states; `changed` follows. Retries after an error.
   void start();
   [[nodiscard]] bool is_started() const { return is_started_; }
-  // Null until it is computed.
+  // Null until it is computed, and if it cannot be.
   [[nodiscard]] SacStatePtr state() const { return state_; }
   // The estimates of the plan at the current position in the history: those of the state or, while
   // that still belongs to another position, those remembered from an earlier visit. nullopt until
@@ -58,8 +58,8 @@ class SacSession : public QObject {
   [[nodiscard]] const PlanOrdered& ordered() const { return ordered_; }
   // The reasons for one tensor's policy, and its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
-  // The estimates of the best pipeline that a search for orders and buckets found for the document's
-  // graph; shown together with the plans.
+  // The estimates of the best pipeline that a search for orders and buckets found for the
+  // document's graph; shown together with the plans.
   struct Tuned {
     Figures figures;
     std::optional<std::int64_t> reserved_bytes;  // nullopt if not known
@@ -72,7 +72,7 @@ class SacSession : public QObject {
 
   // --- Previews ---
   struct Preview {
-    // A preview is for either a policy of tensors (`nodes` and `keep`) or a new plan
+    // A preview is for either a policy of tensors (`nodes` and `action`) or a new plan
     // (`plan_request`).
     std::vector<NodeId> nodes;
     std::optional<PlanAction> action;
@@ -101,7 +101,7 @@ class SacSession : public QObject {
   using UseReserved = std::function<void(const Result<std::int64_t>&)>;
   void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
   // Computes the estimates of that plan in the order that a search found or, if there is none, in
-  // the plan's own order. `use`: as for find_figures.
+  // the plan's own order and without reserved bytes. `use`: as for find_figures.
   using UseOrdered = std::function<void(const Result<OrderedFigures>&)>;
   void find_ordered(const EditHistory& history, QObject* context, UseOrdered use);
   // Compares the plans after two lists of edits. `use`: as for find_figures.

@@ -2,10 +2,10 @@
 //
 // A state is a function of the edit history. The last edit that solves (solve_settings.h)
 // determines the base plan: it is made for the current graph with the policies at that edit.
-// Without such an edit, the base is min_cut's plan with the policies of the graph as opened. Policies
-// set later are applied to the base plan all at once, so that the order of choices does not matter
-// and undo restores the previous state (PlanWhatIf::apply_policies). A flat training step has no base
-// plan; its state is the step with its tags applied (step_state.h).
+// Without such an edit, the base is min_cut's plan with the policies of the graph as opened.
+// Policies set later are applied to the base plan all at once, so that the order of choices does
+// not matter and undo restores the previous state (PlanWhatIf::apply_policies). A flat training
+// step has no base plan; its state is the step with its tags applied (step_state.h).
 //
 // A few bases and many states are cached, so that moving through the history does not compute them
 // again. A cached state costs a copy of its rows. A new state costs one PlanWhatIf plan, in two
@@ -45,7 +45,7 @@ std::ptrdiff_t last_search(const EditHistory& history) {
 }
 
 // The order that belongs to the last search's plan. It stays in effect under later choices, until
-// the graph is solved again or its calls change.
+// the graph is solved again or an edit changes more than policies.
 std::string order_in_effect(const EditHistory& history) {
   const std::ptrdiff_t search = last_search(history);
   if (search < 0 || search < last_solve(history)) return {};

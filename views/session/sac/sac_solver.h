@@ -46,7 +46,8 @@ class SacSolver {
   // The memory that the caching allocator would reserve under the plan.
   Result<std::int64_t> reserved_bytes(const SacRequest& request);
 
-  // The estimates in the order that a search found or, if there is none, in the plan's own order.
+  // The estimates in the order that a search found or, if there is none, in the plan's own order
+  // and without reserved bytes.
   Result<OrderedFigures> ordered(const SacRequest& request);
 
   // Settings to solve with, or a plan to evaluate.

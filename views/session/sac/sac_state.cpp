@@ -123,8 +123,8 @@ std::string why(const SacState& state, const SacTensor& tensor) {
     return fmt::format("Tagged {} in the capture", to_string(node.policy));
   // A choice for another tensor changed the plan.
   return tensor.action == PlanAction::recompute
-             ? "Recomputed because of a choice for another tensor: it "
-               "can now be recomputed, or is no longer needed"
+             ? "Recomputed because of a choice for another tensor: this one can now be recomputed, "
+               "or no longer has to be saved"
              : "Saved because a tensor chosen to be recomputed needs it";
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Settings for partitioning a joint graph, and their form as an edit. Solving changes no nodes, but
-// the position in the history determines which plan is shown, so it is an ordinary history entry:
-// an edit whose `by` ends with a partitioner, in pipeline syntax:
+// the position in the history determines which plan is shown, so solving is an ordinary history
+// entry: an edit whose `by` ends with a partitioner, in pipeline syntax:
 //
 //   min_cut_partition{activation_budget=0.5,ignore_tags=true,solver=greedy}
 //   tag_with_memory_policy{preset=full},min_cut_partition
@@ -32,8 +32,8 @@ std::string solve_text(const SolveSettings& settings);
 std::string describe(const SolveSettings& settings);
 std::string_view to_string(Partitioner partitioner);
 
-// The settings of the partitioner at the end of `by`; nullopt if there is none, or if a parameter is
-// invalid.
+// The settings of the partitioner at the end of `by`; nullopt if there is none, or if a parameter
+// is invalid.
 std::optional<SolveSettings> parse_solve(std::string_view by);
 // `by` without that partitioner.
 std::string_view without_solve(std::string_view by);

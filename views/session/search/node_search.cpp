@@ -85,7 +85,7 @@ bool NodeSearch::number_holds(const SearchTerm& term, NodeId id) const {
       value = analysis.flops[id.index()].total;
       break;
     case SearchField::exposed: {
-      // Only starts match; a collective's wait has the same exposed time.
+      // Only starts match, since the wait of a collective has the same exposed time.
       if (!graph.is_collective_start(graph.node(id))) return false;
       const std::int32_t c = analysis.simulation.collective_of(id);
       if (c < 0) return false;

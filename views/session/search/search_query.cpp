@@ -79,7 +79,7 @@ std::string_view example_of(SearchField field) {
     case SearchField::inputs:
       return "inputs>3";
     default:
-      return "step<100";
+      return "call<100";
   }
 }
 
@@ -143,7 +143,7 @@ class Parser {
     if (!field)
       return fail(Error::Kind::usage,
                   "Unknown filter `{}`; use op, mod, name, phase, tag, group, role, dtype, "
-                  "shape, stack, bytes, ms, flops, exposed, users, inputs, step, policy, by.",
+                  "shape, stack, bytes, ms, flops, exposed, users, inputs, call, policy or by.",
                   name);
     term.field = *field;
     if (is_number(*field)) {
@@ -211,7 +211,7 @@ class Parser {
     return {};
   }
 
-  // One or more texts separated by commas, or a pattern.
+  // Parses one text, several texts separated by commas, or a pattern.
   Result<void> parse_texts(SearchTerm& term, bool may_be_several) {
     if (peek() == '/') {
       // An opening slash without a closing one is part of a path.

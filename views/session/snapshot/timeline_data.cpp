@@ -197,7 +197,7 @@ void TimelineData::place_in_program_order(const Graph& graph, const Analysis& an
     lane_by_node_[id.index()] = static_cast<std::int32_t>(kHostLane);
     items[kHostLane].push_back({step, step + 1, id, ItemColor::host});
     if (graph.is_asynchronous(n)) {
-      // The item of a collective extends from its start to its wait.
+      // The item of a collective or a copy extends from its start to its wait.
       const auto& collective =
           analysis.simulation
               .collectives()[static_cast<std::size_t>(analysis.simulation.collective_of(id))];

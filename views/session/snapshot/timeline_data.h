@@ -98,7 +98,7 @@ class RangeMaximum {
 
 // The points of a curve along an axis: point i applies from positions[i] until positions[i + 1].
 
-// The point that applies at a position; the first one before all points.
+// The point that applies at a position; the first one if the position precedes all points.
 std::size_t point_at(std::span<const std::int64_t> positions, std::int64_t position);
 // The first point that begins at or after a position; positions.size() if there is none.
 std::size_t first_point_at(std::span<const std::int64_t> positions, std::int64_t position);

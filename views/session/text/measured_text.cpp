@@ -71,7 +71,7 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
     return lines
            << block_text(*block)
            << tr("run alone: %1").arg(times_text(block->own_ns, estimated_ns(snapshot, *block)))
-           << tr("in the profiled step, ran %1 (%2)")
+           << tr("ran from %1 in the profiled step (%2)")
                   .arg(time_range_text(block->start_ns, block->end_ns), label)
            << tr("peak memory %1").arg(bytes_text(block->peak_bytes))
            << tr("compiled: nodes were not timed individually");
@@ -79,7 +79,7 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
   if (m == nullptr) return {};
   const std::optional<std::int64_t> ns = measured_ns(snapshot, *m);
   lines << (ns ? times_text(*ns, estimated_ns(snapshot, node)) : tr("measured duration unknown"));
-  lines << tr("ran %1 (%2)").arg(time_range_text(m->start_ns, m->end_ns), label);
+  lines << tr("ran from %1 (%2)").arg(time_range_text(m->start_ns, m->end_ns), label);
   return lines;
 }
 

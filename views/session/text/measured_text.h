@@ -22,7 +22,7 @@ QString measurement_text(const Measurement& measurement);
 // The estimate to compare with a node's measurement: the stall of a wait, or the duration of any
 // other node; for a collective, the duration of the communication.
 std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node);
-// Unknown if the trace does not show the end of a collective.
+// The measured duration; nullopt if the trace does not show the end of a collective.
 std::optional<std::int64_t> measured_ns(const Snapshot& snapshot, const MeasuredNode& node);
 // The sum over the nodes that a block replaced, without collectives and copies that run
 // asynchronously.

@@ -112,7 +112,7 @@ bool Autosave::has_changed(const SavedWork& found) const {
 
 // --- Tracking changes ---
 
-// Undone edits do not count: without them, the graph is in the state that was saved or opened.
+// Undone history entries do not count, since they do not affect the graph.
 bool Autosave::differs_from_saved() const {
   const auto done = [](Summary known) {
     known.steps.resize(known.place);
@@ -293,7 +293,8 @@ void Autosave::write_file(const QString& path, const QByteArray& layout) {
   run_in_background(this, work, take, saving_);
 }
 
-// Removes the journal, which the file now replaces, unless edits were made during the save.
+// Removes the journal, which the file now replaces. If changes were made during the save, starts a
+// new journal.
 void Autosave::take_saved() {
   const Summary now = current_summary();
   known_setup_ = current_setup();

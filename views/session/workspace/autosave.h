@@ -27,9 +27,9 @@ struct SavedWork {
   std::int64_t changed_at = 0;  // seconds since 1970; 0 if unknown
 };
 
-// Saves a user's work on a document: every history entry to a journal as it is made, and everything
-// to a workspace on save. Lives as long as the document. If the document is closed with unsaved
-// entries, the journal is kept for the next start.
+// Saves a user's work on a document: each change to a journal as it is made, and everything to a
+// workspace on save. Lives as long as the document. If the document is closed with unsaved changes,
+// the journal is kept for the next start.
 class Autosave : public QObject {
   Q_OBJECT
  public:
@@ -49,7 +49,7 @@ class Autosave : public QObject {
   [[nodiscard]] bool is_dirty() const { return is_dirty_; }
 
   // Replays saved work, then emits `restored` once, with the number of applied edits and one
-  // sentence for each skipped edit.
+  // sentence for each skipped edit, or `restore_failed`.
   void restore(const SavedWork& found);
   // Returns true if the opened graph differs from the one that the saved work is based on.
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
@@ -63,11 +63,12 @@ class Autosave : public QObject {
 
  signals:
   void dirty_changed();
-  // The answer to `restore` is one of these. `refused`: one sentence per edit that no longer applies.
+  // The answer to `restore` is one of these. `refused`: one sentence per edit that no longer
+  // applies.
   void restored(int edits, const QStringList& refused);
   void restore_failed(const QString& why);
   void saved(const QString& path);
-  // Saving the workspace or writing the journal failed; `sentence` says why.
+  // Saving or reading the workspace, or writing the journal, failed; `sentence` says why.
   void failed(const QString& sentence);
 
  private:
@@ -91,7 +92,7 @@ class Autosave : public QObject {
     friend bool operator==(const Summary&, const Summary&) = default;
   };
 
-  // The rest of the work that a workspace stores.
+  // The other changes that a journal stores.
   struct Setup {
     WorkspaceOptions options;
     WorkspacePipeline pipeline;
