@@ -49,8 +49,8 @@ int open_in_desktop(const char* program, char** arguments) {
 }
 
 int run(int argc, char** argv) {
-  // No cleanup is necessary after an interruption, since an output file appears complete or not at
-  // all.
+  // End immediately: an interruption may leave a temporary file, but never an incomplete output
+  // file.
   std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
 
   CLI::App program{"Jointer: a workbench for PyTorch training graphs"};

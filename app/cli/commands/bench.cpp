@@ -223,7 +223,8 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   return {};
 }
 
-// Returns the members that the JSON object has in addition to those of the result.
+// Returns the JSON members to print after those of the result: the explanation of the peak and,
+// with passes, the pipeline.
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
   std::string members = explained_member(result, graph, analysis);

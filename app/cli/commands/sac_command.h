@@ -66,7 +66,8 @@ Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI
 // Adds notes for values that could not be changed.
 void add_refusals(const PlanChange& change, std::vector<std::string>& notes);
 
-// Adds a comparison of the answer's plan with another plan.
+// Adds a comparison of the answer's plan with the plan that the options name. `opened`: the graph
+// before the policy was applied. `graph`, `rows`: the graph of the answer's plan, and its values.
 Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
                             std::vector<PlanRow> rows, SacAnswer& answer);
 // Prints the answer, unless the output file goes to standard output. Returns the exit code.

@@ -28,7 +28,7 @@ struct Solved {
   TransferCosts transfers;
   std::string order;  // the passes that reorder the plan's graph; may be empty
   // The plan of the pair that was opened, with its estimates; std::nullopt without a pair, or
-  // if a partitioner decides anew. A plan found for a limit is never worse than this one.
+  // if a partitioner decides from scratch. A plan found for a limit is never worse than this one.
   std::optional<ParetoPoint> own = std::nullopt;
   bool is_own = false;  // true if the plan is `own`
 

@@ -1,6 +1,6 @@
 // `jointer sac` for pairs. If no option changes the plan, the saved values are shown as captured.
 // If one does, the pair is joined, and changes start from the pair's own plan unless the options
-// make a partitioner decide anew.
+// make a partitioner decide from scratch.
 //
 // The estimates of that plan are those of the pair as it is. Passes may have reordered the pair
 // since it was partitioned, while every other plan is evaluated in its partitioner's order. If a
@@ -97,7 +97,7 @@ Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_an
   if (is_anew) {
     found.notes.push_back(
         fmt::format("{} is a pair: its halves were joined into a joint graph, which the options "
-                    "partition anew.",
+                    "partition from scratch.",
                     options.graph.file));
     return found;
   }
@@ -107,9 +107,10 @@ Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_an
                   options.graph.file, kThisPlan));
   if (joined->undescribed > 0)
     found.notes.push_back(fmt::format(
-        "The pair does not record what {} through random states {}; the estimates include their "
-        "memory and time, unlike those of the pair as captured.",
-        counted(joined->undescribed, "call"), joined->undescribed == 1 ? "returns" : "return"));
+        "The pair does not describe {}; the estimates include the memory and time of {}, unlike "
+        "those of the pair as captured.",
+        counted(joined->undescribed, "call through a random state", "calls through random states"),
+        joined->undescribed == 1 ? "this call" : "these calls"));
   JOINTER_CHECK(judge(options, joined->undescribed == 0, found));
   return found;
 }

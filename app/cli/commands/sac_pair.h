@@ -23,7 +23,7 @@ struct PairPlan {
   std::vector<std::string> notes;  // for the user
 };
 
-// True if the options make a partitioner decide anew, which ignores the pair's own plan.
+// True if the options make a partitioner decide from scratch, ignoring the pair's own plan.
 bool decides_anew(const SacCommand& options, const CLI::App& command);
 // Joins the pair. `is_anew`: the result of decides_anew; if true, the plan gets no estimates. Error
 // (usage): join_with_plan fails; the message names the file.

@@ -42,7 +42,7 @@ struct DecidedPlan {
   std::vector<Decider> tags;               // by node: the origin of its tag; may be empty
 };
 
-// Error (usage): no node has that name.
+// Explains the values with these names. Error (usage): there is no node with one of the names.
 Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
                                               const std::vector<std::string>& names);
 // The reasons for the values of a flat training step.
@@ -56,7 +56,8 @@ struct StepReasons {
   [[nodiscard]] std::string text(const StepValue& value) const;
   [[nodiscard]] Decider decider(const StepValue& value) const;
 };
-// `plan.graph` is the step before the plan's tags were set. Error (usage): no node has that name.
+// The same for a flat training step. `plan.graph` is the step before the plan's tags were set.
+// Error (usage): there is no node with one of the names.
 Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
                                             const std::vector<std::string>& names);
 

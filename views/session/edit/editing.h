@@ -94,7 +94,7 @@ class Editing : public QObject {
   void go_to_state(std::size_t index);
 
  signals:
-  // The history, the position in it, the named states or their metrics have changed.
+  // The history, the position in it, the named states or the metrics have changed.
   void changed();
   // An edit was applied: its title and notes.
   void applied(const QString& sentence);

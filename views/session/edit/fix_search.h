@@ -29,15 +29,15 @@ class FixSearch : public QObject {
   FixSearch& operator=(const FixSearch&) = delete;
 
   // Finds the fixes of the collectives that start with these nodes, in this order. The request
-  // replaces earlier ones. An empty list stops the search, unless a move waits to be applied.
+  // replaces earlier ones. An empty list stops the search, unless a move is waiting to be applied.
   void want(std::vector<NodeId> starts);
   // The fixes of this collective; null until they are found.
   [[nodiscard]] CollectiveFixesPtr found(NodeId start) const;
   [[nodiscard]] bool is_running() const { return finding_.is_running(); }
 
-  // Apply a move of the collective as one history entry: the best move in its own layer, or the move
-  // of this kind. Find the moves first if they are not known yet. Emit `refused` if no such move
-  // saves time. A newer request replaces a pending one.
+  // Apply a move of the collective as one history entry: the best move in its own layer, or the
+  // move of this kind. Find the moves first if they are not known yet. Emit `refused` if no such
+  // move saves time. A newer request replaces a pending one.
   void apply_best(NodeId start);
   void apply(NodeId start, FixKind kind);
 

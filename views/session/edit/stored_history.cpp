@@ -57,7 +57,8 @@ class Restorer {
     result_.entries.push_back(std::move(next));
   }
 
-  // The history for `edits`, which shares its longest common prefix with the entries.
+  // Returns the history for `edits`. Where it begins like the history of an entry, both share the
+  // same DoneEdit objects.
   EditHistory history_of(const std::vector<Edit>& edits, const std::string& prefix) {
     Graph graph = baseline_->graph;
     EditRun again = run_edits(graph, edits);

@@ -29,7 +29,7 @@ std::string in_a_sentence(PlanAction action, const std::string& reason) {
   return capitalized(reason);
 }
 
-// "hand", "a list"
+// The decider after the word "by": "hand", "a list".
 std::string decider_words(Decider decider) {
   return decider == Decider::user ? "hand" : fmt::format("a {}", to_string(decider));
 }

@@ -17,8 +17,8 @@ struct ModuleLocation {
   int number = -1;   // index in a list: 0 for layers.0; otherwise -1
 };
 
-// Groups nodes in the way that people think of a model: as a tree of modules, with each parameter
-// in the module that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers`
+// Groups nodes the way people think of a model: as a tree of modules, with each parameter in the
+// module that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers`
 // itself has nodes. In a graph without modules, the places are source lines: the innermost frame of
 // each node's stack.
 class ModuleLocations {
