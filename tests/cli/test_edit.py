@@ -115,7 +115,7 @@ def test_skipped_changes_may_have_a_limit(tmp_path: Path) -> None:
     arguments = ["apply", graph, "--recipe", edits, "-o", out, "--lenient", "--max-skipped"]
     assert run(*arguments, 1).code == 0
     done = run(*arguments, 0)
-    assert done.code == 1 and out.exists() and "skipped edit 0" in done.out
+    assert done.code == 1 and out.exists() and "skipped in edit 0" in done.out
     assert done.err == "jointer: 1 change was skipped, but --max-skipped is 0\n"
     json.loads(run(*arguments, 0, "--json").out)
     assert_refused(run("apply", graph, "--recipe", edits, "--max-skipped", "0"), "--lenient")

@@ -66,7 +66,7 @@ void print_tables(const ApplyAnswer& a) {
   for (const Edit& edit : a.replay.done)
     for (const std::string& note : edit.notes) fmt::print("  {}\n", note);
   for (const SkippedEdit& each : a.replay.skipped)
-    fmt::print("skipped edit {} ({}): {}\n", each.edit, each.title, each.why);
+    fmt::print("skipped in edit {} ({}): {}\n", each.edit, each.title, each.why);
   if (!a.replay.other_rank.empty()) fmt::print("{}\n", a.replay.other_rank);
   fmt::print("\n{}", compare_table(a.before, a.after, "before", "after").text());
   if (a.replay.ends_as_recorded == false)
