@@ -40,14 +40,15 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
-       .meaning = tr("Share of all live memory at this moment, or of all storages live in the "
-                     "selected range."),
+       .meaning = tr("Share of the bytes that are live at this moment or, if a range is selected, of "
+                     "all storages that are live at any time in it."),
        .whole_unit = Unit::bytes},
       {.title = tr("category")},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
       {.title = tr("module"),
        .meaning =
-           tr("Module that allocates the storage, or that owns the parameter stored in it.")},
+           tr("Module or source line that allocates the storage, or module that owns the parameter "
+              "or buffer stored in it.")},
       {.title = tr("from"),
        .unit = Unit::step,
        .meaning = tr("Number of the call that allocates the storage; empty if the storage exists "
@@ -56,10 +57,10 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
        .unit = Unit::step,
        .meaning = tr("Number of the call after which the storage is freed; empty if the storage "
                      "exists until the end.")},
-      {.title = tr("why"), .meaning = tr("Why the storage is alive.")},
+      {.title = tr("why"), .meaning = tr("Why the storage is live.")},
       {.title = tr("in the range"),
        .meaning =
-           tr("How the storage changed in the selected range: allocated, freed, both or neither.")},
+           tr("Changes to the storage in the selected range: allocated, freed, both or neither.")},
   });
 }
 
@@ -156,7 +157,7 @@ void AliveModel::make_rows() {
     }
     parents.assign(rows_.size(), -1);
   } else {
-    // The groups, largest first, each followed by its members.
+    // The groups come first, largest first, then their members.
     std::vector<Row> groups(group_count(), Row{.count = 0});
     std::vector<std::int32_t> alive;
     for (const std::int32_t i : by_size_) {
@@ -211,7 +212,7 @@ QString AliveModel::sentence() const {
 
 QString AliveModel::range_sentence() const {
   const RangeTotals& t = figures_->totals();
-  return tr("%1: allocates %2, frees %3; live: %4 at its start, %5 at its end")
+  return tr("%1: %2 allocated, %3 freed; live: %4 at the start of the range, %5 at its end")
       .arg(time_range_text(figures_->range().begin, figures_->range().end),
            storages_text(t.allocated_bytes, t.allocated), storages_text(t.freed_bytes, t.freed),
            bytes_text(t.begin_bytes), bytes_text(t.end_bytes));
@@ -271,7 +272,7 @@ QString AliveModel::text(int row, int column) const {
     case name_column: {
       const Graph& graph = snapshot_->graph;
       const Node& n = graph.node(l.producer);
-      // Show parameters by their names in the model.
+      // Parameters and buffers have the names that they have in the model.
       const QString name = n.role_target && !graph.text(n.role_target).empty()
                                ? to_qstring(graph.text(n.role_target))
                                : to_qstring(graph.name(l.producer));

@@ -10,16 +10,17 @@
 
 namespace jointer::views {
 
-// The storages that are live at a point in the memory profile, one per row, largest first and
-// optionally grouped. Their bytes add up to the profile's value. With a range, the storages that are
-// live at any time in it, and whether they are allocated and freed in it.
+// One row for each storage that is live at a point in the memory profile, largest first and
+// optionally grouped. The bytes of the storages add up to the profile's value. If a range is set,
+// the rows are instead the storages that are live at any time in it, and a column says whether they
+// are allocated or freed in it.
 //
-// The storages are sorted only once per snapshot. Changing the point scans them once, or twice if
-// they are grouped. Text is created on demand.
+// The storages are sorted only once per snapshot. Changing the point scans all storages once and,
+// if they are grouped, scans the shown ones again. Text is created on demand.
 class AliveModel : public TableModel {
   Q_OBJECT
  public:
-  // `change` groups storages by whether they are allocated and freed in the range.
+  // `change` groups storages by whether they are allocated or freed in the range.
   enum class Grouping : std::uint8_t { none, module, category, change };
   enum ColumnIndex : int {
     name_column,
@@ -36,10 +37,10 @@ class AliveModel : public TableModel {
 
   explicit AliveModel(QObject* parent = nullptr);
 
-  void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
   // `moment` is a point in the memory profile.
+  void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
   void set_moment(std::size_t moment);
-  // nullopt shows the storages live at the selected moment.
+  // nullopt shows the storages that are live at the moment.
   void set_range(std::optional<TimeRange> range);
   void set_grouping(Grouping grouping);
   // The theme that provides the colors of categories.
@@ -47,7 +48,7 @@ class AliveModel : public TableModel {
 
   [[nodiscard]] std::size_t moment() const { return moment_; }
   // For example, "At the peak, in mm_214 (call 4,120): 41.2 GiB in 812 storages". With a range,
-  // says how much memory is allocated and freed in it.
+  // says how much memory is allocated and freed in it, and how much is live at its start and end.
   [[nodiscard]] QString sentence() const;
 
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;

@@ -7,9 +7,9 @@
 
 namespace jointer::views {
 
-// The storages that are live at the document's selected moment, or at the peak if no moment is
-// selected. With a selected range, the storages that are live in it; by default, they are then
-// grouped by whether they are allocated and freed there.
+// Lists the storages that are live at the document's selected moment, or at the peak if no moment is
+// selected. If a range is selected, lists the storages that are live at any time in it, by default
+// grouped by whether they are allocated or freed there.
 class AlivePane : public TablePaneOf<AliveModel> {
   Q_OBJECT
  public:

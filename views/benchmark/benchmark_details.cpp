@@ -98,7 +98,7 @@ class Describer {
     InspectorSection& s = section(tr("Peak memory"));
     const std::int64_t predicted = result_.predicted.peak_bytes;
     add(s, tr("measured"), bytes_text(m->peak_bytes), Provenance::measured,
-        tr("%1 bytes were allocated at the same time.").arg(count_text(m->peak_bytes)));
+        tr("At the peak, %1 bytes were allocated.").arg(count_text(m->peak_bytes)));
     add(s, tr("predicted"), bytes_text(predicted), Provenance::estimated,
         tr("%1 bytes.").arg(count_text(predicted)));
     const std::int64_t difference = m->peak_bytes - predicted;
@@ -112,18 +112,18 @@ class Describer {
     if (is_of_graph_ && m->resident_peak_bytes > 0) explain(s, *m);
     if (m->reserved_peak_bytes > 0)
       add(s, tr("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
-          tr("Memory that the caching allocator reserved on the device."));
+          tr("Peak of the memory that the caching allocator reserved on the device."));
     if (m->workspace_bytes > 0)
       add(s, tr("workspaces"), bytes_text(m->workspace_bytes), Provenance::measured,
           tr("Memory that libraries such as cuBLAS keep on the device. The measured peak does not "
              "include it."));
     if (m->pinned_peak_bytes > 0)
       add(s, tr("pinned on the host"), bytes_text(m->pinned_peak_bytes), Provenance::measured,
-          tr("Host memory that is pinned for copies to and from the device, such as those of "
-             "offloaded tensors."));
+          tr("Peak of the host memory that is pinned for copies to and from the device, for "
+             "example for offloaded tensors."));
   }
 
-  // The prediction, with sizes rounded as on the type of device that ran the benchmark.
+  // The predicted memory on the type of device that ran the benchmark.
   [[nodiscard]] MemoryTimeline memory_of_run() const {
     MemoryOptions options = snapshot_.analysis.memory.options();
     for (const RankResult& rank : result_.ranks)
@@ -137,15 +137,15 @@ class Describer {
     const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
     if (peak.scratch != 0)
       add(s, tr("in calls"), bytes_difference_text(0, peak.scratch), Provenance::measured,
-          tr("Temporary memory of kernels, such as workspaces and copies. The prediction counts "
-             "only the graph's tensors."));
+          tr("Difference due to memory that calls allocate and free before they return. The "
+             "prediction counts only the graph's tensors."));
     if (peak.held != 0)
       add(s, tr("held"), bytes_difference_text(0, peak.held), Provenance::measured,
           peak.blocks.empty()
-              ? tr("Difference in memory held between calls: storages with a different size or "
-                   "lifetime.")
-              : tr("Difference in memory held between calls and allocated in compiled code, whose "
-                   "intermediate values differ from the graph's."));
+              ? tr("Difference in the memory that is held between calls, due to storages whose size "
+                   "or lifetime differs from the prediction.")
+              : tr("Difference in the memory that is held between calls or allocated by compiled "
+                   "code, whose intermediate values differ from the graph's."));
     if (peak.rounding != 0)
       add(s, tr("allocator"), bytes_difference_text(0, peak.rounding), Provenance::measured,
           tr("Bytes by which the allocator's blocks exceed the requested sizes, beyond the "
@@ -157,7 +157,7 @@ class Describer {
               .arg(QString::fromStdString(block.name), nodes_text(block.nodes),
                    bytes_text(block.peak_bytes)),
           Provenance::measured,
-          tr("Maximum bytes allocated while this compiled code ran in place of its nodes."));
+          tr("Maximum of allocated bytes while the compiled code ran in place of these nodes."));
     }
     for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
       const PeakExplanation::OperatorScratch& each = peak.operators[i];
@@ -186,9 +186,10 @@ class Describer {
     if (peak.first_different)
       s.rows.push_back(
           {.label = tr("first difference"),
-           .value = tr("%1 after").arg(bytes_difference_text(0, peak.first_difference)),
+           .value = tr("%1 at").arg(bytes_difference_text(0, peak.first_difference)),
            .provenance = Provenance::measured,
-           .note = tr("First call after which the memory held differs from the prediction."),
+           .note = tr("First call outside of compiled code at which the memory held differs from "
+                      "the prediction."),
            .links = {peak.first_different}});
   }
 
@@ -255,7 +256,7 @@ class Describer {
     }
   }
 
-  // The compiled blocks of the first profiled rank, longest times first.
+  // The compiled blocks of the first rank that timed any, longest time first.
   void compiled(InspectorSection& s) {
     std::vector<const CompiledBlock*> blocks;
     for (const RankResult& rank : result_.ranks) {
@@ -273,7 +274,8 @@ class Describer {
               .arg(nodes_text(blocks[i]->positions.size())));
   }
 
-  // The nodes whose times differ most from the current estimates.
+  // The nodes of the first profiled rank whose times differ most from the current estimates. Waits
+  // are skipped, and so are collectives if local copies replaced them.
   void furthest(InspectorSection& s) {
     const auto profiled = std::ranges::find_if(result_.ranks, [](const RankResult& rank) {
       return rank.measured && !rank.measured->nodes.empty();

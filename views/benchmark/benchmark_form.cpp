@@ -42,7 +42,7 @@ QString backend_tip(Backend backend) {
   return {};
 }
 
-// Enables the entry, or disables it with the reason as its tooltip.
+// Enables the entry if `why_not` is empty, or else disables it and shows `why_not` as its tooltip.
 void set_possible(QComboBox& box, int index, const QString& why_not, const QString& tip) {
   auto* model = qobject_cast<QStandardItemModel*>(box.model());
   model->item(index)->setEnabled(why_not.isEmpty());
@@ -121,8 +121,8 @@ void BenchmarkForm::make_fields() {
   marked_->setMinimumWidth(marked_->fontMetrics().horizontalAdvance(QLatin1Char('m')) * 22);
   connect(marked_, &QLineEdit::textEdited, this, &BenchmarkForm::take_settings);
   marked_field_ = add_field(tr("Regions"), marked_,
-                            tr("Regions to compile in addition to those marked in the graph: nodes "
-                               "or MODULE_PATTERN::operator, separated by semicolons"));
+                            tr("Regions to compile in addition to those marked in the graph: names "
+                               "of nodes or FQN_PATTERN::operator, separated by semicolons"));
   ranks_ = new QComboBox(this);
   const int world = benchmarks_.world_size();
   ranks_->addItem(world == 1 ? tr("1 rank") : tr("All %1 ranks").arg(world));
@@ -140,8 +140,8 @@ void BenchmarkForm::make_fields() {
   add_field(tr("Warm-up"), warmup_ = make_number(0, kMaxIterations),
             tr("Number of steps to run before measuring"));
   add_field(tr("Attention"), attention_ = make_choices(kKernels),
-            tr("Kernel for scaled dot-product attention. Automatic uses the kernel in the graph or "
-               "its equivalent for the device."));
+            tr("Kernel for scaled dot-product attention. “auto” uses the kernel in the graph or its "
+               "equivalent for the device."));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
             tr("Seed for the generated inputs"));
   verify_ = add_check(
@@ -157,7 +157,7 @@ void BenchmarkForm::show_settings() {
   ranks_->setCurrentIndex(r.solo && ranks_->count() > 1 ? 1 : 0);
   solo_->setValue(r.solo.value_or(0));
   solo_field_->setVisible(ranks_->currentIndex() == 1);
-  // Do not replace the text while the user is typing.
+  // The settings do not contain the spaces at the ends of the text, which the user may be typing.
   if (const QString text = QString::fromStdString(r.marked);
       r.backend == Backend::regional && marked_->text().trimmed() != text)
     marked_->setText(text);

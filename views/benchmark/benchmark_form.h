@@ -18,7 +18,7 @@ class BenchmarkForm : public QWidget {
   explicit BenchmarkForm(Benchmarks& benchmarks, QWidget* parent = nullptr);
 
   [[nodiscard]] QPushButton& run_button() { return *run_; }
-  // The reason why the graph cannot run, or the available devices.
+  // Why a run cannot start now; if one can, or while one is running, the devices of this machine.
   [[nodiscard]] const QString& hint() const { return hint_; }
 
  signals:

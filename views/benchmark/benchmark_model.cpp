@@ -27,38 +27,42 @@ BenchmarkModel::BenchmarkModel(QObject* parent)
        .meaning = tr("Measured step time: the median of the iterations on the slowest rank.")},
       {.title = tr("Δ step"),
        .unit = Unit::change,
-       .meaning = tr("Deviation of the measured from the predicted step time.")},
+       .meaning = tr("Deviation of the measured step time from the prediction.")},
       {.title = tr("peak"),
        .unit = Unit::bytes,
        .meaning = tr("Measured maximum of allocated bytes on the rank with the highest peak.")},
       {.title = tr("Δ peak"),
        .unit = Unit::change,
-       .meaning = tr("Deviation of the measured from the predicted peak.")},
+       .meaning = tr("Deviation of the measured peak from the prediction.")},
       {.title = tr("status"), .meaning = tr("Result of the run."), .max_width = 150},
       {.title = tr("backend"), .meaning = tr("Backend that ran the graph.")},
       {.title = tr("ranks"),
-       .meaning = tr("Number of processes. With a single rank, local copies replace collectives.")},
+       .meaning = tr("Number of ranks, or the only rank that ran. If only one of several ran, local "
+                     "copies replaced collectives.")},
       {.title = tr("≈ step"),
        .unit = Unit::time,
        .meaning = tr("Step time predicted when the run started.")},
       {.title = tr("≈ peak"),
        .unit = Unit::bytes,
-       .meaning = tr("Maximum allocated memory predicted when the run started.")},
+       .meaning = tr("Peak memory predicted when the run started.")},
       {.title = tr("tokens/s"),
        .unit = Unit::thousandths,
        .meaning =
-           tr("Throughput per device: local tokens per step divided by the measured step time.")},
+           tr("Throughput per device: local tokens per step divided by the measured step time and "
+              "by the product of the tensor, context and pipeline parallel degrees.")},
       {.title = tr("TFLOP/s"),
        .unit = Unit::thousandths,
        .meaning =
-           tr("Model FLOPs divided by the measured step time; recomputation is not counted.")},
+           tr("Model FLOPs per device divided by the measured step time; recomputation is not "
+              "counted.")},
       {.title = tr("MFU"),
        .unit = Unit::fraction,
-       .meaning = tr("Model FLOPs per second divided by the device's dense bf16 peak.")},
+       .meaning = tr("Model FLOPs per second divided by the dense bf16 peak of the device that the "
+                     "estimate assumes.")},
       {.title = tr("verified"),
        .meaning = tr("Comparison of the outputs with those of the unedited graph, on the rank with "
-                     "the largest error.")},
-      {.title = tr("device"), .meaning = tr("Device, as reported by the first rank.")},
+                     "the worst result.")},
+      {.title = tr("device"), .meaning = tr("Device that ran the graph, as the ranks report it.")},
   });
 }
 

@@ -8,9 +8,9 @@
 
 namespace jointer::views {
 
-// One row per benchmark, newest first: predictions, measurements and status. The row of a failed
-// run selects the node at which the run failed. Measurements are in the first columns, so that a
-// narrow pane shows them.
+// One row per benchmark, newest first: predictions, measurements and status. Selecting the row of a
+// failed run selects the node at which the run failed. Measurements are among the first columns, so
+// that a narrow pane shows them.
 class BenchmarkModel : public TableModel {
   Q_OBJECT
  public:

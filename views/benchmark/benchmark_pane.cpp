@@ -31,7 +31,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   form_ = new BenchmarkForm(benchmarks_, this);
   column->addWidget(form_);
   status_ = add_control(*column, make_text_label(this, kMargin), "status");
-  // The label wraps if there is space, but must not limit the minimum height of the pane.
+  // The label may wrap, but the minimum size of the pane includes only one line of it.
   status_->setMinimumSize(1, fontMetrics().height());
   make_question();
   column->addWidget(question_);

@@ -47,7 +47,7 @@ void BenchmarkTable::refresh() {
   model_->set_rows_of(document().shared_snapshot(), benchmarks_.rows());
   // Until now, the column widths were fitted only to the titles.
   if (was_empty && model_->row_count() > 0) view().fit_columns();
-  // Select the measurement that was shown before the table had rows.
+  // The benchmark may have been shown before the table had its row.
   if (current() == 0) select(benchmarks_.shown());
 }
 
@@ -102,7 +102,8 @@ void BenchmarkTable::remove_selected() {
   benchmarks_.remove(selected_ids());
 }
 
-// Copies the command for the selected row, or for the next run, with enough machines for all ranks.
+// Copies the command that starts the selected run or, if none is selected, the next run. All ranks
+// run, at most kMaxRanksPerNode of them on each machine.
 void BenchmarkTable::copy_command(std::string (*command)(const BenchmarkRequest&, int, int)) {
   const BenchmarkResult* result = benchmarks_.find(current());
   BenchmarkRequest request = result == nullptr ? benchmarks_.request() : result->request;

@@ -6,7 +6,8 @@
 
 namespace jointer::views {
 
-// The results of one document. Selecting a row shows its measurement in the timeline.
+// The results of one document. Selecting a row shows its measurement in the timeline if its run
+// measured the current graph.
 class BenchmarkTable : public TablePaneOf<BenchmarkModel> {
   Q_OBJECT
  public:
@@ -14,7 +15,7 @@ class BenchmarkTable : public TablePaneOf<BenchmarkModel> {
 
   // The selected results, oldest first.
   [[nodiscard]] std::vector<const BenchmarkResult*> selected() const;
-  // The id of the row shown in detail, or 0 if no row is selected.
+  // The id of the first selected row, or 0 if no row is selected.
   [[nodiscard]] std::uint64_t current() const;
   void select(std::uint64_t id);
 

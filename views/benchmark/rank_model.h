@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// One row per rank of the current run: its stage, progress and duration. Callers pass in the
-// current time in milliseconds, from any clock.
+// One row per rank of the current run: its stage, and the progress, elapsed time and remaining time
+// of the stage. Callers pass in the current time in milliseconds, from any clock.
 class RankModel : public TableModel {
   Q_OBJECT
  public:
