@@ -22,7 +22,8 @@
 namespace jointer::views {
 namespace {
 
-// Below this height, the curves and the totals of the tables are hidden to leave space for rows.
+// Below this height in pixels, the curves and the totals of the first two tables are hidden to leave
+// space for rows.
 constexpr int kLow = 300;
 constexpr int kOpened = 0, kNow = 1;  // indices of the first two choices
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
@@ -98,7 +99,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   look_for_before();
 }
 
-// The states of other documents can also be chosen here, so their histories matter.
+// The states of other documents can also be chosen, so the lists follow the edits to them.
 void ComparePane::follow_others() {
   for (Document* other : open_.all()) {
     if (other == &document_) continue;
@@ -229,7 +230,8 @@ void ComparePane::choose_wanted() {
   if (!wanted_states_) return;
   const auto [from, to] = *std::exchange(wanted_states_, std::nullopt);
   const auto choose = [this](QComboBox* box, const EditHistory& history) {
-    // Prefer the last match, which is a history entry, to "now", which changes with the graph.
+    // Prefer the last match: a history entry, if there is one, stays the same, whereas "now" changes
+    // with the graph.
     for (std::size_t i = choices_.size(); i-- > 0;)
       if (!choices_[i].file && choices_[i].other == nullptr && choices_[i].history == history)
         return box->setCurrentIndex(static_cast<int>(i));
@@ -323,7 +325,8 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
                        });
 }
 
-// The plan's tab is visible only if values differ, and becomes current if nothing else differs.
+// The plan's tab is visible only if the plans differ. Unless the tab with all states is current, the
+// plan's tab becomes current if no nodes differ, and the nodes' tab otherwise.
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);

@@ -34,11 +34,11 @@ class ComparePane : public QWidget {
   // The last comparison; null if there is none, or if it failed.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
 
-  // Compares two states in the edit history.
+  // Compares two states in the document's edit history.
   void show_states(const EditHistory& from, const EditHistory& to);
 
  public slots:
-  // Adds files to the states that can be chosen, and compares the first file with the current
+  // Adds files to the states that can be chosen, and compares the first of them with the current
   // state.
   void add_files(const QStringList& paths);
   void copy_markdown();
@@ -69,7 +69,7 @@ class ComparePane : public QWidget {
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
   void show_plan(const PlanChangesPtr& plan);
-  // Shows as many parts as fit in the pane.
+  // Hides the curves and the totals of the tables if the height is too small for them.
   void fit_height(int height);
   void show_curves();
   void show_metrics();

@@ -50,7 +50,8 @@ ComparedFiles::Known* ComparedFiles::known(const ComparedFile& file) {
   return found == known_.end() ? nullptr : &*found;
 }
 
-// A file that could not be read is tried again the next time, since the user may have fixed it.
+// A file that could not be read is forgotten, so that the next `find` reads it again: the user may
+// have fixed it.
 void ComparedFiles::finish(const ComparedFile& file, const Result<SnapshotPtr>& made) {
   Known* found = known(file);
   const std::vector<Use> waiting = std::exchange(found->waiting, {});

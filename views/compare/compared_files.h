@@ -26,8 +26,8 @@ class ComparedFiles : public QObject {
   using QObject::QObject;
 
   // Calls `use` on this thread once the graph has been read, or immediately if it already has.
-  // Error: like open_graph; in addition, a file with several graphs is an error, since one of them
-  // must be chosen by opening it.
+  // Error: like open_graph; also (usage), the file contains several graphs and `file` does not say
+  // which one, so the user must open the graph to choose it.
   void find(const ComparedFile& file, const AnalysisOptions& options, Use use);
   // Drops all graphs, for example because the options have changed. Pending calls to `use` are
   // dropped as well.

@@ -42,7 +42,7 @@ void add_plan_rows(const Comparison& comparison, std::vector<MetricRow>& rows) {
                                     : tr("Plan: %1"))
         .arg(figure);
   };
-  // A pair's own numbers are those of its plan, which follow.
+  // The peak and the times of a pair's plan are those of the pair, in the rows that follow.
   if (kind != SacKind::partitioned) {
     rows.push_back(
         bytes_row(name(tr("peak memory")), was.figures.peak_bytes, is.figures.peak_bytes));

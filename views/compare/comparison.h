@@ -20,8 +20,8 @@ struct ComparedState {
 struct Comparison {
   ComparedState from, to;
   NodeDifferencesPtr nodes;
-  // Differences between the plans of a joint graph or a flat training step; null if there are none
-  // or while they are being computed.
+  // Differences between the plans of the two states; null if there are none, if the plans cannot be
+  // compared, or while they are being computed.
   PlanChangesPtr plan;
 };
 
@@ -29,10 +29,11 @@ struct Comparison {
 Result<Comparison> compare_states(ComparedState from, ComparedState to,
                                   Matching matching = Matching::by_name);
 
-// The numbers of both states, beginning with those of their plans.
+// The numbers of both states. If their plans differ, the numbers of the plans come first.
 std::vector<MetricRow> metric_rows(const Comparison& comparison);
 
-// The numbers, the changes to the plan, and the differing nodes as text.
+// The numbers, the changes to the plan, and the differing nodes as text. Markdown lists only the
+// first 200 values and the first 200 nodes.
 QString comparison_markdown(const Comparison& comparison);
 QString comparison_tsv(const Comparison& comparison);
 

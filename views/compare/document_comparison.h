@@ -15,9 +15,9 @@ struct StateOfDocument {
   EditHistory history;
 };
 
-// The state in the form that a training step runs, analyzed with `options`: a joint graph is
-// replaced by the pair that its plan produces. Call it on a worker thread. Error (usage): the joint
-// graph has no plan.
+// Returns the state as a training step runs it, analyzed with `options`: a joint graph is replaced
+// by the pair that its plan produces. Call it on a worker thread. Error (usage): the joint graph has
+// no plan.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options);
 
 // Both states are analyzed with the same options; a state that was analyzed with different options

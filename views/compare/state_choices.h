@@ -32,8 +32,8 @@ struct StateChoice {
 // True if both refer to the same state, even if the documents have changed in between.
 bool is_same_state(const StateChoice& a, const StateChoice& b);
 
-// True if the states belong to the same document. The input of its pass belongs to the document,
-// too.
+// True if the states belong to the same document, or are the same file. The input of the pass that
+// produced a document's graph belongs to the document.
 bool is_same_document(const StateChoice& a, const StateChoice& b);
 
 // The states of the document: as opened, now, `before` if it is known, named states and history

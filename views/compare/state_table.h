@@ -20,8 +20,8 @@ class StateTable : public TablePaneOf<StateTableModel> {
 
   StateTable(Document& document, MakeState make, QWidget* parent = nullptr);
 
-  // Changes are relative to the choice with the index `reference`. For a long history, only the
-  // newest entries are shown.
+  // Changes are relative to the choice with the index `reference`. Of a long history, only the newest
+  // entries and the reference are shown.
   void set_choices(const std::vector<StateChoice>& choices, std::size_t reference);
 
  signals:
@@ -29,8 +29,9 @@ class StateTable : public TablePaneOf<StateTableModel> {
   void state_activated(const jointer::views::StateChoice& choice);
 
  private:
-  // The numbers of a state are valid as long as the pane's document and the state's document have
-  // these baselines, which are replaced when sizes or estimates change.
+  // The numbers of a state are valid as long as the pane's document has the baseline `shown` and the
+  // state's document has the baseline `baseline`. Baselines are replaced when sizes or estimates
+  // change.
   struct Known {
     StateChoice choice;
     SnapshotPtr shown, baseline;

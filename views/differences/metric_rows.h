@@ -1,6 +1,6 @@
 #pragma once
 
-// A metric of two states, as text.
+// The values of a metric in two states, as text.
 
 #include <QString>
 #include <span>

@@ -29,13 +29,14 @@ bool is_peak(int column) {
 
 ExposedModel::ExposedModel(QObject* parent)
     : TableModel({tr("1 collective"), tr("%1 collectives")}, parent) {
-  const QString peak = tr("Change in peak memory from the move in the previous column.");
+  const QString peak = tr("Change in peak memory due to the move in the previous column.");
   std::vector<Column> columns{
       {.title = tr("collective"), .meaning = tr("Node that starts the collective.")},
       {.title = tr("exposed"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time for which the compute stream waits for the "
-                     "collective. Each moment counts toward only one collective."),
+       .meaning = tr("Estimated time for which the compute stream waits for the collective, or the "
+                     "collective runs after the last kernel. Each moment counts toward only one "
+                     "collective."),
        .adds_up = true,
        .total_title = tr("exposed")},
       {.title = tr("share"),

@@ -9,10 +9,11 @@
 
 namespace jointer::views {
 
-// One row for each collective, or copy to or from the host, that has exposed time, in program
-// order. Exposed times add up to that of the training step, because the simulation assigns each
-// moment to one collective: a stall of the compute stream to the collective that it waits for, even
-// if others run at the same time, and time after the last kernel to the collective that ends it.
+// One row for each collective, or copy to or from the host, in program order. Rows without exposed
+// time are shown only on request. Exposed times add up to that of the training step, because the
+// simulation assigns each moment to one collective: a stall of the compute stream to the collective
+// that the stream waits for, even if others run at the same time, and time after the last kernel to
+// the collective that ends next.
 class ExposedModel : public TableModel {
   Q_OBJECT
  public:

@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-// Below this height, the details are hidden to leave space for rows.
+// Below this height in pixels, the details are hidden to leave space for rows.
 constexpr int kMinWithDetails = 230;
 
 }  // namespace
@@ -69,7 +69,7 @@ KeysGroup ExposedPane::keys() {
        {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
 }
 
-// Adds a key that works only in the table.
+// Adds an action whose keys work only in the table.
 QAction* ExposedPane::add_key(const QString& text, Qt::KeyboardModifiers modifiers,
                               void (ExposedPane::*slot)()) {
   auto* action = new QAction(text, &view());
@@ -95,10 +95,10 @@ void ExposedPane::add_to_menu(QMenu& menu) {
 void ExposedPane::refresh() {
   const SnapshotPtr now = document().shared_snapshot();
   if (model_->snapshot() != now) model_->set_snapshot(now);
-  // A row that an edit removed may have reappeared.
+  // The row of a selected node may have reappeared after an edit had removed it.
   for (const NodeId node : document().selection().nodes())
     if (const int row = model_->row_of(node); row >= 0 && current_row() < 0) view().show_row(row);
-  // Show the fixes that have already been found.
+  // The model forgets the fixes whenever its rows change.
   for (int row = 0; row < model_->row_count(); ++row)
     if (const CollectiveFixesPtr known = search_.found(model_->collective(row).start))
       model_->set_fixes(model_->collective(row).start, known);

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// The exposed collectives, most expensive first, with the reason why each is exposed and the time
-// that moving it gains. Gains are computed for the rows on screen.
+// The exposed collectives, longest exposed time first, with the reason why each is exposed and the
+// time that moving it saves. The savings are computed for the current row and the rows on screen.
 class ExposedPane : public TablePaneOf<ExposedModel> {
   Q_OBJECT
  public:

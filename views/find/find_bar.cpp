@@ -147,8 +147,8 @@ void FindBar::show_match(NodeId node) {
 }
 
 void FindBar::walk(int direction) {
-  // Next and Previous also work while the bar is closed and the graph has changed since the last
-  // search.
+  // Next and Previous also work while the bar is closed, when a change of the graph does not search
+  // again.
   if (searched_ != document_.shared_snapshot()) update_matches();
   if (matches_.empty()) return;
   keep_in_history();
@@ -217,7 +217,7 @@ void FindBar::show_status() {
   show_hits();
 }
 
-// Marks the matches in the views and lists them.
+// Marks the matches in the views, and updates the list if it is visible.
 void FindBar::show_hits() {
   if (!isVisible()) return;
   document_.selection().set_hits(matches_);
@@ -251,7 +251,7 @@ void FindBar::recall(int direction) {
 }
 
 bool FindBar::eventFilter(QObject* watched, QEvent* event) {
-  // Keep window shortcuts from consuming the keys that move between matches.
+  // Keep window shortcuts from consuming the keys that the bar uses.
   const bool is_key = event->type() == QEvent::KeyPress;
   const bool is_override = event->type() == QEvent::ShortcutOverride;
   if (watched != edit_ || (!is_key && !is_override)) return QWidget::eventFilter(watched, event);

@@ -13,8 +13,8 @@
 
 namespace jointer::views {
 
-// Finds nodes as the user types and steps through the matches with Enter and Shift+Enter, or F3 and
-// Shift+F3. Up and Down recall earlier searches; Esc closes the bar. The current match is the
+// Finds nodes as the user types. Enter and Shift+Enter, or F3 and Shift+F3, go to the next and the
+// previous match; Up and Down recall earlier searches; Esc closes the bar. The current match is the
 // document's selected node. While the bar is open, views mark all matches, and a list of them can
 // be shown.
 class FindBar : public QWidget {
@@ -39,7 +39,7 @@ class FindBar : public QWidget {
   void close_bar();
 
  signals:
-  // The bar was hidden; focus should return to the view.
+  // The user closed the bar; focus should return to the view.
   void closed();
   void history_changed();
 

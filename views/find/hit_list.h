@@ -36,7 +36,7 @@ class HitModel : public TableModel {
   std::vector<NodeId> nodes_;
 };
 
-// A table of the nodes that a search has found. Clicking a row chooses its node.
+// A table of the nodes that a search has found. Selecting a row emits `node_chosen`.
 class HitList : public TableView {
   Q_OBJECT
  public:

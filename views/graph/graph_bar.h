@@ -7,7 +7,8 @@
 
 namespace jointer::views {
 
-// The bar above the ladder, with coloring, zoom and export.
+// The bar above the ladder. It has buttons that color boxes, show the selected node, collapse rows,
+// zoom, and export an image.
 class GraphBar : public QWidget {
   Q_OBJECT
  public:

@@ -330,7 +330,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
   }
 }
 
-// Returns false for other keys.
+// Handles the arrow keys, Home and End. Returns false for other keys.
 bool GraphView::take_arrow(int key) {
   const bool is_vertical = key == Qt::Key_Up || key == Qt::Key_Down;
   const auto items = model_.layout().items();

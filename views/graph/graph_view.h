@@ -16,8 +16,8 @@
 
 namespace jointer::views {
 
-// The ladder of a document, painted directly with a cost bounded by pixels. See ladder.h for its
-// content, ladder_layout.h for positions and ladder_painter.h for painting.
+// The ladder of a document. See ladder.h for its content, ladder_layout.h for positions and
+// ladder_painter.h for painting.
 //
 // Mouse: a click selects; a double-click or a click on a toggle expands or collapses; dragging or
 // the wheel pans; Ctrl+wheel zooms at the pointer. A row that is expanded or collapsed keeps its
@@ -46,7 +46,7 @@ class GraphView : public QAbstractScrollArea {
   // Zooms at the pointer if it is over the ladder, otherwise at the center.
   void zoom(double factor);
   void close_all();
-  // Expands the rows around the current node and scrolls to it.
+  // Expands the rows that contain the current node and scrolls to the node.
   void show_selection();
 
  signals:

@@ -45,7 +45,7 @@ std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
     for_dot.insert(for_dot.end(), groups[i].begin(), groups[i].end());
   }
   if (auto drawn = dot_layouts(for_dot, style, dot); drawn && !asked.empty()) {
-    // A rank with forty boxes would be unreadable.
+    // dot does not limit the number of boxes in a rank, and wide ranks would be unreadable.
     const double widest = style.max_in_rank * (style.node_width + 2 * style.node_gap);
     for (std::size_t i = 0; i < asked.size() && 2 * i + 1 < drawn->size(); ++i) {
       Layout &forward = (*drawn)[2 * i], &backward = (*drawn)[2 * i + 1];

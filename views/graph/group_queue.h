@@ -23,8 +23,7 @@ class GroupQueue : public QObject {
   [[nodiscard]] GroupLayoutPtr find_or_request(GroupGraphs graphs);
   // Starts laying out the requested groups.
   void start();
-  // Lays out these groups with Jointer's own layout unless they are cached, and waits for the
-  // result.
+  // Lays out these groups on the calling thread with Jointer's own layout, unless they are cached.
   void lay_out_now(std::vector<GroupGraphs> graphs);
   // Number of groups that were requested and have not been laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }

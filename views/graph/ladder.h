@@ -1,7 +1,7 @@
 #pragma once
 
 // The graph as a ladder: a tree of rows, one per module, each with its forward and backward nodes.
-// Rungs connect the two sides: they are the tensors that the forward produces and the backward
+// Rungs connect the two sides: they are the storages that the forward produces and the backward
 // reads. The ladder has no widgets and no pixels. ladder_builder.cpp describes how nodes are
 // assigned to rows.
 
@@ -97,9 +97,10 @@ class Ladder {
   // Keeps no reference to the graph.
   Ladder(const Graph& graph, const Analysis& analysis);
 
-  // Shows the rungs of a plan for this joint graph: the storages that it saves and those that it
-  // recomputes. The bytes of the saved storages add up to PlanFigures::saved_bytes (see
-  // ladder_rungs.cpp). `joint`: see Partition::joint. Cost: linear in nodes and edges.
+  // Replaces the rungs by those of a plan for the graph: the storages that the plan saves or
+  // offloads, and those that are recomputed. The bytes of the saved storages add up to
+  // PlanFigures::saved_bytes, with the exceptions in ladder_rungs.cpp. `joint`: see
+  // Partition::joint. Cost: linear in nodes and edges.
   void show_plan(const Graph& joint, const SavePlan& plan, const MemoryOptions& memory = {});
 
   // Parents precede their children.
@@ -113,7 +114,7 @@ class Ladder {
   [[nodiscard]] int row_of(NodeId node) const {
     return node && node.index() < row_by_node_.size() ? row_by_node_[node.index()] : -1;
   }
-  // The row with this key, or -1.
+  // The index of the row with this key, or -1.
   [[nodiscard]] int find(std::string_view key) const;
   // The boxes of a leaf in topological order: its nodes except parameters, buffers, and
   // placeholders for values from the other half of a pair.
@@ -154,7 +155,7 @@ class Ladder {
 };
 
 // The node that computes the value of `node`: the forward node if `node` is a placeholder of the
-// backward, otherwise `node` itself.
+// backward for a forward value, otherwise `node` itself.
 NodeId source_of(const Graph& graph, NodeId node);
 
 }  // namespace jointer::views

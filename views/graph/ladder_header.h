@@ -26,7 +26,7 @@ QString text_that_fits(const QStringList& texts, const QFontMetrics& metrics, in
 void paint_ladder_header(QPainter& painter, const QRect& strip, const LadderScene& scene,
                          const QFont& font);
 
-// The full text of the heading at a position if it is shown shortened; otherwise empty.
+// The full text of the heading at a position if the heading shows a shorter text; otherwise empty.
 QString cut_heading_at(QPoint at, const QRect& strip, const LadderScene& scene, const QFont& font);
 
 }  // namespace jointer::views

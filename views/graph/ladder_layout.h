@@ -68,7 +68,7 @@ struct LadderItem {
   }
 };
 
-// A row on one side or, if the row shows its nodes, one of them.
+// A row or, if the row shows its nodes, one of them. The side is stored separately.
 struct LadderPlace {
   std::int32_t item = -1;
   std::int32_t node = -1;  // index in Ladder::boxes, or -1 for the row itself
@@ -77,7 +77,7 @@ struct LadderPlace {
 
 // All rungs between two places.
 struct LadderLink {
-  LadderPlace from, to;  // `to` has no item if nothing in this graph reads the tensors
+  LadderPlace from, to;  // `to` has no item if nothing in this graph reads the storages
   std::uint32_t first_rung = 0, rung_count = 0;  // range in LadderLayout::link_rungs
   BytesByState saved{};
   std::int64_t recomputed_bytes = 0;
@@ -86,7 +86,7 @@ struct LadderLink {
   }
 };
 
-// The common start of all links from a place. Each tensor counts once.
+// The common start of all links from a place. Each rung counts once.
 struct LadderPort {
   LadderPlace place;
   std::uint32_t first_link = 0, link_count = 0;
@@ -114,8 +114,8 @@ class LadderLayout {
   [[nodiscard]] const LadderItem& item(std::int32_t index) const {
     return items_[static_cast<std::size_t>(index)];
   }
-  // The item that shows a row: the row's own item, or that of the collapsed row that contains it;
-  // -1 if neither exists.
+  // The index of the item that shows a row: the row's own item, or that of the collapsed row that
+  // contains it; -1 if `row` is negative.
   [[nodiscard]] std::int32_t item_of_row(int row) const;
   [[nodiscard]] LadderPlace place_of(const Ladder& ladder, const Graph& graph, NodeId node) const;
 

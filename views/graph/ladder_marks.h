@@ -20,10 +20,11 @@ struct LadderMarks {
   NodeId current;
   LadderPlace current_place;  // the node `current`, or the collapsed row that contains it
   LadderSide current_side = LadderSide::forward;
-  // The row with keyboard focus, or -1 if the focus is on a node.
+  // The row with keyboard focus, or -1 if a node or nothing has the focus.
   int focus_row = -1;
   LadderSide focus_side = LadderSide::forward;
-  // Inputs and users of the current node that are shown elsewhere.
+  // A place, other than that of the current node, that shows one of its inputs or users. There is
+  // one entry per place and direction, and a limit on their number.
   struct Flow {
     LadderPlace place;
     LadderSide side = LadderSide::forward;

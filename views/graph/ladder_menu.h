@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // Adds the commands for the row or node at a position, if there is one. For a node, also adds
-// `node_actions`, which select the node before they run. The model and the selection must outlive
-// the menu.
+// entries for `node_actions`, which select the node and then trigger the action. The model and the
+// selection must outlive the menu.
 void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& selection,
                         const LadderHit& hit, const QList<QAction*>& node_actions);
 

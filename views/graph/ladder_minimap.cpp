@@ -55,7 +55,6 @@ void LadderMinimap::paint(QPainter& painter, const LadderScene& scene, const QRe
   const double top = std::clamp(scene.view.top() * scale, 0.0, static_cast<double>(map.height()));
   const double bottom =
       std::clamp(scene.view.bottom() * scale, 0.0, static_cast<double>(map.height()));
-  // Mark the current node.
   if (scene.marks.current && scene.marks.current_place.item >= 0) {
     const LadderItem& item = scene.layout.item(scene.marks.current_place.item);
     painter.fillRect(QRectF(map.left(), map.top() + item.y * scale - 1, map.width(), 2), t.accent);

@@ -38,7 +38,7 @@ void LadderModel::take_document() {
   relayout();
 }
 
-// The rows are unchanged; only the rungs are repainted.
+// A plan determines only the rungs; the rows stay the same.
 void LadderModel::take_plan() {
   if (plan_.lock() == document_.sac().state()) return;
   emit graph_about_to_change();

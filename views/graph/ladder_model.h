@@ -13,8 +13,8 @@ namespace jointer::views {
 struct SacState;
 
 // The ladder of a document as shown: the rows, which of them are expanded, their colors and their
-// layout. Follows the document and the plan of its SAC session. The nodes of an expanded row are
-// laid out on a worker thread; until they are, the row stays collapsed.
+// layout. Follows the document and the plan of its SAC session. When the user expands a row, its
+// nodes are laid out on a worker thread; until they are, the row is shown collapsed.
 class LadderModel : public QObject {
   Q_OBJECT
  public:
@@ -32,7 +32,7 @@ class LadderModel : public QObject {
   [[nodiscard]] GroupQueue& groups() { return groups_; }
 
   void set_width(int width);
-  // Keeps the row's box on this side in place on screen.
+  // Views keep the row's box on this side in place on screen.
   void open_row(int row, LadderSide side = LadderSide::forward);
   void close_row(int row, LadderSide side = LadderSide::forward);
   void toggle_row(int row, LadderSide side = LadderSide::forward);

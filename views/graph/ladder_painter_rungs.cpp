@@ -95,7 +95,7 @@ void LadderPainter::paint_links() {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   painter_.setRenderHint(QPainter::Antialiasing, scene_.view.scale >= 0.2);
   painter_.setBrush(Qt::NoBrush);
-  // Skip lines on pixels that are already covered by another line.
+  // Skip a line if both of its ends are within about 2 px of those of a line that is already painted.
   std::set<std::pair<long, long>> seen;
   const auto links = layout.links();
   std::vector<std::size_t> marked;
@@ -145,20 +145,20 @@ void LadderPainter::paint_port_labels() {
             [](const auto& a, const auto& b) { return a.first < b.first; });
   // If two labels overlap, show the label with more bytes.
   const double height = metrics.height();
-  std::vector<std::pair<double, const LadderPort*>> saved;
+  std::vector<std::pair<double, const LadderPort*>> labels;
   for (const auto& entry : shown) {
-    if (!saved.empty() && entry.first - saved.back().first < height) {
-      if (entry.second->bytes() > saved.back().second->bytes() &&
-          (saved.size() < 2 || entry.first - saved[saved.size() - 2].first >= height))
-        saved.back() = entry;
+    if (!labels.empty() && entry.first - labels.back().first < height) {
+      if (entry.second->bytes() > labels.back().second->bytes() &&
+          (labels.size() < 2 || entry.first - labels[labels.size() - 2].first >= height))
+        labels.back() = entry;
       continue;
     }
-    saved.push_back(entry);
+    labels.push_back(entry);
   }
   QColor behind = scene_.theme.surface;
   behind.setAlphaF(0.9F);
   const double room = (layout.channel_right() - layout.channel_left()) * s - 16 * s;
-  for (const auto& [y, port] : saved) {
+  for (const auto& [y, port] : labels) {
     const QString text =
         metrics.elidedText(rung_text(port->saved, port->recomputed_bytes), Qt::ElideRight, room);
     const double width = metrics.horizontalAdvance(text);

@@ -16,7 +16,7 @@ void paint_ladder_picture(QPainter& painter, QSize size, const LadderScene& scen
                           const QFont& font);
 
 // Saves the visible part or the whole ladder as an image. The file name must end with .svg or .png.
-// Returns false if the file could not be written.
+// Returns false if the image could not be created or the file could not be written.
 bool write_ladder_picture(const QString& path, bool whole, const QString& title,
                           const LadderScene& scene, const QFont& font);
 

@@ -143,7 +143,7 @@ class RungFinder {
     return type == graph_.main_device() || type == runs_on_;
   }
 
-  // The first node that uses a storage is its producer.
+  // The first call that returns a tensor in a storage is the storage's producer.
   void add_made_by(NodeId id, const Node& n, StorageId storage) {
     Fate& fate = fates_[storage.index()];
     if (fate == Fate::held || fate == Fate::of_backward || rung_in(storage) >= 0) return;
@@ -219,7 +219,8 @@ class RungFinder {
     return is_here(first) ? first : id;
   }
 
-  // True for forward values, including those that are inputs of the backward half of a pair.
+  // True for forward values, including those that are inputs of the backward half of a pair, and for
+  // values that the plan saves.
   [[nodiscard]] bool is_from_forward(NodeId source) const {
     const Node& n = graph_.node(source);
     return n.phase == Phase::forward || n.role == Role::saved ||

@@ -17,8 +17,8 @@ void LadderScroll::set_view(const LadderView& view) {
   emit changed();
 }
 
-// The scroll range includes the ladder and the current view, which an anchor may have moved past an
-// end of the ladder.
+// The scroll range includes the ladder and the current view, which may extend past an end of the
+// ladder, for example after panning.
 void LadderScroll::set_bars() {
   is_setting_bars_ = true;
   const auto set = [](QScrollBar& bar, double offset, double size, double whole) {

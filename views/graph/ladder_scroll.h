@@ -26,7 +26,7 @@ class LadderScroll : public QObject {
   // Scrolls, but not past the ends of the ladder. A view that is already past an end can only move
   // back.
   void turn(QPointF pixels);
-  // Scrolls as little as possible. `room` is the margin above and below, in pixels.
+  // Scrolls as little as possible to show `rect`. `room` is the margin above and below, in pixels.
   void show_place(const LadderRect& rect, double room = 0);
   void to_top();
   // Centers the view vertically at `share`, a fraction of the height of the ladder.
@@ -39,7 +39,7 @@ class LadderScroll : public QObject {
     double x = 0, y = 0;  // the outer top corner of the box
   };
   [[nodiscard]] Anchor anchor_at(int row, LadderSide side) const;
-  // The first visible row.
+  // The first row whose top is visible or, if there is none, the first visible row.
   [[nodiscard]] Anchor anchor_on_screen() const;
   // Scrolls so that the anchor is back in its position, in an area of this size.
   void restore(const Anchor& anchor, QSize area);

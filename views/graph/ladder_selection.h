@@ -31,14 +31,14 @@ class LadderSelection : public QObject {
   // a row selects its calls on that side, or all of its nodes there if it has no calls.
   void select_row(int row, LadderSide side, Qt::KeyboardModifiers modifiers = {});
   void select_node(NodeId node, Qt::KeyboardModifiers modifiers = {});
-  // Selects the producers of a link's tensors.
+  // Selects the producers of a link's rungs.
   void select_link(std::size_t link, Qt::KeyboardModifiers modifiers);
-  // Selects all nodes of a row.
+  // Selects all nodes of a row on both sides, including parameters.
   void select_whole_row(int row);
   // Selects a row and the identical rows in other modules, or a node in the row and the
   // corresponding nodes in the identical rows.
   void select_identical(int row, std::optional<NodeId> node);
-  // Selects a user or an input of the current node.
+  // Selects the first user of the current node or, if `forward` is false, its first input.
   void follow_flow(bool forward);
 
  signals:

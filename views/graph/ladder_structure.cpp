@@ -3,8 +3,9 @@
 // input's outputs.
 //
 // A spot's hash is the sum of three parts: the hashes of its nodes; the hashes and names of its
-// children; and, for edges between two of its direct children, both ends with their paths. Because
-// these are sums, the order of execution and of lists does not matter.
+// children; and, for each edge between two spots, both ends with their paths, if this is the
+// innermost spot that contains both. Because these are sums, the order of execution and of lists
+// does not matter.
 //
 // Hashes have 64 bits; with a few thousand spots, the probability of a collision is about 1e-12.
 

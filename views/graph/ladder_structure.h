@@ -18,7 +18,7 @@ struct SpotName {
   int parent = -1;
 };
 
-// Returns one hash per spot. Cost: linear in edges times depth.
+// Returns one hash per spot; identical spots have the same hash. Cost: linear in edges times depth.
 std::vector<std::uint64_t> spot_structures(const Graph& graph, std::span<const SpotName> spots,
                                            std::span<const int> spot_by_node);
 

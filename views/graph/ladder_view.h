@@ -42,7 +42,8 @@ struct LadderBand {
 };
 inline constexpr double kFoldPixels = 3;
 
-// The visible rows: at most one band per kFoldPixels. Cost: logarithmic in the number of rows.
+// The visible rows: at most one band per kFoldPixels. Cost: per band, logarithmic in the number of
+// rows.
 std::vector<LadderBand> visible_bands(const LadderLayout& layout, const LadderView& view);
 
 // Width of a rung at a scale of 1.
