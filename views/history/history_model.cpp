@@ -8,7 +8,7 @@ HistoryModel::HistoryModel(Counted counted, const QString& change, QObject* pare
       {.title = tr("#"),
        .meaning = tr("Number of history entries up to this state; ▸ marks the current state.")},
       {.title = tr("action"),
-       .meaning = tr("Edit or pass that led to this state."),
+       .meaning = tr("Edit or pass that led to this state, or the name of the state."),
        .max_width = 240},
       {.title = tr("by"), .meaning = tr("You, or the pass, preset or search that made the edit.")},
       {.title = tr("Δ peak"), .unit = Unit::bytes, .meaning = tr("Peak memory, %1.").arg(change)},

@@ -13,8 +13,8 @@ namespace jointer::views {
 
 class Document;
 
-// The edit history of a document and its named states. Clicking an entry of the history, or
-// activating a named state, goes to that state.
+// The edit history of a document and its named states. Selecting a history entry goes to the state
+// after it; activating a named state goes to that state.
 class HistoryPane : public QWidget {
   Q_OBJECT
  public:

@@ -267,12 +267,13 @@ class Describer {
                            time_text(estimated_ns(snapshot_, block))),
          .provenance = Provenance::measured,
          .note = tr("Duration of the whole block measured alone: the median of several runs. In "
-                    "the profiled step, it ran for %1. The estimate is the sum over its nodes.")
+                    "the profiled step, it ran for %1. The estimate is the sum over its nodes, "
+                    "without asynchronous collectives and copies.")
                      .arg(time_text(block.end_ns - block.start_ns))});
     s.rows.push_back({.label = tr("peak"),
                       .value = bytes_text(block.peak_bytes),
                       .provenance = Provenance::measured,
-                      .note = tr("Maximum bytes allocated while the block ran.")});
+                      .note = tr("Maximum of allocated bytes while the block ran.")});
   }
 
   void collective() {
@@ -288,8 +289,10 @@ class Describer {
          .value = c.is_exposed() ? time_text(c.exposed_ns) : tr("hidden"),
          .provenance = Provenance::estimated,
          .note = c.is_transfer
-                     ? tr("Time during which the compute stream waits for the copy.")
-                     : tr("Time during which the compute stream waits for the collective.")});
+                     ? tr("Time during which the compute stream waits for the copy, or the copy "
+                          "runs after the last kernel.")
+                     : tr("Time during which the compute stream waits for the collective, or the "
+                          "collective runs after the last kernel.")});
     if (!reason.isEmpty())
       s.rows.push_back({.label = tr("because"),
                         .value = reason,
@@ -315,11 +318,13 @@ class Describer {
                         .note = exact_bytes_text(bytes) +
                                 tr(": size of a rank's input or output, whichever is larger.")});
     }
-    s.rows.push_back({.label = tr("in flight"),
-                      .value = tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
-                                                time_text(c.end_ns - c.start_ns)),
-                      .provenance = Provenance::estimated,
-                      .note = tr("The input is ready at %1.").arg(time_text(c.ready_ns))});
+    s.rows.push_back(
+        {.label = tr("in flight"),
+         .value = tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
+                                   time_text(c.end_ns - c.start_ns)),
+         .provenance = Provenance::estimated,
+         .note =
+             tr("At %1, it is launched and its inputs are available.").arg(time_text(c.ready_ns))});
     if (c.start != id_) s.rows.push_back(link_row(tr("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(tr("wait"), {{c.wait}}));
   }

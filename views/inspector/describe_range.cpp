@@ -25,12 +25,14 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
   using enum Provenance;
   add(tr("duration"), time_text(figures.range().length()), estimated);
   add(tr("nodes"), count_text(t.nodes), computed,
-      tr("Nodes that run entirely or partly within the range."));
+      tr("Nodes that run entirely or partly within the range, and collectives for which the "
+         "compute stream waits there."));
   add(tr("compute"), time_text(t.compute_ns), estimated, tr("Kernel time within the range."));
   add(tr("communication"), time_text(t.communication_ns), estimated,
       tr("Time of collectives and copies within the range, both hidden and exposed."));
   add(tr("exposed"), time_text(t.exposed_ns), estimated,
-      tr("Time within the range in which the compute stream waits for communication."));
+      tr("Time within the range in which the compute stream waits for communication, or "
+         "communication runs after the last kernel."));
   add(tr("FLOPs"), t.flops == 0 ? QStringLiteral("0") : flops_text(t.flops), computed,
       tr("FLOPs of all nodes that run in the range; each node counts in full."));
   add_bytes(tr("allocated"), t.allocated_bytes, storages_text(t.allocated_bytes, t.allocated));

@@ -87,8 +87,10 @@ void InspectorPane::refresh() {
   is_stale_ = false;
   const Selection& selection = document_.selection();
   const Theme& theme = Theme::of(palette());
-  // The nodes are sorted by id, so checking the last one is enough.
-  if (selection.nodes().empty() || !document_.has(selection.nodes().back())) {
+  // An edit may have removed selected nodes.
+  const bool exist =
+      std::ranges::all_of(selection.nodes(), [this](NodeId node) { return document_.has(node); });
+  if (selection.nodes().empty() || !exist) {
     content_ = {};
     shown_ = {};
     if (!selection.range()) return page_->setHtml(inspector_hint(theme));
@@ -116,14 +118,15 @@ void InspectorPane::show_content(int scroll) {
   page_->verticalScrollBar()->setValue(scroll);
 }
 
-// Adds the totals of the selected range as the first section, if there is one.
+// If a range is selected, adds its totals as the first section.
 void InspectorPane::add_range() {
   if (const auto range = document_.selection().range())
     content_.sections.insert(content_.sections.begin(),
                              describe_range(document_.snapshot(), *range));
 }
 
-// Adds the tensor's policy if there is a plan, in the same words as the SAC pane.
+// If there is a plan, adds the node's policy and the reasons for it as the first section, in the
+// same words as the SAC pane.
 void InspectorPane::add_plan(NodeId node) {
   const SacStatePtr state = document_.sac().state();
   const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;

@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// Details of the selected node, or totals of several. Node names are links that select the node.
-// All text can be selected and copied.
+// Details of the selected node or totals of several nodes, preceded by the totals of the selected
+// range. Node names are links that select the node. All text can be selected and copied.
 class InspectorPane : public QWidget {
   Q_OBJECT
  public:

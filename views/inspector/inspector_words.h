@@ -1,6 +1,6 @@
 #pragma once
 
-// Helpers for rows and text in the inspector.
+// Helpers for rows in the inspector.
 
 #include <algorithm>
 

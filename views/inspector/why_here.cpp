@@ -23,8 +23,8 @@ bool sets_policy_of(const SetPolicy& set, const std::string& name) {
   return set.select == name || has(set.nodes, name);
 }
 
-// How an edit affects a node; empty if it does not. Only its inverse names the nodes that it adds
-// and those that a selector matches.
+// How an edit affects a node; empty if it does not. Only the inverse of the edit names the nodes
+// that the edit adds and those that a selector matches.
 QString effect_on(const DoneEdit& done, const std::string& name) {
   for (const Change& change : done.edit.changes) {
     if (const auto* move = std::get_if<MoveNodes>(&change); move && has(move->nodes, name))
@@ -96,7 +96,8 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
     section.rows.push_back(
         {.label = tr("as opened"),
          .value = tr("No edit changed this node."),
-         .note = tr("The node is at its original position, although other nodes may have moved.")});
+         .note = tr(
+             "No edit moved the node, but moves of other nodes may have shifted its position.")});
     return section;
   }
   for (std::size_t i = 0; i < std::min(reasons.size(), kMaxRows); ++i) {
@@ -115,9 +116,9 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
   }
   if (reasons.size() > kMaxRows) {
     const std::size_t older = reasons.size() - kMaxRows;
-    section.rows.push_back(
-        {.label = tr("not shown"),
-         .value = older == 1 ? tr("1 older edit") : tr("%1 older edits").arg(count_text(older))});
+    section.rows.push_back({.label = tr("not shown"),
+                            .value = older == 1 ? tr("1 older reason")
+                                                : tr("%1 older reasons").arg(count_text(older))});
   }
   return section;
 }

@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // The module tree with totals per subtree. Adjacent identical elements of a list, such as
-// `layers.0..31`, share one row. Identical elements call the same operators with the same output
-// shapes in corresponding submodules of forward and backward, in any order.
+// `layers.0..31`, are grouped under one row. Identical elements call the same operators with the
+// same output shapes in corresponding submodules, in any order, in the forward and in the backward.
 class ModuleModel : public TableModel {
   Q_OBJECT
  public:

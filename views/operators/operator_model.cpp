@@ -24,7 +24,8 @@ OperatorModel::OperatorModel(QObject* parent)
               "overlap, so shares can add up to more than 100%.")},
       {.title = tr("exposed"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time during which the compute stream waits for the nodes."),
+       .meaning = tr("Estimated time during which the compute stream waits for the nodes, or they "
+                     "run after the last kernel."),
        .adds_up = true,
        .total_title = tr("exposed")},
       {.title = tr("output"),
