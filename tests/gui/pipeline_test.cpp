@@ -313,7 +313,7 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QCOMPARE(editing.entry_count(), 1);
   QCOMPARE(editing.entry(0).title, "remove_tags");
   QCOMPARE(list().current(), std::optional<std::size_t>(0));
-  QTRY_VERIFY(child<QLabel>(*pane_, "counts").text().contains("2 policy or region changed"));
+  QTRY_VERIFY(child<QLabel>(*pane_, "counts").text().contains("2 with a changed policy or region"));
   // A step that changes nothing adds no history entry.
   press(button("next"));
   QVERIFY(settle());

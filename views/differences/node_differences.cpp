@@ -82,7 +82,7 @@ QString NodeDifferences::summary() const {
   add(tr("added"), difference_.added.size());
   add(tr("removed"), difference_.removed.size());
   add(tr("changed"), difference_.changed.size());
-  add(tr("with changed policy or region"), difference_.retagged.size());
+  add(tr("with a changed policy or region"), difference_.retagged.size());
   if (!match_.is_by_name()) parts << tr("nodes matched by structure, since their names differ");
   return parts.join(QStringLiteral(" · "));
 }

@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // Asks the user before third-party code runs, and shows its source, its file and its permissions.
-// Once code is allowed, does not ask again until its file changes or, for an installed module,
-// until the next start. Opening a graph never causes a question.
+// Once the user has allowed code, there is no further question until its file changes or, for an
+// installed module, until the next start. Opening a graph never causes a question.
 class CodeQuestions : public QObject {
   Q_OBJECT
  public:

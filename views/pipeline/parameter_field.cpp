@@ -145,7 +145,7 @@ void ParameterField::show_value(const std::optional<PassValue>& given) {
     const int index = choice_->findData(typed_text(value));
     choice_->setCurrentIndex(index);  // -1 if the value is not one of the choices; the hint says so
   }
-  // Do not replace the text while the user is typing.
+  // Keep the text as the user typed it if it already stands for this value.
   if (line_ != nullptr &&
       typed_value(parameter_, line_->text()).value_or(parameter_.default_value) != value)
     line_->setText(given ? typed_text(*given) : QString());

@@ -32,7 +32,7 @@ class ParameterField : public QWidget {
   // The reason why the value is invalid; empty if it is valid.
   [[nodiscard]] const QString& mistake() const { return mistake_; }
 
-  // Exactly one of these is not null.
+  // Exactly one of these three is not null.
   [[nodiscard]] QLineEdit* line() const { return line_; }
   [[nodiscard]] QCheckBox* check() const { return check_; }
   [[nodiscard]] QComboBox* choice() const { return choice_; }

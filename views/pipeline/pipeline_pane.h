@@ -83,14 +83,15 @@ class PipelinePane : public QWidget {
 };
 
 // Enables a preset's action if the preset can be applied to the session's graph. The tooltip says
-// what the preset does or, if the action is disabled, why the preset cannot be applied.
+// what the preset does, followed by its steps or, if the action is disabled, by the reason why the
+// preset cannot be applied.
 void describe_preset(QAction& action, const PipelinePreset& preset, const PipelineSession& session);
 // Replaces the steps with those of a preset, without running them.
 void load_preset(PipelineSession& session, const QString& name);
-// Replaces the draft with the steps from a file, without running them. Error (input): see
+// Replaces the draft with the steps from a file, without running them. Error: like read_bytes and
 // read_pipeline_file.
 Result<void> load_pipeline(PipelineSession& session, const QString& path);
-// Saves JSON if the name ends in .json, otherwise text.
+// Saves JSON if the name ends in .json, otherwise text. Error: like write_pipeline_file.
 Result<void> save_pipeline(const PipelineSession& session, const QString& path);
 
 }  // namespace jointer::views

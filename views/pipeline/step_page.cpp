@@ -98,7 +98,7 @@ void StepPage::refresh() {
   if (!place) {
     summary_->setText(tr("Select a step to see its result once it has run."));
   } else if (failure != nullptr) {
-    summary_->setText(tr("The step failed; the graph is unchanged."));
+    summary_->setText(tr("The step failed and did not change the graph."));
   } else if (outcome == nullptr) {
     summary_->setText(session_.status(*place) == StepStatus::running
                           ? tr("The step is running.")

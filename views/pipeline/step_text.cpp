@@ -33,7 +33,7 @@ QString changes_text(const StepResult& result) {
   add(words("added"), result.added);
   add(words("removed"), result.removed);
   add(words("changed"), result.changed);
-  add(words("policy or region changed"), result.retagged);
+  add(words("with a changed policy or region"), result.retagged);
   if (!parts.isEmpty()) return parts.join(kDot);
   return result.edit_refusal.empty() ? words("no nodes changed") : words("separate graph");
 }

@@ -14,8 +14,8 @@ struct QueryAnswer {
   double ms = 0;         // duration of the query, without building the tables
 };
 
-// Runs queries over a document's graph on a worker thread. The tables are built for the first
-// query, and rebuilt after the graph has changed.
+// Runs queries over a document's graph on a worker thread. The tables are built for the first query
+// and for the first query after a change of the graph.
 class QueryRunner : public QObject {
   Q_OBJECT
  public:
@@ -31,7 +31,7 @@ class QueryRunner : public QObject {
 
  signals:
   void started();
-  // One of these is emitted when the query has ended, unless it was cancelled.
+  // One of these is emitted when the query has ended, unless it was cancelled or replaced.
   void answered(const jointer::views::QueryAnswer& answer);
   void failed(const QString& message);
 

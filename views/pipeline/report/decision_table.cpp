@@ -20,8 +20,8 @@ DecisionTable::DecisionTable(Document& document, QWidget* parent)
   set_empty_text(tr("No decisions were recorded."));
   view().set_flat();
   view().setTextElideMode(Qt::ElideRight);  // elide sentences at the end
-  actions_ = add_control(controls(), new QComboBox(this), "actions", tr("Show only one action"),
-                         tr("Action"));
+  actions_ = add_control(controls(), new QComboBox(this), "actions",
+                         tr("Show only decisions with one action"), tr("Action"));
   actions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   actions_->setMinimumContentsLength(11);
   selected_ = add_control(controls(), new QToolButton(this), "selected",
@@ -92,7 +92,8 @@ void DecisionTable::fill_actions() {
   }
 }
 
-// If the user clicks a row, the selected node is already shown, and the other rows must stay.
+// Keeps the rows if decisions about all selected nodes are already shown: if the user clicks a row,
+// the other rows must stay.
 void DecisionTable::take_selection() {
   if (!selected_->isChecked()) return model_->show_nodes(std::nullopt);
   std::unordered_set<std::string> names;

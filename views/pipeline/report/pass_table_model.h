@@ -9,9 +9,9 @@
 
 namespace jointer::views {
 
-// A table reported by a pass, with arbitrary columns. Times and counts are summed; bytes are not,
-// since most of them are values at one moment. If a table lists nodes, rows without a node are the
-// pass's own totals: the model excludes them, and `summary` shows them.
+// A table reported by a pass, with arbitrary columns. Only times and counts are summed; most bytes,
+// for example, are values at one moment. If a table lists nodes, rows without a node are the pass's
+// own totals: the model excludes them, and `summary` shows them.
 class PassTableModel : public NamedRowsModel {
   Q_OBJECT
  public:

@@ -58,7 +58,7 @@ std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::
   add(NodeChange::added, tr("added"), d.added.size());
   add(NodeChange::removed, tr("removed"), d.removed.size());
   add(NodeChange::changed, tr("changed"), d.changed.size());
-  add(NodeChange::retagged, tr("policy or region changed"), d.retagged.size());
+  add(NodeChange::retagged, tr("with a changed policy or region"), d.retagged.size());
   if (merged > 0)
     counts.push_back({QStringLiteral("merged"),
                       merged == 1 ? tr("1 collective merged")

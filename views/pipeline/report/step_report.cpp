@@ -113,7 +113,7 @@ TablePane* StepReport::current_table() const {
 }
 
 // If the document's graph lacks a row's node, selecting the row shows which step added or removed
-// it.
+// the node.
 void StepReport::watch(TablePane& pane, const NamedRowsModel& model) {
   connect(&pane, &TablePane::node_activated, this, &StepReport::node_activated);
   connect(&pane.view(), &TableView::rows_chosen, this, [this, &pane, &model] {
@@ -282,7 +282,7 @@ void StepReport::notice_gone(const std::string& name) {
   notice_->setText(text);
 }
 
-// The step that added the node.
+// The index of the step that added a node of the last state.
 std::size_t StepReport::adding_step(const std::string& name) const {
   std::size_t step = steps_.size() - 1;
   while (step > 0 && state(step).find(name)) --step;
