@@ -40,8 +40,9 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
-       .meaning = tr("Share of the bytes that are live at this moment or, if a range is selected, of "
-                     "all storages that are live at any time in it."),
+       .meaning =
+           tr("Share of the bytes that are live at this moment or, if a range is selected, of "
+              "all storages that are live at any time in it."),
        .whole_unit = Unit::bytes},
       {.title = tr("category")},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
@@ -212,7 +213,7 @@ QString AliveModel::sentence() const {
 
 QString AliveModel::range_sentence() const {
   const RangeTotals& t = figures_->totals();
-  return tr("%1: %2 allocated, %3 freed; live: %4 at the start of the range, %5 at its end")
+  return tr("%1: %2 are allocated, %3 are freed; %4 are live at the start, %5 at the end")
       .arg(time_range_text(figures_->range().begin, figures_->range().end),
            storages_text(t.allocated_bytes, t.allocated), storages_text(t.freed_bytes, t.freed),
            bytes_text(t.begin_bytes), bytes_text(t.end_bytes));
@@ -247,9 +248,11 @@ QString AliveModel::tensor_of(const Lifetime& l) const {
 QString AliveModel::why(const Lifetime& l) const {
   const MemoryTimeline& memory = snapshot_->analysis.memory;
   if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, whole step");
-  if (as_index(l.last) >= memory.steps().size())
-    return l.first < 0 ? tr("%1, whole step").arg(role_text(snapshot_->graph.node(l.producer).role))
-                       : tr("returned at the end");
+  if (as_index(l.last) >= memory.steps().size()) {
+    if (l.first >= 0) return tr("returned at the end");
+    const Role role = snapshot_->graph.node(l.producer).role;
+    return tr("%1, whole step").arg(role == Role::none ? tr("constant") : role_text(role));
+  }
   const NodeId last = memory.steps()[as_index(l.last)];
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));

@@ -142,8 +142,8 @@ class Describer {
     if (peak.held != 0)
       add(s, tr("held"), bytes_difference_text(0, peak.held), Provenance::measured,
           peak.blocks.empty()
-              ? tr("Difference in the memory that is held between calls, due to storages whose size "
-                   "or lifetime differs from the prediction.")
+              ? tr("Difference in the memory that is held between calls, due to storages whose "
+                   "size or lifetime differs from the prediction.")
               : tr("Difference in the memory that is held between calls or allocated by compiled "
                    "code, whose intermediate values differ from the graph's."));
     if (peak.rounding != 0)

@@ -139,9 +139,10 @@ void BenchmarkForm::make_fields() {
   iterations_->setObjectName(QStringLiteral("iterations"));
   add_field(tr("Warm-up"), warmup_ = make_number(0, kMaxIterations),
             tr("Number of steps to run before measuring"));
-  add_field(tr("Attention"), attention_ = make_choices(kKernels),
-            tr("Kernel for scaled dot-product attention. “auto” uses the kernel in the graph or its "
-               "equivalent for the device."));
+  add_field(
+      tr("Attention"), attention_ = make_choices(kKernels),
+      tr("Kernel for scaled dot-product attention. “auto” uses the kernel in the graph or its "
+         "equivalent for the device."));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
             tr("Seed for the generated inputs"));
   verify_ = add_check(

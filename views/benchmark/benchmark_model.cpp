@@ -37,8 +37,9 @@ BenchmarkModel::BenchmarkModel(QObject* parent)
       {.title = tr("status"), .meaning = tr("Result of the run."), .max_width = 150},
       {.title = tr("backend"), .meaning = tr("Backend that ran the graph.")},
       {.title = tr("ranks"),
-       .meaning = tr("Number of ranks, or the only rank that ran. If only one of several ran, local "
-                     "copies replaced collectives.")},
+       .meaning =
+           tr("Number of ranks, or the only rank that ran. If only one of several ran, local "
+              "copies replaced collectives.")},
       {.title = tr("≈ step"),
        .unit = Unit::time,
        .meaning = tr("Step time predicted when the run started.")},

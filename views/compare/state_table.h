@@ -20,8 +20,8 @@ class StateTable : public TablePaneOf<StateTableModel> {
 
   StateTable(Document& document, MakeState make, QWidget* parent = nullptr);
 
-  // Changes are relative to the choice with the index `reference`. Of a long history, only the newest
-  // entries and the reference are shown.
+  // Changes are relative to the choice with the index `reference`. If a history is long, only its
+  // newest entries and the reference are shown.
   void set_choices(const std::vector<StateChoice>& choices, std::size_t reference);
 
  signals:

@@ -82,8 +82,8 @@ void GraphBar::export_picture(const QString& suffix, bool whole) {
   emit message(
       write_ladder_picture(with_suffix, whole, document_.title(), graph_.scene(), graph_.font())
           ? tr("Wrote %1.").arg(QDir::toNativeSeparators(with_suffix))
-          : tr("Could not save the image to %1. Check that you may write to this folder and that "
-               "the disk is not full.")
+          : tr("Could not save the image to %1. Check that its folder is writable and that the "
+               "disk is not full.")
                 .arg(QDir::toNativeSeparators(with_suffix)));
 }
 

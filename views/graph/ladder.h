@@ -97,7 +97,7 @@ class Ladder {
   // Keeps no reference to the graph.
   Ladder(const Graph& graph, const Analysis& analysis);
 
-  // Replaces the rungs by those of a plan for the graph: the storages that the plan saves or
+  // Replaces the rungs with those of a plan for the graph: the storages that the plan saves or
   // offloads, and those that are recomputed. The bytes of the saved storages add up to
   // PlanFigures::saved_bytes, with the exceptions in ladder_rungs.cpp. `joint`: see
   // Partition::joint. Cost: linear in nodes and edges.
