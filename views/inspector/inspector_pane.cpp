@@ -88,9 +88,9 @@ void InspectorPane::refresh() {
   const Selection& selection = document_.selection();
   const Theme& theme = Theme::of(palette());
   // An edit may have removed selected nodes.
-  const bool exist =
+  const bool all_exist =
       std::ranges::all_of(selection.nodes(), [this](NodeId node) { return document_.has(node); });
-  if (selection.nodes().empty() || !exist) {
+  if (selection.nodes().empty() || !all_exist) {
     content_ = {};
     shown_ = {};
     if (!selection.range()) return page_->setHtml(inspector_hint(theme));
