@@ -245,7 +245,7 @@ void SacSolveTest::a_plan_that_does_not_fit_is_not_used() {
   QCOMPARE(button("solve").text(), QStringLiteral("Cancel"));
   QVERIFY(wait_for_search());
   QCOMPARE(button("solve").text(), QStringLiteral("Solve"));
-  QVERIFY2(messages.last().front().toString().startsWith("No plan found fits"),
+  QVERIFY2(messages.last().front().toString().startsWith("None of the plans found fits"),
            qPrintable(messages.last().front().toString()));
   QCOMPARE(editing().entry_count(), 0);
   // Without a caching allocator, nothing is reserved.
@@ -451,7 +451,7 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   test::press(button("fastest"));
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && !messages.isEmpty(), kPatienceMs);
   QVERIFY(settle());
-  QVERIFY2(messages.last().front().toString().startsWith("No plan found fits"),
+  QVERIFY2(messages.last().front().toString().startsWith("None of the plans found fits"),
            qPrintable(messages.last().front().toString()));
   QCOMPARE(editing().entry_count(), 1);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr int kParts = 1000, kPage = 50, kStep = 10, kMinSlider = 72, kMaxSlider = 220;
 constexpr double kBudgetStep = 0.05;
 
-// A style in which a press anywhere on the slider moves the handle there.
+// A style in which pressing the left button anywhere on a slider moves the handle there.
 class JumpingStyle : public QProxyStyle {
  public:
   using QProxyStyle::QProxyStyle;
@@ -34,7 +34,8 @@ class ExactBox : public QDoubleSpinBox {
   [[nodiscard]] QString textFromValue(double value) const override {
     return locale().toString(value, 'f', QLocale::FloatingPointShortest);
   }
-  // Makes the box wide enough for all decimals, since the minimum and maximum have none.
+  // Makes the box wide enough for all decimals: QDoubleSpinBox measures only the minimum and the
+  // maximum, which are shown without decimals.
   [[nodiscard]] QSize sizeHint() const override {
     QSize size = QDoubleSpinBox::sizeHint();
     const QString most = textFromValue(maximum()), widest = locale().toString(0.0, 'f', decimals());

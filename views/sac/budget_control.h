@@ -12,15 +12,16 @@
 
 namespace jointer::views {
 
-// Limits a plan's memory, either by torch's activation budget or by a limit on its peak or on its
-// reserved memory. A slider and a field show the same value. Each intermediate value emits `tried`;
-// releasing the slider at another value, or pressing Enter, emits `chosen`.
+// Selects torch's activation budget, or a limit on a plan's peak or reserved memory. A slider and a
+// field show the same value. Each intermediate value emits `tried`; releasing the slider at a
+// different value, or pressing Enter, emits `chosen`.
 class BudgetControl : public QWidget {
   Q_OBJECT
  public:
   explicit BudgetControl(QWidget* parent = nullptr);
 
-  // torch's activation budget. Unused if there is a limit.
+  // torch's activation budget: the value of the field or, while a limit is set, the budget of the
+  // current plan.
   [[nodiscard]] double budget() const;
   // The limit on `memory()` in bytes; nullopt if a budget is set instead.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
@@ -28,7 +29,7 @@ class BudgetControl : public QWidget {
   // If there is a limit, sets the memory that it applies to. Emits no signal.
   void set_memory(LimitedMemory memory);
 
-  // The bytes of the current plan, and the range of limits.
+  // The current plan's memory and the range of limits on the slider, in bytes.
   struct Bytes {
     std::int64_t plan = 0, min = 0, max = 1;
     friend bool operator==(const Bytes&, const Bytes&) = default;
@@ -38,7 +39,7 @@ class BudgetControl : public QWidget {
   // `reserved` is nullopt if there is no caching allocator, so that its memory cannot be limited.
   void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);
 
-  // Adapts to a pane of this width.
+  // Adapts the slider's width to a pane of this width.
   void fit(int pane_width);
 
   // The visible field: the field for the budget, or the ByteBox for a limit.
@@ -57,7 +58,7 @@ class BudgetControl : public QWidget {
   enum class Unit : std::uint8_t { budget, peak, reserved };
   [[nodiscard]] Unit unit() const { return static_cast<Unit>(unit_->currentData().toInt()); }
   [[nodiscard]] bool is_limit() const { return unit() != Unit::budget; }
-  // The plan's bytes of the limited memory, and the range of limits.
+  // The bytes of the memory that is limited.
   [[nodiscard]] const Bytes& bytes() const {
     return unit() == Unit::reserved && reserved_ ? *reserved_ : peak_;
   }

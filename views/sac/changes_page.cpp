@@ -63,7 +63,7 @@ void ChangesPage::fill_bases() {
   const QString chosen = since_->currentText();
   bases_.clear();
   const EditEntry* last = editing.undoable();
-  bases_.push_back({tr("Since the last change"), last != nullptr ? last->before : EditHistory()});
+  bases_.push_back({tr("In the last edit"), last != nullptr ? last->before : EditHistory()});
   bases_.push_back({tr("Since opening"), {}});
   for (const NamedState& state : editing.named())
     bases_.push_back({tr("Since “%1”").arg(state.name), state.history});

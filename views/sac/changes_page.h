@@ -11,8 +11,8 @@
 
 namespace jointer::views {
 
-// Lists the changes to the plan by the last history entry, since the graph was opened, or since a
-// named state.
+// Lists the changes to the plan that the last history entry made, or those since the graph was
+// opened or since a named state.
 class ChangesPage : public QWidget {
   Q_OBJECT
  public:
@@ -20,7 +20,7 @@ class ChangesPage : public QWidget {
 
  signals:
   // A sentence about the changes to the plan in the last history entry; empty if that entry did not
-  // change the plan.
+  // change the plan, or if the plans cannot be compared.
   void summarized(const QString& sentence);
 
  protected:
@@ -42,8 +42,8 @@ class ChangesPage : public QWidget {
   ElidedLabel* summary_ = nullptr;
   PlanDifferenceTable* table_ = nullptr;
   std::vector<Base> bases_;
-  // The state for which the last history entry was summarized, and the comparison that the table
-  // shows.
+  // The state for which the last history entry was summarized, and the latest comparison requested
+  // for the table.
   using State = std::pair<SnapshotPtr, EditHistory>;
   std::optional<State> summarized_;
   std::optional<std::pair<State, EditHistory>> compared_;

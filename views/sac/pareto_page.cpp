@@ -31,7 +31,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   row->addWidget(peak_only_);
   memory_ =
       add_control(*row, new QComboBox(controls), "memory",
-                  tr("Peak: memory allocated at the peak.\n"
+                  tr("Peak: the maximum of allocated memory.\n"
                      "Reserved: memory that torch's caching allocator reserves on the device.\n"
                      "The plot, the slider and both searches use this choice."),
                   tr("Memory to limit"));
@@ -108,7 +108,7 @@ void ParetoPage::start_or_cancel() {
 void ParetoPage::tune() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
-  // Pipelines are limited by allocated memory.
+  // A search for pipelines can limit only the peak of allocated memory.
   emit tune_wanted(search_.memory() == LimitedMemory::allocated
                        ? limit_->bytes()
                        : state->figures.figures.peak_bytes);
@@ -240,7 +240,6 @@ void ParetoPage::refresh_marks() {
   status_->setText(status_text());
 }
 
-// Requests the numbers of all named states.
 void ParetoPage::request_named_figures() {
   const std::size_t asked = ++asked_;
   named_.clear();
@@ -318,7 +317,8 @@ void ParetoPage::use_fit(const Fit& fit, const SacStatePtr& of) {
                 figures.step_ns);
   if (!fit.point.order.empty())
     what += tr(", ordered by %1").arg(QString::fromStdString(fit.point.order));
-  if (!fit.fits) return emit message(tr("No plan found fits. Closest: %1.").arg(what));
+  if (!fit.fits)
+    return emit message(tr("None of the plans found fits. The closest one: %1.").arg(what));
   const bool is_now = fit.point.order == state->order &&
                       (fit.point.name == ParetoSearch::kNow || fit.point.plan == state->plan);
   if (is_now) return emit message(tr("The current plan is the best one found: %1.").arg(what));

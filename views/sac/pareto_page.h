@@ -16,8 +16,8 @@
 namespace jointer::views {
 
 // The trade-off between memory and time: a plot, and searches for plans within a limit. Applies the
-// plans that searches find, including those for the bar's slider. Choosing a plan on the plot adds
-// one history entry.
+// plans that these searches find, including those within the limit of the bar. Choosing a mark on
+// the plot applies its plan.
 class ParetoPage : public QWidget {
   Q_OBJECT
  public:
@@ -27,17 +27,17 @@ class ParetoPage : public QWidget {
   [[nodiscard]] ParetoSearch& search() { return search_; }
 
  public slots:
-  // Starts a search for the curve, or cancels the running one.
+  // Starts computing the trade-off, or cancels the running search.
   void start_or_cancel();
-  // Requests a search for orders and buckets within the limit, or within the peak of the current
-  // plan if reserved memory is limited.
+  // Requests a search for policies, order and buckets within the limit, or within the peak of the
+  // current plan if reserved memory is limited.
   void tune();
   // Highlights the mark of a plan that the search found, so that Enter uses it.
   void highlight(const jointer::ParetoPoint& plan);
 
  signals:
   void message(const QString& sentence);
-  // Requests a search for orders and buckets within this peak.
+  // Requests a search for policies, order and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
 
  private:

@@ -16,11 +16,11 @@ class PolicyDelegate : public TableDelegate {
  public:
   using TableDelegate::TableDelegate;
 
-  // The part of the switch at a position in a cell.
+  // The part of the switch at a position in a cell; nullopt if there is none.
   [[nodiscard]] static std::optional<PlanAction> action_at(const QRect& cell, QPoint at);
-  // The area of this part in a cell.
+  // The area of a part in a cell.
   [[nodiscard]] static QRect place_of(const QRect& cell, PlanAction action);
-  // Sets the part under the pointer. If the index is invalid, there is none.
+  // Sets the part that is under the pointer. An invalid index means that no part is.
   void set_hover(const QModelIndex& index, PlanAction action);
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,

@@ -61,7 +61,8 @@ QString effect_text(const PlanEffect& effect) {
 }
 
 // The distance between the plan that a text produces and the exported plan: the difference between
-// their peaks, in bytes, or -1 if they are the same plan.
+// their peaks, in bytes, or -1 if they are the same plan. The maximum if the effect of the text is
+// not known.
 std::int64_t distance_of(const PolicyExport& made) {
   if (made.gives_plan) return -1;
   if (!made.effect) return std::numeric_limits<std::int64_t>::max();
@@ -100,7 +101,8 @@ QString why_unavailable(const SacStatePtr& state) {
   if (!state) return PolicyExchange::tr("The plan is still being computed.");
   if (!state->can_change())
     return PolicyExchange::tr(
-        "This graph is already partitioned; open its joint graph to export or import a policy.");
+        "Only joint graphs and flat training steps have policies to export or import; open one of "
+        "them.");
   return {};
 }
 
@@ -150,7 +152,7 @@ Result<PolicyExchange::Exported> PolicyExchange::make_export(const SacState& sta
   return exported;
 }
 
-// Exports on a worker thread, since finding operator lists that express a plan takes a while.
+// Exports on a worker thread, since finding an operator set that expresses a plan takes a while.
 void PolicyExchange::export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use,
                                  std::function<void(PolicyFormat)> instead) {
   const SacStatePtr state = session_.state();

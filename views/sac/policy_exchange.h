@@ -14,7 +14,7 @@ namespace jointer::views {
 class PolicyExchange : public QObject {
   Q_OBJECT
  public:
-  // `window` owns the menu and is the parent of dialogs.
+  // `window` owns this object and the menu, and is the parent of dialogs.
   PolicyExchange(SacSession& session, QWidget* window);
 
   [[nodiscard]] QMenu* menu() const { return menu_; }
@@ -29,7 +29,8 @@ class PolicyExchange : public QObject {
   void message(const QString& sentence);
 
  private:
-  // An export and, if it does not reproduce the plan, selectors that come closer to the plan.
+  // An export and, if it is an operator set that does not reproduce the plan, selectors that come
+  // closer to the plan, if there are any.
   struct Exported {
     PolicyExport made;
     std::optional<PolicyExport> selectors;

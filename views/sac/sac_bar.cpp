@@ -121,7 +121,7 @@ SolveSettings SacBar::settings() const {
           .solver = static_cast<KnapsackSolver>(solver_->currentData().toInt())};
 }
 
-// Shows the plan's settings in the controls if it was solved again.
+// If the plan was solved again, shows its settings in the controls.
 void SacBar::refresh() {
   const SacStatePtr state = session_.state();
   setVisible(state && state->can_change());
@@ -141,7 +141,7 @@ void SacBar::refresh() {
   enable_controls();
 }
 
-// A flat training step has no settings; its plan is a set of tags.
+// Resets the controls: the plan of a flat training step is a set of tags, without settings.
 void SacBar::show_step(const SacState& state) {
   shown_step_ = state.step;
   is_refreshing_ = true;
@@ -152,8 +152,8 @@ void SacBar::show_step(const SacState& state) {
   enable_controls();
 }
 
-// The plan may change without being solved again. The joint graph, or the training step without
-// tags, uses the most memory.
+// Also called if the plan has changed without being solved again. Limits range up to the memory of
+// the joint graph, or of the training step without tags, unless the plan uses more.
 void SacBar::show_bytes() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
@@ -192,8 +192,8 @@ std::optional<std::int64_t> SacBar::limit() const {
   return settings().partitioner == Partitioner::min_cut ? budget_->limit() : std::nullopt;
 }
 
-// Previews the plan for the settings. For a limit, shows the best plan on the curve immediately,
-// then the plan that the search finds.
+// Previews the plan for the settings. If there is a limit, previews the fastest known plan within
+// it immediately, then the plan that the search finds.
 void SacBar::try_settings() {
   if (is_refreshing_) return;
   enable_controls();
@@ -209,7 +209,7 @@ void SacBar::try_settings() {
   search.try_fastest(state, *limit);
 }
 
-// Starts a search for a limit; the pane applies the plan that it finds.
+// If there is a limit, starts a search; ParetoPage applies the plan that it finds.
 void SacBar::solve() {
   const auto limit = this->limit();
   if (!limit) return session_.solve(settings());
@@ -310,7 +310,7 @@ void SacBar::apply(const Result<Edit>& edit) {
   apply(edit, settings());
 }
 
-// Solves without `ignore_tags`, since the tags of a preset must count.
+// Solves without `ignore_tags`, which would ignore the tags of the preset, too.
 void SacBar::apply(const Result<Edit>& edit, SolveSettings settings) {
   if (!edit) return emit message(QString::fromStdString(edit.error().message));
   settings.ignore_tags = false;

@@ -15,10 +15,10 @@
 
 namespace jointer::views {
 
-// Settings for solving the plan: partitioner, tags, knapsack solver, activation budget, and
-// upstream's lists and presets. Also exports and imports policies, and opens the pair in a new tab.
-// Changed settings are previewed immediately. A flat training step has no partitioner; its tags are
-// applied instead.
+// Settings for solving the plan: partitioner, tags, knapsack solver, activation budget or memory
+// limit, and upstream's lists and presets. Also exports and imports policies, and opens the pair in
+// a new tab. Changed settings are previewed immediately. A flat training step has no partitioner;
+// its tags are applied instead.
 class SacBar : public QWidget {
   Q_OBJECT
  public:
@@ -26,10 +26,11 @@ class SacBar : public QWidget {
 
   // The settings in the controls.
   [[nodiscard]] SolveSettings settings() const;
-  // The limit on memory in bytes, if the budget control has one.
+  // The limit on memory in bytes; nullopt if the budget control has none, or if the partitioner is
+  // not min_cut.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
-  // The buttons for presets, exchange and the pair, to be placed separately.
+  // The buttons for presets and exchange, to be placed separately.
   [[nodiscard]] QWidget& more() { return *more_; }
   [[nodiscard]] QMenu& presets() { return *presets_->menu(); }
   [[nodiscard]] QMenu& exchange() { return *exchange_->menu(); }
@@ -78,7 +79,7 @@ class SacBar : public QWidget {
   QPushButton* apply_tags_ = nullptr;
   QAction* pair_ = nullptr;
   std::vector<QWidget*> of_partitioner_;  // hidden for a flat training step
-  QWidget* more_ = nullptr;               // presets, exchange and pair
+  QWidget* more_ = nullptr;               // presets and exchange
   QToolButton* presets_ = nullptr;
   std::vector<Preset> preset_list_;
   SnapshotPtr checked_;  // the graph that the presets were checked for

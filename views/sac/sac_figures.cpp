@@ -74,8 +74,8 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
   return box;
 }
 
-// Shows the change from the plan as solved, or from the training step without tags. The tooltip has
-// the joint graph's number.
+// Shows the change from the plan as solved, or from the training step without tags. The tooltip
+// also has the joint graph's number, if there is one.
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
                       QString (*difference)(std::int64_t, std::int64_t)) {
@@ -206,8 +206,10 @@ void SacFigures::show_preview() {
     what_if_text_ = preview->refusal;
     if (preview->outcome) {
       const bool is_found = preview->plan_request && preview->plan_request->fit;
+      const bool fits = is_found && preview->plan_request->fit->fits;
       const QString what =
-          is_found            ? tr("Preview: fastest plan found")
+          fits                ? tr("Preview: fastest plan found")
+          : is_found          ? tr("Preview: closest plan found")
           : preview->settings ? tr("Preview: solve with %1")
                                     .arg(QString::fromStdString(describe(*preview->settings)))
           : preview->action
@@ -218,8 +220,8 @@ void SacFigures::show_preview() {
       what_if_text_ = tr("%1: %2").arg(
           what, is_found ? fit_difference(*preview->plan_request->fit)
                          : plan_difference_text(state->figures, preview->outcome->figures));
-      if (is_found && !preview->plan_request->fit->fits)
-        what_if_text_ = tr("No plan found fits. %1").arg(what_if_text_);
+      if (is_found && !fits)
+        what_if_text_ = tr("None of the plans found fits. %1").arg(what_if_text_);
     }
   }
   const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;
@@ -227,7 +229,8 @@ void SacFigures::show_preview() {
   line_->setToolTip(text);
 }
 
-// The change to a plan found by a search. Both plans are in the orders found for them.
+// The difference between the current plan and one that a search found, each in the order found for
+// it.
 QString SacFigures::fit_difference(const Fit& fit) const {
   PlanFigures now = session_.state()->figures;
   if (const auto& ordered = session_.ordered().figures()) now.figures = ordered->figures;
@@ -237,7 +240,7 @@ QString SacFigures::fit_difference(const Fit& fit) const {
   return text + reserved_difference(fit.point.reserved_bytes);
 }
 
-// The change in reserved memory; empty if unknown.
+// The difference in reserved memory; empty if unknown.
 QString SacFigures::reserved_difference(std::optional<std::int64_t> reserved) const {
   const auto& ordered = session_.ordered().figures();
   const auto now = ordered ? ordered->reserved_bytes : session_.reserved().bytes();

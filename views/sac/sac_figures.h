@@ -17,7 +17,8 @@ class SacFigures : public QWidget {
  public:
   explicit SacFigures(SacSession& session, QWidget* parent = nullptr);
 
-  // The preview for the hovered switch or the slider; empty if there is none.
+  // The text of the current preview, or the reason why it is impossible; empty if there is no
+  // preview.
   [[nodiscard]] QString what_if() const { return what_if_text_; }
   // In compact mode, shows two lines of text instead of boxes to leave space for the table.
   void set_compact(bool compact);

@@ -16,7 +16,7 @@ namespace {
 constexpr int kMaxWhy = 420, kMaxName = 360;
 constexpr std::size_t kMaxReasons = 3;
 
-// True if choosing `keep` for the tensor's group changes the tensor.
+// True if choosing `action` for the tensor's group changes the tensor.
 bool is_meant(const SacTensor& tensor, std::optional<PlanAction> action) {
   return action == PlanAction::recompute
              ? tensor.action != PlanAction::recompute
@@ -64,7 +64,7 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
 
 bool SacModel::can_keep_rows(const SacState& state) const {
   if (!state_ || state.tensors.size() != state_->tensors.size()) return false;
-  // If sizes have changed, the grouping of layers may differ.
+  // If sizes have changed, the grouping by layer may differ.
   return std::equal(state.tensors.begin(), state.tensors.end(), state_->tensors.begin(),
                     [this](const SacTensor& a, const SacTensor& b) {
                       return a.node == b.node &&
@@ -102,8 +102,8 @@ void SacModel::set_grouping(SacGrouping grouping) {
   make_rows();
 }
 
-// Only a joint graph's plan has chains. In other graphs, recomputation is already in the graph, or
-// calls are tagged individually.
+// Only the plan of a joint graph recomputes chains of calls. In other graphs, recomputation is
+// already in the graph, or calls are tagged individually.
 void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();
@@ -279,7 +279,8 @@ QString SacModel::why_unchanged(std::span<const int> rows, std::optional<PlanAct
           ? tr("The plan saves none of the selected %1 on the device, so there is nothing to "
                "offload.")
                 .arg(those)
-          : tr("The plan saves none of the selected %1, so there is nothing to recompute.")
+          : tr("The plan saves or offloads none of the selected %1, so there is nothing to "
+               "recompute.")
                 .arg(those);
   if (leaves_out_weights) why += tr(" To change gathered parameters, select their own rows.");
   return why;

@@ -31,7 +31,7 @@ class SacModel : public TableModel {
     module_column,
   };
   enum SacRole : int {
-    actions_role = TableModel::alarm_role + 1,  // Keeps
+    actions_role = TableModel::alarm_role + 1,  // ActionCounts
     fixed_role,                                 // bool: the policy cannot be changed
   };
   // The numbers of saved, recomputed and offloaded tensors of a row.
@@ -48,7 +48,7 @@ class SacModel : public TableModel {
 
   explicit SacModel(QObject* parent = nullptr);
 
-  // If the tensors are the same, keeps the rows and updates only the numbers.
+  // If the tensors are the same, keeps the rows and updates only their cells.
   void set_state(SacStatePtr state);
   void set_grouping(SacGrouping grouping);
   // Shows only these tensors; nullopt shows all tensors.
@@ -59,14 +59,14 @@ class SacModel : public TableModel {
   [[nodiscard]] ActionCounts actions(int row) const {
     return sums_[static_cast<std::size_t>(row)].actions;
   }
-  // The visible tensors in these rows that choosing `keep` changes; nullopt leaves them to the
-  // partitioner. Only calls can have a policy. A tensor's own row always counts. A group stands for
-  // its activations, or for its gathered weights if it has no activations. Recomputing a group
-  // affects only its saved and offloaded tensors, and offloading a group only its saved ones. Each
-  // tensor is listed once.
+  // The visible tensors in these rows that choosing `action` changes; nullopt leaves them to the
+  // partitioner or, in a flat training step, removes their tags. Only calls can have a policy. A
+  // tensor's own row always counts. A group stands for its activations, or for its gathered weights
+  // if it has no activations. Recomputing a group affects only its saved and offloaded tensors, and
+  // offloading a group only its saved ones. Each tensor is listed once.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows,
                                                std::optional<PlanAction> action) const;
-  // Why choosing `keep` for these rows changes nothing, in one or two sentences.
+  // Why choosing `action` for these rows changes nothing, in one or two sentences.
   [[nodiscard]] QString why_unchanged(std::span<const int> rows,
                                       std::optional<PlanAction> action) const;
 

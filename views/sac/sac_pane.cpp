@@ -12,7 +12,7 @@ namespace {
 // Below this height, the curve and the reasons are hidden and the numbers are shown as text, to
 // leave space for the table.
 constexpr int kMinWithCurve = 460;
-// Below this height, the line about the last change is hidden; the Changes page has the same
+// Below this height, the line about the last history entry is hidden; the Changes page has the same
 // information.
 constexpr int kMinWithLastChange = 330;
 // Below this height, the totals of the tensors are hidden.
@@ -52,8 +52,8 @@ SacPane::SacPane(Document& document, QWidget* parent)
   to_joint_ = new QPushButton(tr("Open as Joint Graph"), shown);
   to_joint_->setObjectName(QStringLiteral("to_joint"));
   to_joint_->setToolTip(
-      tr("Join the forward and backward into a joint graph with an editable plan, and open it in a "
-         "new tab"));
+      tr("Join the forward and backward graphs into a joint graph with an editable plan, and open "
+         "it in a new tab"));
   connect(to_joint_, &QPushButton::clicked, this, &SacPane::make_joint);
   column->addWidget(to_joint_, 0, Qt::AlignHCenter);
   column->addWidget(curve_);

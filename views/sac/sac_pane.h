@@ -29,13 +29,12 @@ class SacPane : public QWidget {
   explicit SacPane(Document& document, QWidget* parent = nullptr);
 
  public slots:
-  // Limits the table to the tensors that are live at the peak.
+  // Limits the table to the saved tensors that are live at the peak.
   void show_peak();
   void show_pareto();
   // Highlights a plan that the trade-off search found.
   void show_plan(const jointer::ParetoPoint& plan);
   void show_targets();
-  // Shows the changes to the plan.
   void show_changes();
 
  signals:
@@ -43,7 +42,7 @@ class SacPane : public QWidget {
   void message(const QString& sentence);
   // A request was refused; `sentence` says why.
   void refused(const QString& sentence);
-  // Requests a search for orders and buckets within this peak.
+  // Requests a search for policies, order and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
   // The plan's pair, or the joint graph of a pair, was written to this file.
   void pair_made(const QString& path);

@@ -16,7 +16,7 @@ SacReasons::SacReasons(Document& document, QWidget* parent)
   setReadOnly(true);
   setFrameShape(QFrame::NoFrame);
   setObjectName(QStringLiteral("reasons"));
-  setAccessibleName(tr("Reason for the selected tensor"));
+  setAccessibleName(tr("Reason for the selected tensor's policy"));
   setPlaceholderText(tr("Select a tensor to see why it is saved, recomputed or offloaded."));
   // With the document's default margin, part of the next line would be visible.
   this->document()->setDocumentMargin(0);

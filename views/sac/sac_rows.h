@@ -34,7 +34,7 @@ struct SacRows {
 
 // By operator: one row per operator, in the order of their first calls. By module: nested like the
 // model. By tensor: ungrouped. By layer: adjacent elements of a numbered list share a row if their
-// tensors have the same places, operators and sizes; corresponding tensors share the rows below it.
+// tensors have the same places, operators and sizes; corresponding tensors share a row below it.
 SacRows group_tensors(const SacState& state, const ModuleLocations& places, SacGrouping grouping);
 
 }  // namespace jointer::views

@@ -46,8 +46,8 @@ SacTable::SacTable(Document& document, QWidget* parent)
   preview_soon_.setInterval(kPreviewMs);
   connect(&preview_soon_, &QTimer::timeout, this,
           [this] { session_.preview(preview_nodes_, preview_action_); });
-  // Previews follow user actions, not the current row, which rebuilding and focus changes also
-  // move.
+  // Previews follow user actions, not the current row, which also moves when the table is rebuilt
+  // or gets the focus.
   connect(&view(), &TableView::rows_chosen, this, [this] {
     const PlanAction action = toggled();
     std::vector<NodeId> nodes = targets(action);
@@ -107,8 +107,8 @@ void SacTable::update_headline() {
             : state->applied_tags.any
                 ? tr("This training step is shown with its tags applied; “Apply Tags” changes the "
                      "graph itself.")
-                : tr("This training step has no tags. Choosing S, R or O for a row adds a tag and "
-                     "shows the result of applying it."));
+                : tr("This training step has no tags to apply. Choosing S, R or O for a row adds a "
+                     "tag and shows the result of applying it."));
   if (state && !state->refused.empty()) {
     const QString why = QString::fromStdString(state->refused.front().text);
     lines << (state->refused.size() == 1 ? tr("1 policy cannot be applied: %1").arg(why)

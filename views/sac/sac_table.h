@@ -14,7 +14,7 @@ namespace jointer::views {
 
 // A table of the tensors that can be saved, recomputed or offloaded, with switches to choose their
 // policy. The session previews the effect of the switch under the pointer, or of pressing Space on
-// the current row.
+// the selected rows.
 class SacTable : public TablePaneOf<SacModel> {
   Q_OBJECT
  public:
@@ -37,7 +37,7 @@ class SacTable : public TablePaneOf<SacModel> {
   void show_all();
 
  signals:
-  // Why nothing was changed, or why rows are shown again.
+  // Why a command had no effect, or why all rows are shown again.
   void message(const QString& sentence);
 
  protected:
@@ -47,14 +47,15 @@ class SacTable : public TablePaneOf<SacModel> {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  // The tensors that keys and palette commands for `keep` act on.
+  // The tensors that keys and palette commands for `action` act on.
   [[nodiscard]] std::vector<NodeId> targets(std::optional<PlanAction> action) const;
   // The rows that a row's switch acts on: all selected rows if the row is selected, otherwise only
   // the row itself.
   [[nodiscard]] std::vector<int> rows_with(int row) const;
   // The policy that Space chooses for the selection.
   [[nodiscard]] PlanAction toggled() const;
-  // `nodes`: the tensors to change; `rows`: the rows that stand for them.
+  // Sets the policy of `nodes`. If there are none, emits a message that says why choosing `action`
+  // for `rows` changes nothing.
   void tick(const std::vector<NodeId>& nodes, std::span<const int> rows,
             std::optional<PlanAction> action);
   bool press(QPoint at);
@@ -63,7 +64,8 @@ class SacTable : public TablePaneOf<SacModel> {
   void leave();
   void preview(std::vector<NodeId> nodes, std::optional<PlanAction> action);
   void update_headline();
-  // Shows only the tensors at the peak of the current plan; false if there are none.
+  // Shows only the saved tensors that are live at the current plan's peak; returns false if there
+  // are none.
   bool follow_peak();
 
   SacSession& session_;

@@ -176,11 +176,13 @@ QString TargetPage::answer() const {
   if (const Fit* best = search_->best()) {
     const Figures& figures = best->point.figures.figures;
     lines << (best->fits
-                  ? tr("Without these conditions, the best plan is %1.").arg(figures_text(figures))
-                  : tr("Without these conditions, no plan fits either; the closest is %1.")
+                  ? tr("Without these conditions, the fastest plan found within the peak is %1.")
+                        .arg(figures_text(figures))
+                  : tr("Without these conditions, no plan was found within the peak either; the "
+                       "closest is %1.")
                         .arg(figures_text(figures)));
   } else if (search_->is_running()) {
-    lines << tr("Searching for the best plan without these conditions...");
+    lines << tr("Searching for the fastest plan without these conditions...");
   }
   const SacStatePtr state = session_.state();
   if (!is_current())

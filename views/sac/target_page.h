@@ -13,8 +13,8 @@
 
 namespace jointer::views {
 
-// Asks how much memory to free, or which peak to fit, and shows the shortest list found of changes
-// that meet this target. Applying the list adds one history entry.
+// Asks how much memory to free, or for a limit on the peak, and shows the shortest list of changes
+// found that meets this target. Applying the list adds one history entry.
 class TargetPage : public QWidget {
   Q_OBJECT
  public:

@@ -230,12 +230,13 @@ TEST_F(SacModelTest, SaysThatAGroupLeavesOutGatheredWeights) {
   ASSERT_EQ(model_.parent_row(row("s")), group);
   EXPECT_THAT(model_.changeable(std::vector{group}, PlanAction::recompute), IsEmpty());
   EXPECT_EQ(model_.why_unchanged(std::vector{group}, PlanAction::recompute),
-            "The plan saves none of the selected activations, so there is nothing to recompute. "
-            "To change gathered parameters, select their own rows.");
+            "The plan saves or offloads none of the selected activations, so there is nothing to "
+            "recompute. To change gathered parameters, select their own rows.");
   EXPECT_THAT(model_.changeable(std::vector{row("v")}, PlanAction::recompute),
               ElementsAre(node("v")));
   EXPECT_EQ(model_.why_unchanged(std::vector{row("s")}, PlanAction::recompute),
-            "The plan saves none of the selected tensors, so there is nothing to recompute.");
+            "The plan saves or offloads none of the selected tensors, so there is nothing to "
+            "recompute.");
 }
 
 TEST_F(SacModelTest, SortsByBytesPerMicrosecond) {
