@@ -12,7 +12,7 @@
 
 namespace jointer::views {
 
-// How blocks are painted: estimates pale with an outline, measurements filled.
+// How blocks are painted: estimates are pale with an outline, and measurements are filled.
 enum class LaneStyle : std::uint8_t { estimated, measured };
 
 // Paints a lane: blocks, with their names if those fit; folded runs as stacks of their colors; and

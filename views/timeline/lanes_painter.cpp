@@ -247,7 +247,7 @@ void LanesPainter::paint_flow(QPainter& painter, const CollectiveTiming& c,
   const auto from = scene_.content.data().extent(c.start);
   const auto to = scene_.content.data().extent(c.wait);
   // On a time axis, the flow leads from the collective's end to the end of its wait; in program
-  // order, from its start to its wait.
+  // order, from its start to the start of its wait.
   const bool in_time = scene_.content.kind() != AxisKind::program_order;
   const QPointF a(scene_.axis.to_pixel(static_cast<double>(in_time ? from.end : from.begin)),
                   from_area.center().y());

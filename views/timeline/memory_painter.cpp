@@ -46,7 +46,7 @@ void MemoryPainter::paint_ghost(QPainter& painter, const MemoryTrack& track) con
                       opened->analysis.memory.profile(), scene_.theme.ghost);
 }
 
-// Paints the lifetime of the current node's storage.
+// Paints the lifetime of the first storage of the current node.
 void MemoryPainter::paint_lifetime(QPainter& painter) const {
   const QRect& area = scene_.layout.memory;
   const Analysis& a = scene_.content.shown().analysis;
@@ -94,7 +94,7 @@ void MemoryPainter::paint_peak(QPainter& painter, const MemoryTrack& track) cons
       .paint(painter, scene_.theme, scene_.theme.warning);
 }
 
-// Paints a mark, unless the point is outside of a zoomed axis.
+// Paints a mark, unless the memory axis is zoomed and the point is outside of it.
 void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color) const {
   if (!scene_.layout.memory.adjusted(-1, -4, 1, 4).contains(at)) return;
   painter.setRenderHint(QPainter::Antialiasing);
@@ -144,7 +144,7 @@ void MemoryPainter::paint_measured_peak(QPainter& painter, const MemoryTrack& tr
 }
 
 // The position of the label for the device's memory, in the gutter: at the line of this capacity
-// or, if the axis ends below it, above the scale. Empty if the capacity is not known.
+// or, if that line is not visible, above the scale. Empty if the capacity is not known.
 QRect MemoryPainter::capacity_label(const QFontMetrics& metrics, const MemoryTrack& track) const {
   const QRect& area = scene_.layout.memory;
   const auto capacity = capacity_bytes(scene_.content.shown().analysis.device);

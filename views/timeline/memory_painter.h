@@ -8,7 +8,8 @@
 namespace jointer::views {
 
 // Paints the memory curve and everything on top of it: the reserved memory, the graph as opened,
-// the measurement, the lifetime of the current node's storage, the device's memory, and the peaks.
+// the measurement, the lifetime of the current node's storage, the device's memory, the peaks, and
+// a note if only part of the memory axis is visible.
 class MemoryPainter {
   Q_DECLARE_TR_FUNCTIONS(MemoryPainter)
  public:

@@ -115,7 +115,7 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   };
   struct Column {
     int left, right;
-    std::size_t next, end;  // bands that are still below the current row
+    std::size_t next, end;  // bands in or above the current pixel row
   };
   std::vector<Band> bands;
   std::vector<Column> columns;

@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// The bytes at the lower and the upper edge of the memory curve.
+// The bytes at the lower and the upper edge of the visible part of the memory axis.
 struct BytesView {
   std::int64_t bottom = 0, top = 1;
 

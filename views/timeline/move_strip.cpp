@@ -52,7 +52,7 @@ void MoveStrip::paint_range(QPainter& painter, const QRect& content) const {
   painter.setPen(QPen(theme_.accent, 1));
   if (left >= content.left()) painter.drawLine(left, content.top(), left, content.bottom());
   if (right <= content.right()) painter.drawLine(right, content.top(), right, content.bottom());
-  // Lines at the original and the current positions.
+  // Draw lines at the original and the current position.
   painter.setPen(QPen(theme_.muted_text, 1, Qt::DotLine));
   const int was = x_of(held_.preview.current());
   painter.drawLine(was, content.top(), was, content.bottom());
@@ -197,8 +197,8 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     QString text;
   };
   std::vector<Mark> marks;
-  // Marks at the same position share a label, which begins with the one that does not raise the
-  // peak.
+  // Marks at the same position share a label. It begins with the best position that does not raise
+  // the peak, which is added first.
   const auto add = [&](std::size_t gap, const QString& text) {
     for (Mark& mark : marks)
       if (mark.gap == gap) {

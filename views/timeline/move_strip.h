@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// Paints where a held block can move over the timeline: everything outside of the legal range is
+// Paints over the timeline where a held block can move: everything outside of the legal range is
 // dimmed, and a strip shows the exposed time and the peak at every position, the best positions,
 // and the constraint at each end.
 class MoveStrip {

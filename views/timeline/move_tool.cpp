@@ -121,7 +121,7 @@ void MoveTool::follow(int x, bool snaps) {
                          : scale_->gap_at(to));
 }
 
-// Keeps a held block in place while zooming.
+// Keeps a held block at its position while the visible range changes.
 void MoveTool::anchor() {
   const double begin = std::exchange(begin_, range_.axis().begin());
   const double end = std::exchange(end_, range_.axis().end());
@@ -138,7 +138,7 @@ int MoveTool::beyond_edge(int x) const {
   return x > right - kEdge ? x - right + kEdge : 0;
 }
 
-// Scrolls while the pointer is beyond an edge of the view, and moves the block with it.
+// Scrolls while the pointer is at or beyond an edge of the axis, and moves the block with it.
 void MoveTool::scroll() {
   const int beyond = beyond_edge(last_.x());
   if (beyond == 0 || !is_holding()) return scrolling_.stop();

@@ -18,9 +18,9 @@ namespace jointer::views {
 NodeId grip_at(const TimelineScene& scene, QPoint at);
 
 // Lets the user move blocks by dragging them in the timeline: a collective (by its start or, at its
-// right end, by its wait), a wait by its stall, or any node in program order. The view passes its
-// events to this object; if a function returns true, it has handled the event, and the view must
-// ignore it.
+// right end, by its wait), a wait by its stall, or any other node that can move, in program order
+// or once it is selected. The view passes its events to this object; if a function returns true, it
+// has handled the event, and the view must ignore it.
 class MoveTool : public QObject {
   Q_OBJECT
  public:
@@ -50,8 +50,8 @@ class MoveTool : public QObject {
   void anchor();
   // The x coordinate of a gap.
   [[nodiscard]] int x_of(std::size_t gap) const;
-  // The distance of the pointer from the inner end of a narrow margin at each edge of the axis, in
-  // pixels: negative at or beyond the left edge, positive at or beyond the right edge, otherwise 0.
+  // The distance in pixels by which the pointer is inside or beyond a narrow margin at an edge of
+  // the axis: negative at the left edge, positive at the right edge, and 0 between the margins.
   [[nodiscard]] int beyond_edge(int x) const;
 
   const TimelineContent& content_;
@@ -62,7 +62,7 @@ class MoveTool : public QObject {
   bool is_dragged_ = false, moved_by_key_ = false, is_scrolling_ = false;
   double begin_ = 0, end_ = 0;  // the visible range after its last change
   QTimer patience_;             // a long press picks up a node without pointer motion
-  QTimer scrolling_;            // while the pointer is beyond an edge of the view
+  QTimer scrolling_;            // runs while the pointer is at or beyond an edge of the axis
   std::unique_ptr<GapScale> scale_;
 };
 

@@ -10,14 +10,15 @@
 
 namespace jointer::views {
 
-// Draws memory under the SAC pane's plan over the memory curve: of the pair, or of the training
-// step with its tags applied; and the memory after a previewed change.
+// Draws the memory curve of the SAC pane's plan on top of the timeline's: that of the pair or, for
+// a flat training step, of the step with its tags applied. During a preview, also draws the curve
+// after the previewed change.
 class PlanOverlay {
   Q_DECLARE_TR_FUNCTIONS(PlanOverlay)
  public:
   explicit PlanOverlay(const TimelineScene& scene) : scene_(scene) {}
 
-  // The mark at the plan's peak; nullopt if it is not visible.
+  // The mark at the plan's peak; nullopt if its column is not visible.
   [[nodiscard]] std::optional<QPoint> peak() const { return place_of_peak().mark; }
   // Returns true if the point is on the mark or its label.
   [[nodiscard]] bool is_at_peak(QPoint at) const;
@@ -27,7 +28,7 @@ class PlanOverlay {
 
  private:
   struct Place {
-    std::optional<QPoint> mark;  // nullopt if it is not visible
+    std::optional<QPoint> mark;  // nullopt if its column is not visible
     PeakLabel label;
   };
   [[nodiscard]] Place place_of_peak() const;

@@ -6,7 +6,8 @@
 
 namespace jointer::views {
 
-// Interpolates between the starts of two adjacent steps of the joint graph's memory timeline.
+// Interpolates between the starts of two adjacent steps of the memory timeline of the graph on the
+// axis.
 double PlanTrack::position(std::size_t step) const {
   const double place = outcome_.places[step];
   const auto whole = static_cast<std::size_t>(place);

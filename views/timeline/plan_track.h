@@ -1,7 +1,7 @@
 #pragma once
 
-// The memory curve of a plan along a joint graph's axis, as pixel columns. The cost is bounded by
-// the screen width. No Qt.
+// The memory curve of a plan along the axis of its joint graph or flat training step, as pixel
+// columns. The cost is bounded by the screen width. No Qt.
 
 #include <vector>
 
@@ -20,10 +20,10 @@ class PlanTrack {
   PlanTrack(const PlanOutcome& outcome, const TimelineData& data)
       : outcome_(outcome), data_(data) {}
 
-  // The visible columns. The point of each run is the step of the pair's memory timeline with the
+  // The visible columns. The point of each run is the step of the plan's memory timeline with the
   // most memory in that column.
   [[nodiscard]] std::vector<MemoryRun> columns(const AxisView& axis) const;
-  // The step of the pair's memory timeline with the most memory in the axis range [begin, end).
+  // The step of the plan's memory timeline with the most memory in the axis range [begin, end).
   [[nodiscard]] std::size_t largest_step(double begin, double end) const;
   [[nodiscard]] std::int64_t bytes(std::size_t step) const {
     return outcome_.profile[point_of_step(step)];

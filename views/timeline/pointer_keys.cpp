@@ -15,7 +15,7 @@ bool follows_pointer(const QKeyEvent& event) {
   return event.modifiers() == Qt::NoModifier && std::ranges::count(kKeys, event.key()) > 0;
 }
 
-// Item views set this attribute if their current item could be edited, so they do not count.
+// Item views also enable input methods if their current item could be edited, so they are excluded.
 bool edits_text(const QWidget& widget) {
   return widget.testAttribute(Qt::WA_InputMethodEnabled) &&
          qobject_cast<const QAbstractItemView*>(&widget) == nullptr;

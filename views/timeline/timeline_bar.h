@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// The bar above a timeline, with controls for the axis, the measurement, the visible range and the
-// zoom.
+// The bar above a timeline, with controls for the axis, the curves and the zoom, and the visible
+// range.
 class TimelineBar : public QWidget {
   Q_OBJECT
  public:

@@ -16,7 +16,8 @@ namespace {
 // measured step. If that step is longer still, its end is cut off and labeled.
 constexpr std::int64_t kMaxStretch = 2;
 
-// The memory axis extends to the device's capacity if that is at most this many times the peak.
+// The memory axis extends to the device's capacity if that is at most this many times the maximum
+// of the curves.
 constexpr std::int64_t kMaxHeadroom = 3;
 
 }  // namespace
@@ -90,7 +91,7 @@ std::int64_t TimelineContent::axis_length() const {
     own = std::max(own, opened->timeline(kind_).length());
   if (kind_ == AxisKind::program_order || measured() == nullptr) return own;
   const std::int64_t longer = std::max(estimated().length(), measured()->length());
-  return std::min(longer, kMaxStretch * own);
+  return std::clamp(longer, own, kMaxStretch * own);
 }
 
 // On the axis of estimated time, positions are times. On other axes, the points of the memory

@@ -42,13 +42,13 @@ class TimelineContent : public QObject {
   [[nodiscard]] const TimelineData* measured() const {
     return document_.measured() == nullptr ? nullptr : &document_.measured()->timeline(kind_);
   }
-  // Long enough for both the estimate and the measurement, or for both the edited graph and the
-  // graph as opened, up to a limit.
+  // The length of the axis. On an axis of time, it fits both the estimate and the measurement, up
+  // to a limit. Except in measured time, it also fits the graph as opened if that is shown.
   [[nodiscard]] std::int64_t axis_length() const;
-  // The value at the upper edge of the memory curve.
+  // The bytes at the upper end of the memory axis.
   [[nodiscard]] std::int64_t top_bytes() const;
-  // Returns true if the memory axis extends to the device's capacity. It does not if the graph's
-  // peak is far lower, since that would flatten the curve.
+  // Returns true if the memory axis extends to the device's capacity. It does not if all curves are
+  // far lower, since that would flatten them.
   [[nodiscard]] bool shows_capacity() const;
   // The bytes measured when the nodes at a moment of the estimate ran; nullopt if unknown.
   [[nodiscard]] std::optional<std::int64_t> measured_bytes(std::size_t moment) const;
@@ -63,7 +63,7 @@ class TimelineContent : public QObject {
   [[nodiscard]] TimeRange range_between(double begin, double end) const;
   // The positions on the axis where a part of the estimated step begins and ends.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> positions_of(TimeRange range) const;
-  // "120 ms", or a number of nodes in program order.
+  // "120 ms" or, in program order, the number of nodes before the position.
   [[nodiscard]] QString position_text(double position) const;
   // The distance between two positions: "12.0 ms", or "120 nodes" in program order.
   [[nodiscard]] QString distance_text(std::int64_t begin, std::int64_t end) const;
@@ -89,7 +89,7 @@ class TimelineContent : public QObject {
 
   [[nodiscard]] bool shows_lane_legend() const { return show_lane_legend_; }
 
-  // Returns true if the SAC pane's plan can be drawn over the memory curve.
+  // Returns true if the SAC pane has a plan for this graph, even if it is not drawn.
   [[nodiscard]] bool has_plan() const;
   // The plan, and the plan with a previewed change; null if not shown.
   [[nodiscard]] PlanOutcomePtr plan() const;
@@ -108,8 +108,8 @@ class TimelineContent : public QObject {
  signals:
   void kind_changed(jointer::views::AxisKind kind, jointer::views::AxisKind before);
   void snapshot_changed(const jointer::views::SnapshotPtr& before);
-  // A different measurement, or none, is now shown. If the axis was in measured time,
-  // `kind_changed` is emitted first.
+  // A different measurement, or none, is now shown. If none is shown and the axis was in measured
+  // time, `kind_changed` is emitted first.
   void measurement_changed();
   // The entries of a legend have changed, or the legend is shown or hidden.
   void legend_changed();
@@ -117,7 +117,7 @@ class TimelineContent : public QObject {
   void changed();
 
  private:
-  // The maximum of all curves.
+  // The maximum of all curves that are shown.
   [[nodiscard]] std::int64_t highest_bytes() const;
   [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
   void take_document();

@@ -12,7 +12,7 @@ constexpr int kOverview = 40, kLowOverview = 24;
 constexpr int kGap = 8;
 constexpr int kLaneGap = 4;
 constexpr int kLabel = 18;
-constexpr int kMemory = 110, kMinMemory = 48;  // height of the curve, before and after lanes shrink
+constexpr int kMemory = 110, kMinMemory = 48;  // height at which lanes start to shrink; minimum
 constexpr int kLow = 340;
 
 // Heights of a lane in pixels.

@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// CPU lanes and measured lanes are lower than the others; a measured lane is directly below its
-// estimate.
+// The kind of a lane, which determines its height. CPU lanes and measured lanes have less height
+// than estimated lanes of other streams; a measured lane is directly below its estimate.
 enum class LaneKind : std::uint8_t { host, estimated, measured };
 
 // The areas of the timeline: a gutter for names on the left, and to its right, from top to bottom,
@@ -32,7 +32,8 @@ struct TimelineLayout {
                              int label_count, int scroll);
   // The width of the axis in a view of this width.
   static int axis_width(int width);
-  // Returns true if a view of this height has space for only one row of each legend.
+  // Returns true if a view of this height has space for only a small overview and one row of each
+  // legend.
   static bool is_low(int height);
 
   // Left edge and width of the axis.

@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// Paints the curve of the whole step.
+// Paints the curve of the whole step into the cache.
 void TimelineOverview::paint_curve(const TimelineScene& scene, qreal ratio) {
   const QRect& area = scene.layout.overview;
   const TimelineData& data = scene.content.data();
@@ -20,7 +20,7 @@ void TimelineOverview::paint_curve(const TimelineScene& scene, qreal ratio) {
   MemoryTrack(data, whole, QRect(0, 2, area.width(), area.height() - 8),
               {.top = scene.content.top_bytes()}, theme)
       .paint_curve(inner, /*hatched=*/false);
-  // Paint exposed time as a separate line, darker where its share is larger.
+  // Paint exposed time as a separate line, stronger where its share is larger.
   for (const LaneRun& run : fold_lane(data.lanes()[1], whole)) {
     const auto times = data.lanes()[1].times(run.first, run.last);
     std::int64_t busy = 0;

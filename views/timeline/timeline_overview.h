@@ -12,7 +12,7 @@ namespace jointer::views {
 class TimelineOverview {
   Q_DECLARE_TR_FUNCTIONS(TimelineOverview)
  public:
-  // Discards the cached curve; to be called when the curve, the colors or the size have changed.
+  // Discards the cached curve. Call this when the curve, the colors or the size have changed.
   void forget() { curve_ = {}; }
   void paint(QPainter& painter, const TimelineScene& scene);
 

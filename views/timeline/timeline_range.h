@@ -8,8 +8,9 @@
 
 namespace jointer::views {
 
-// The visible range of a timeline's axis. It follows the content: the same part of the step stays
-// visible if the axis or its length changes.
+// The visible range of a timeline's axis. It follows the content: if the axis changes or the graph
+// is estimated anew, the same part of the step stays visible; after an edit, the same range of
+// positions.
 class TimelineRange : public QObject {
   Q_OBJECT
  public:
@@ -19,7 +20,7 @@ class TimelineRange : public QObject {
   [[nodiscard]] const AxisView& axis() const { return axis_; }
   // "120 ms to 180 ms"
   [[nodiscard]] QString text() const;
-  // Sets the position of the axis on screen. Does not emit `changed`.
+  // Sets the position and the width of the axis on screen, in pixels. Does not emit `changed`.
   void set_pixels(int left, int width) { axis_.set_pixels(left, width); }
 
   void zoom_at(double pixel, double factor);

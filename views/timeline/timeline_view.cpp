@@ -364,7 +364,7 @@ void TimelineView::show_cursor(QPoint at) {
   const TimelineScene scene = this->scene();
   if (PlanOverlay(scene).is_at_peak(at))
     viewport()->setCursor(Qt::PointingHandCursor);
-  else if (tool_->is_holding() || grip_at(scene, at))
+  else if (moves_ == Moves::allowed && (tool_->is_holding() || grip_at(scene, at)))
     viewport()->setCursor(Qt::SizeHorCursor);
   else
     viewport()->unsetCursor();

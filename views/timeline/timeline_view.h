@@ -18,19 +18,19 @@ namespace jointer::views {
 class MoveTool;
 
 // The memory curve and, on the same axis below it, lanes for the CPU, the compute stream and each
-// process group. If the document has a measurement, its curve is drawn over that of the estimate,
-// and its lanes below those of the estimate. The view is painted directly, at a cost bounded by
-// pixels (draw_list.h).
+// process group. If a measurement is shown, its curve is drawn over that of the estimate, and each
+// of its lanes below the estimated one. The view is painted directly, at a cost bounded by pixels
+// (draw_list.h).
 //
 // The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //
-// Mouse: click selects, drag selects a range, drag with the middle button (or with Space held)
-// pans, Ctrl+wheel zooms at the pointer, wheel pans, and a double-click zooms to the item under the
-// pointer. Over the memory curve, Ctrl+Shift+wheel zooms its vertical axis, Shift+wheel pans it, and
-// a double-click shows all of it. The strip at the bottom shows the whole step; dragging in it
-// moves the visible range. Pressing on a node that can be moved picks it up (see move_tool.h);
-// while it is held, the curve and lanes show the graph with the node at its current position. The
-// graph as opened is drawn behind an edited graph.
+// Mouse: a click selects, a drag selects a range, a drag with the middle button (or with Space
+// held) pans, Ctrl+wheel zooms at the pointer, the wheel pans, and a double-click zooms to the item
+// under the pointer. Over the memory curve, Ctrl+Shift+wheel zooms its vertical axis, Shift+wheel
+// pans it, and a double-click shows all of it. The strip at the bottom shows the whole step;
+// dragging in it moves the visible range. Pressing on a node that can be moved picks it up (see
+// move_tool.h); while it is held, the curve and lanes show the graph with the node at its current
+// position. The graph as opened is drawn behind an edited graph.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -67,8 +67,8 @@ class TimelineView : public QAbstractScrollArea {
   void step_exposed(int direction);
   // Marks the current moment, or removes the mark if there is one.
   void toggle_mark();
-  // Selects the range between the marks around the current moment; returns false unless there are
-  // two marks.
+  // Selects the range between the marks around the current moment (Marks::range_around); returns
+  // false if there is none.
   bool select_between_marks();
 
  signals:
