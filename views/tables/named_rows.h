@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Maps table rows to nodes of the shown graph by the names that edits use, since rows may be about
-// other states of the graph, in which nodes may have other ids.
+// Maps table rows to nodes of the shown graph by the names that edits use, since rows may describe
+// other states of the graph, in which nodes may have different ids.
 class NamedRows {
  public:
   NamedRows() = default;

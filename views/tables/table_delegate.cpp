@@ -27,7 +27,7 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const int width = qRound(share.toDouble() * bar.width());
     painter->save();
     painter->setOpacity(kBarOpacity);
-    // The bar of a nonzero share is always visible.
+    // The bar of a nonzero share is at least one pixel wide.
     painter->fillRect(bar.left(), bar.top(), share.toDouble() > 0 ? std::max(width, 1) : 0,
                       bar.height(), Theme::of(option.palette).accent);
     painter->restore();

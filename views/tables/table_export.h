@@ -16,8 +16,8 @@ std::vector<int> shown_rows(const TableModel& model);
 // Like TableModel::tsv, but as CSV (RFC 4180).
 QString table_csv(const TableModel& model, std::span<const int> rows);
 
-// Writes these rows as comma-separated values if the path ends in .csv, otherwise as tab-separated
-// values. Error (run): the file could not be written.
+// Writes the rows of `shown_rows` as comma-separated values if the path ends in .csv, otherwise as
+// tab-separated values. Error (run): the file could not be written.
 Result<void> write_table(const TableModel& model, const QString& path);
 
 }  // namespace jointer::views

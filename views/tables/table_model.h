@@ -13,12 +13,13 @@ namespace jointer::views {
 // Base class of tables and trees with up to 10^5 rows.
 //
 // A row is a number in [0, row_count). Rows form a forest; in a plain table all rows are roots.
-// Cell contents are requested only when rows are shown, sorted or copied. Sorting compares raw
-// values and is stable: rows with equal values keep their original order. A filter shows the rows
-// with texts that contain all of its words, and their ancestors and descendants.
+// Cell contents are requested only when rows are shown, filtered, sorted, added up or exported.
+// Sorting compares raw values and is stable: rows with equal values keep their original order. A
+// filter shows the rows with texts that contain all of its words, and their ancestors and
+// descendants.
 //
-// A derived class sets the columns, defines the cells, and calls set_rows when its rows have changed.
-// This resets the model; TableView restores its state by row keys.
+// A derived class sets the columns, defines the cells, and calls begin_rows and set_rows when its
+// rows change. This resets the model; TableView restores its state by row keys.
 class TableModel : public QAbstractItemModel {
   Q_OBJECT
  public:
@@ -37,7 +38,7 @@ class TableModel : public QAbstractItemModel {
   // Texts for numbers of items, such as "1 operator" and "%1 operators".
   struct Counted {
     QString one, several;
-    QString part = {};  // "%1 of %2 operators"; if empty, the texts do not mention other rows
+    QString part = {};  // "%1 of %2 operators", for some of the rows; if empty, `several`
   };
 
   explicit TableModel(Counted counted, QObject* parent = nullptr)
@@ -62,8 +63,8 @@ class TableModel : public QAbstractItemModel {
   // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
   // The totals of some rows by column; nullopt for columns without a total. No row may be a
-  // descendant of another. By default, these are the sums of the numbers; models with rows that
-  // share items override this.
+  // descendant of another. By default, these are the sums of the numbers in columns that add up;
+  // models with rows that share items override this.
   [[nodiscard]] virtual std::vector<std::optional<std::int64_t>> sums(
       std::span<const int> rows) const;
 
@@ -79,7 +80,7 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] static int row_at(const QModelIndex& index) {
     return static_cast<int>(index.internalId());
   }
-  // The index of the row; invalid if the filter hides it.
+  // The index of the row; invalid if the filter hides it, or if there is no such row.
   [[nodiscard]] QModelIndex index_of(int row, int column = 0) const;
 
   void set_filter(const QString& filter);
@@ -91,7 +92,7 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] Totals totals(std::span<const int> rows) const;
   // Totals of the rows that match the filter.
   [[nodiscard]] Totals totals() const;
-  // "12 operators · 41.2 GiB · 612 ms". Skips columns with a total of 0, or none.
+  // "12 operators · 41.2 GiB · 612 ms". Skips columns whose total is 0 or missing.
   [[nodiscard]] QString totals_text(const Totals& totals) const;
 
   // A cell and a title as exported and copied; raw numbers by default (see raw_text).
@@ -123,7 +124,8 @@ class TableModel : public QAbstractItemModel {
   void begin_rows() { beginResetModel(); }
   // The parent of each row, or -1 for roots; parents precede their children.
   void set_rows(std::vector<int> parents);
-  // Tells views that all cells have changed, but not the rows.
+  // Tells views that all cells of the top-level rows have changed, but not the rows. Views must
+  // repaint other rows themselves.
   void emit_cells_changed(const QList<int>& roles = {});
 
   // --- For filters by criteria other than text ---

@@ -15,8 +15,9 @@ namespace jointer::views {
 
 class CallHistogram;
 
-// A filter, a table, and a line of totals for the selected rows or for all rows. Selecting rows
-// selects their nodes in the document, and a single node selected elsewhere is shown in the table.
+// A filter, a table, and a line of totals for the selected rows or, if none are selected, for all
+// rows that match the filter. Selecting rows selects their nodes in the document, and a single node
+// selected elsewhere is shown in the table.
 //
 // Actions added to the widget are appended to a row's context menu.
 //
@@ -29,9 +30,9 @@ class TablePane : public QWidget {
   void show_footer(bool shown) { footer_->setVisible(shown); }
 
  public slots:
-  // Copies all visible rows to the clipboard as tab-separated values.
+  // Copies all rows that the filter shows to the clipboard as tab-separated values.
   void copy_all();
-  // Saves all visible rows to a file that the user chooses, as TSV or CSV.
+  // Saves all rows that the filter shows to a file that the user chooses, as TSV or CSV.
   void save_as();
 
  signals:

@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// A pane that creates and owns its model.
+// A table pane that creates and owns its model.
 template <class Model>
 class TablePaneOf : public TablePane {
  public:

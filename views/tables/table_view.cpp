@@ -187,7 +187,7 @@ void TableView::restore() {
       selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
     selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
   }
-  // Expand all rows, so that every match is visible.
+  // Expand all rows, unless there are too many, so that every match is visible.
   if (!model_.filter().isEmpty() && model_.row_count() < 5000) expandAll();
   executeDelayedItemsLayout();
   verticalScrollBar()->setValue(was.scroll);

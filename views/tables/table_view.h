@@ -15,7 +15,8 @@ class TableView : public QTreeView {
   // `model` must outlive the view.
   explicit TableView(TableModel& model, QWidget* parent = nullptr);
 
-  // For tables without a tree: hides the space and the keys for expanding rows.
+  // For tables without a tree: removes the space for expand arrows, and prevents expanding and
+  // collapsing.
   void set_flat();
   // Selected rows from top to bottom.
   [[nodiscard]] std::vector<int> selected_rows() const;
