@@ -33,7 +33,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
       add_control(*row, new QComboBox(controls), "memory",
                   tr("Peak: the maximum of allocated memory.\n"
                      "Reserved: memory that torch's caching allocator reserves on the device.\n"
-                     "The plot, the slider and both searches use this choice."),
+                     "The plot, the slider, “Fastest” and “Smallest” use this choice."),
                   tr("Memory to limit"));
   memory_->addItem(tr("Peak up to"), static_cast<int>(LimitedMemory::allocated));
   memory_->addItem(tr("Reserved up to"), static_cast<int>(LimitedMemory::reserved));

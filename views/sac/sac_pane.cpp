@@ -137,7 +137,7 @@ void SacPane::show_last_change(bool has_changed) {
   last_change_->setVisible(has_changed_ && has_space);
 }
 
-// Adds commands for the palette that have no shortcut in the window.
+// Adds commands that have no shortcut in the window, so that the palette lists them.
 void SacPane::add_actions() {
   const auto add = [this](const QString& text, auto slot) {
     auto* action = new QAction(text, this);

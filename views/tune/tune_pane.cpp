@@ -32,7 +32,7 @@ QString loss_text(const TuneStep& step) {
   return parts.join(QStringLiteral(", "));
 }
 
-// Without parameters: "raise_comms, sink_waits".
+// The names of the passes, without parameters: "raise_comms, sink_waits".
 QString pass_names(const Pipeline& pipeline) {
   QStringList names;
   for (const PipelineStep& step : pipeline) names << QString::fromStdString(step.pass);

@@ -16,7 +16,7 @@ class CachedFrame {
   [[nodiscard]] double last_ms() const { return last_ms_; }
 
   // The frame of the view's viewport in device pixels. Calls `paint(QPainter&)` if the cached frame
-  // is outdated or has another size.
+  // is outdated or has a different size.
   template <class Paint>
   const QPixmap& of(const QAbstractScrollArea& view, Paint paint) {
     const qreal ratio = view.devicePixelRatioF();

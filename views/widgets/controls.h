@@ -38,11 +38,12 @@ Control* add_control(QLayout& layout, Control* control, const char* name, const 
   return control;
 }
 
-// A control after its label.
+// A widget that shows a label and, to its right, its control. `label` becomes the control's
+// accessible name.
 QWidget* make_field(const QString& label, QWidget* control, const QString& tip, QWidget* parent);
 
-// Makes a click on a button open a menu. The button's text ends in kMenuArrow, since the style's
-// indicator would overlap the text.
+// Makes a click on a button open a menu. The caller ends the button's text with kMenuArrow, since
+// the style's indicator would overlap the text.
 void open_menu(QToolButton& button, QMenu* menu);
 inline const QString kMenuArrow = QStringLiteral("  ▾");
 

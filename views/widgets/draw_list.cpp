@@ -41,8 +41,8 @@ std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis) {
 
 namespace {
 
-// Makes a run for each pixel column from `first` to `last`, and merges adjacent columns that show
-// the same point.
+// Makes a run for each pixel column in [first, last), and merges adjacent columns that show the
+// same point.
 template <class Curve>
 std::vector<MemoryRun> columns_of(const Curve& curve, const AxisView& axis, int first, int last) {
   std::vector<MemoryRun> runs;

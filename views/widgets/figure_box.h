@@ -21,7 +21,8 @@ class FigureBox : public QWidget {
   [[nodiscard]] QLabel& change() { return *change_; }
   [[nodiscard]] QLabel& warning() { return *warning_; }
 
-  // Lower is better: a decrease is shown in the accent color, an increase in the warning color.
+  // Shows `was` and, if the numbers differ, `change`. Lower is better: a decrease is shown in the
+  // accent color, an increase in the warning color.
   void show_change(std::int64_t from, std::int64_t to, const QString& was, const QString& change);
   void hide_change();
   // Shows a text in the warning color after the value, or none if the text is empty.

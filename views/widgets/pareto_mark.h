@@ -28,10 +28,10 @@ struct ParetoMark {
   ParetoKind kind = ParetoKind::curve;
   QString name;  // "budget 0.42", "full", "before the merge"
   std::int64_t peak_bytes = 0, step_ns = 0;
-  std::int64_t bound_ns = 0;  // no plan with this peak has a shorter step; 0 if not known
+  std::int64_t bound_ns = 0;  // no plan within this peak has a shorter step; 0 if not known
   std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
   QString order = {};  // the passes that reorder the plan's graph; empty if there are none
-  bool is_bound_of_any_order = false;  // the bound holds for any order, without communication
+  bool is_bound_of_any_order = false;  // the bound holds for any order; it ignores communication
   friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
 };
 

@@ -12,7 +12,7 @@ namespace jointer::views {
 enum class RungState : std::uint8_t {
   save,       // saved, by its tag or by a partitioner
   recompute,  // recomputed in the backward, by its tag or by a partitioner
-  offload,    // tagged to be offloaded to the CPU
+  offload,    // tagged to be offloaded to host memory
   automatic,  // saved by default; the partitioner is free to decide
 };
 inline constexpr std::size_t kRungStates = 4;

@@ -25,7 +25,7 @@ const CollectiveTiming* most_exposed(const Simulation& simulation) {
 QString nothing_exposed(const Simulation& simulation) {
   return simulation.collectives().empty()
              ? tr("This graph does not communicate: it has no collectives.")
-             : tr("None is exposed: compute hides all %1 of communication.")
+             : tr("No communication is exposed: compute hides all %1 of it.")
                    .arg(time_text(simulation.communication_ns()));
 }
 

@@ -13,11 +13,14 @@ struct FirstAnswer {
   NodeId node;  // the node that the answer is about; invalid if there is none
 };
 
-// Answers why the peak is there. The node produces the largest tensor that is live at the peak.
+// Answers why the peak is there. The node produces the largest tensor that is live at the peak, if
+// a node produces it.
 FirstAnswer answer_peak(const Snapshot& snapshot);
-// Answers which communication costs the most. The node starts that collective.
+// Answers which communication costs the most. The node starts that collective or copy, if any is
+// exposed.
 FirstAnswer answer_communication(const Snapshot& snapshot);
-// Answers what a change would do. The node is a collective that the user can move to find out.
+// Answers what a change would do. The node is the most exposed collective, which the user can move
+// to find out; invalid if none is exposed, or if a copy is exposed for longer.
 FirstAnswer answer_what_if(const Snapshot& snapshot);
 
 }  // namespace jointer::views

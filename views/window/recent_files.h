@@ -15,7 +15,7 @@ class RecentFiles : public QObject {
 
   explicit RecentFiles(QSettings& settings, QObject* parent = nullptr);
 
-  // The entries with files that still exist.
+  // The entries whose files still exist.
   [[nodiscard]] QStringList list() const;
   void add(const QString& path, const QString& backward);
   void clear();

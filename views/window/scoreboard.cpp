@@ -49,7 +49,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
                      tr("Estimated time of one training step on one rank, from a simulation of the "
                         "CPU, the compute stream and one stream per process group: the sum of "
                         "compute, exposed communication and waiting for the CPU."));
-  compute_ = add_figure(tr("Compute"), tr("Sum of the estimated times of all kernels."));
+  compute_ = add_figure(tr("Compute"),
+                        tr("Sum of the estimated times of all kernels on the compute stream."));
   exposed_ =
       add_figure(tr("Exposed"), tr("Time during which the compute stream waits for communication, "
                                    "and the number of collectives hidden by compute."));

@@ -17,7 +17,7 @@ class MovePlanner;
 
 // The row above a document with numbers for memory, time and throughput, and the device that they
 // are estimated for. Tooltips explain how each number is computed. For an edited graph, the
-// original numbers are shown too. All numbers follow a block as it is dragged.
+// original numbers are shown too. The numbers of the estimate follow a block as it is dragged.
 class Scoreboard : public QWidget {
   Q_OBJECT
  public:

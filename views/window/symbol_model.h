@@ -8,7 +8,8 @@
 namespace jointer::views {
 
 // The symbols of a graph, with the values and the sources of the values. Editing a value makes it
-// an assumption. The model applies nothing; `assumptions` returns the edited values.
+// an assumption. The model applies nothing; `assumptions` returns the graph's assumptions with the
+// edited values.
 class SymbolModel : public QAbstractTableModel {
   Q_OBJECT
  public:
