@@ -187,7 +187,8 @@ void PolicyExchange::ask(PolicyFormat format, const Exported& exported,
     connect(box->addButton(text, QMessageBox::ActionRole), &QPushButton::clicked, this,
             std::move(action));
   };
-  add(tr("Use a Tag Recipe"), [instead] { instead(PolicyFormat::recipe); });
+  if (format != PolicyFormat::recipe)
+    add(tr("Use a Tag Recipe"), [instead] { instead(PolicyFormat::recipe); });
   if (exported.selectors)
     add(exported.selectors->effect
             ? tr("Use Selectors (Peak %1)")

@@ -9,8 +9,8 @@
 namespace jointer::views {
 namespace {
 
-// Below this height, the curve and the reasons are hidden and the numbers are shown as text, to
-// leave space for the table.
+// Below this height in pixels, the curve and the reasons are hidden and the numbers are shown as
+// text, to leave space for the table.
 constexpr int kMinWithCurve = 460;
 // Below this height, the line about the last history entry is hidden; the Changes page has the same
 // information.

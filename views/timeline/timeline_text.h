@@ -19,7 +19,7 @@ QStringList range_lines(const TimelineContent& content, TimeRange range);
 // legend there. Empty if there is neither.
 QStringList card_lines(const TimelineScene& scene, QPoint at);
 
-// Paints a card with the hover text, and a line at the pointer if it is over an item.
+// Paints a card with the hover text and, if the pointer is over an item, a line at the pointer.
 void paint_hover(QPainter& painter, const TimelineScene& scene, QPoint at);
 
 }  // namespace jointer::views
