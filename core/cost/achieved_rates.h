@@ -14,9 +14,9 @@ namespace jointer {
 struct AchievedRates {
   double flops = 0, flops_share = 0;  // peak: dense, of the type of the call's first result
   double bytes = 0, bytes_share = 0;  // of device memory, as counted by node_traffic
-  // Of a collective, the "bus bandwidth" of nccl-tests (doc/PERFORMANCE.md): the rate at which a
-  // rank's link carries data, independent of the number of ranks. Peak: the links inside a node; no
-  // share if the group spans several nodes.
+  // Only for collectives: the "bus bandwidth" of nccl-tests (doc/PERFORMANCE.md), the rate at which
+  // a rank's link carries data, independent of the number of ranks. Peak: the links inside a node;
+  // no share if the group spans several nodes.
   double bus = 0, bus_share = 0;
   friend bool operator==(const AchievedRates&, const AchievedRates&) = default;
 };

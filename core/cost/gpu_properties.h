@@ -34,7 +34,7 @@ Result<DeviceDescription> load_gpu(std::string_view text);
 std::string described_name(std::string_view name);
 
 // The description computed from the properties. gpu_properties.cpp has the rules and their sources;
-// the description's `sources` name them, and its `name` says where its figures come from.
+// the description's `sources` name them, and its `name` says that they are computed.
 DeviceDescription describe_gpu(const GpuProperties& properties);
 
 }  // namespace jointer

@@ -160,7 +160,7 @@ class RunComparison {
         {.label = label, .value = value, .provenance = provenance});
   }
 
-  // A section with one row per run, unless no run has the figure.
+  // A section with one row per run, unless no run measured it.
   template <class Figure, class Text, class Difference>
   void add_figure(const QString& title, Figure figure, Text text, Difference difference) {
     const auto has_figure = [&](const BenchmarkResult* run) { return figure(*run).has_value(); };
