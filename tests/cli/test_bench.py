@@ -153,6 +153,38 @@ def test_an_unknown_gpu_is_estimated_as_another_with_a_note(bench: Bench) -> Non
     assert not any("L40S" in note for note in asked)
 
 
+def test_a_gpu_without_a_description_is_estimated_from_its_properties(bench: Bench) -> None:
+    l40s = {"name": "NVIDIA L40S", "major": 8, "minor": 9, "multiprocessors": 142, "sm_mhz": 2520,
+            "memory_mhz": 9001, "memory_bus_bits": 384, "memory_bytes": 47_810_936_832}
+    gpu = {"*": [["started", {"device": "NVIDIA L40S", "device_type": "cuda", "gpu": l40s}], *END]}
+    result = bench.run(JOINT, "--json", ranks=gpu).json
+    assert "NVIDIA L40S, by its properties" in result["predicted"]["estimator"]
+    (note,) = (note for note in result["notes"] if "no built-in description" in note)
+    assert "H100" not in note and "--device" in note
+    hopper = bench.run(JOINT, "--json", "--device", "h100", ranks=gpu).json
+    assert hopper["predicted"]["step_ms"] < result["predicted"]["step_ms"]
+
+
+def test_slow_steps_at_the_end_are_reported(bench: Bench) -> None:
+    slower = [1_000_000] * 4 + [1_200_000] * 4
+    ran = bench.run(JOINT, ranks=everyone(["measured", {"step_ns": slower}], ["done"]))
+    assert "the last quarter of steps was 20% slower than the first" in ran.out
+    assert "slower" not in bench.run(JOINT, ranks=everyone(*END)).out
+
+
+def test_slowest_calls_have_rates(bench: Bench) -> None:
+    at = positions()["mm_1"]
+    nodes = {"position": [at], "start_ns": [0], "end_ns": [5_000_000], "own_ns": [4_000_000]}
+    actions = [["measured", {"nodes": nodes}], ["done"]]
+    cpu = bench.run(JOINT, "--profile", ranks=everyone(*actions)).out
+    (line,) = (line for line in cpu.splitlines() if line.startswith("mm_1 "))
+    assert "4.00 ms" in line and "FLOP/s" in line and "GB/s" in line and "of peak" not in line
+    gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}], *actions]}
+    on_gpu = bench.run(JOINT, "--profile", ranks=gpu).out
+    assert "of peak" in next(line for line in on_gpu.splitlines() if line.startswith("mm_1 "))
+    assert "slowest calls" not in bench.run(JOINT, ranks=everyone(*END)).out
+
+
 def test_a_rank_alone_does_not_communicate(bench: Bench) -> None:
     """Local copies replace its collectives; a recorded step does not wait for launches, either."""
     gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}], *END]}
