@@ -42,6 +42,7 @@ RangeFigures::RangeFigures(const Graph& graph, const Analysis& analysis, TimeRan
   for (const NodeId id : graph.order()) {
     if (!contains(id)) continue;
     ++totals_.nodes;
+    if (graph.node(id).has(Node::recomputed)) ++totals_.recomputed;
     totals_.flops += analysis.flops[id.index()].total;
   }
 }

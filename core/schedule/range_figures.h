@@ -26,6 +26,7 @@ inline constexpr std::size_t kRangeChanges = 5;
 
 struct RangeTotals {
   std::size_t nodes = 0;              // nodes that run in the range
+  std::size_t recomputed = 0;         // those of them that recompute a value of the forward
   std::int64_t compute_ns = 0;        // of kernels
   std::int64_t communication_ns = 0;  // of collectives, and of copies to and from the host
   std::int64_t exposed_ns = 0;

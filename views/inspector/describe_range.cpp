@@ -27,6 +27,10 @@ InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
   add(tr("nodes"), count_text(t.nodes), computed,
       tr("Nodes that run entirely or partly within the range, and collectives for which the "
          "compute stream waits there."));
+  if (t.recomputed > 0)
+    add(tr("recomputed"), nodes_text(t.recomputed), computed,
+        tr("Nodes in the range that recompute a value of the forward. Totals include every run of "
+           "a node."));
   add(tr("compute"), time_text(t.compute_ns), estimated, tr("Kernel time within the range."));
   add(tr("communication"), time_text(t.communication_ns), estimated,
       tr("Time of collectives and copies within the range, both hidden and exposed."));

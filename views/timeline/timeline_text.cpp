@@ -8,6 +8,7 @@
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/text/range_text.h"
 #include "views/session/translation/tr.h"
 #include "views/timeline/lane_legend.h"
 #include "views/timeline/plan_overlay.h"
@@ -158,6 +159,7 @@ QStringList range_lines(const TimelineContent& content, TimeRange range) {
                     tr("maximum memory %1").arg(bytes_text(totals.peak_bytes)),
                     tr("allocated %1, freed %2")
                         .arg(bytes_text(totals.allocated_bytes), bytes_text(totals.freed_bytes))};
+  if (totals.recomputed > 0) lines << recomputed_text(totals.recomputed);
   for (const MeasuredBlock* block : blocks)
     lines << tr("in %1: %2")
                  .arg(block_text(*block), times_text(block->own_ns, estimated_ns(s, *block)));

@@ -80,6 +80,23 @@ TEST(RangeFigures, ReportsAllocatedAndFreedStorages) {
   EXPECT_EQ(change("c", {0, a.end}), RangeChange::outside);
 }
 
+TEST(RangeFigures, CountsRecomputedNodes) {
+  const Step step(R"(
+    x: f32[1024] = input
+    a: f32[1024] = aten.relu(x)
+    again: f32[1024] = aten.relu(x)             {backward recomputed}
+    g: f32[1024] = aten.mul.Tensor(again, x)    {backward}
+    return [a, g]
+  )");
+  const std::int64_t all = step.analysis.simulation.step_ns();
+  EXPECT_EQ(step.figures({0, all}).totals().recomputed, 1U);
+  const NodeTiming& again = step.timing("again");
+  const RangeFigures figures = step.figures({again.start, again.end});
+  EXPECT_EQ(figures.totals().recomputed, 1U);
+  EXPECT_EQ(figures.totals().nodes, 1U);
+  EXPECT_EQ(step.figures({again.end, all}).totals().recomputed, 0U);
+}
+
 TEST(RangeFigures, ClampsARangeToTheStep) {
   const Step step(kExposed);
   const std::int64_t all = step.analysis.simulation.step_ns();

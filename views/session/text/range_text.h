@@ -27,4 +27,9 @@ inline QString storages_text(std::int64_t bytes, std::size_t count) {
                     : tr("%1 in %2 storages").arg(bytes_text(bytes), count_text(count));
 }
 
+// "12 nodes recomputed".
+inline QString recomputed_text(std::size_t count) {
+  return tr("%1 recomputed").arg(nodes_text(count));
+}
+
 }  // namespace jointer::views
