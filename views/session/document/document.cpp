@@ -1,6 +1,7 @@
 #include "views/session/document/document.h"
 
 #include "views/session/document/marks.h"
+#include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
 
@@ -10,7 +11,8 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : OpenGraph(std::move(source), std::move(snapshot), parent),
       editing_(std::make_unique<Editing>(*this)),
       sac_(std::make_unique<SacSession>(*this, *editing_)),
-      marks_(std::make_shared<Marks>()) {}
+      marks_(std::make_shared<Marks>()),
+      shown_range_(std::make_unique<ShownRange>(*this)) {}
 
 Document::~Document() = default;
 

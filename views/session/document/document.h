@@ -9,6 +9,7 @@ namespace jointer::views {
 class Editing;
 class Marks;
 class SacSession;
+class ShownRange;
 
 // An open graph with its edit history, its policies and the marked moments. Panes hold a document
 // and listen to it; they do not refer to the window.
@@ -23,6 +24,8 @@ class Document : public OpenGraph {
   [[nodiscard]] Editing& editing() const { return *editing_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }
+  // The range of time that panes show; it can be a range of the pair.
+  [[nodiscard]] ShownRange& shown_range() const { return *shown_range_; }
   // Uses the marks of another document. Call this before anything listens to this document's marks.
   void share_marks_of(const Document& other) { marks_ = other.marks_; }
 
@@ -30,6 +33,7 @@ class Document : public OpenGraph {
   std::unique_ptr<Editing> editing_;
   std::unique_ptr<SacSession> sac_;
   std::shared_ptr<Marks> marks_;
+  std::unique_ptr<ShownRange> shown_range_;
 };
 
 }  // namespace jointer::views

@@ -4,19 +4,18 @@
 #include <vector>
 
 #include "core/partition/partition.h"
+#include "views/session/document/counterpart.h"
+#include "views/session/document/shown_range.h"
 #include "views/session/sac/sac_session.h"
 
 namespace jointer::views {
-namespace {
 
-Result<SnapshotPtr> build(const SacState& state) {
+Result<SnapshotPtr> pair_of(const SacState& state) {
   const Graph& joint = state.base->partition.joint;
   JOINTER_TRY(Graph pair, emit_pair(joint, state.plan, state.base->settings.partitioner));
   JOINTER_CHECK(pair.assume(joint.assumptions()));
   return make_snapshot(std::move(pair), state.snapshot->analysis.options);
 }
-
-}  // namespace
 
 Partitioned::Partitioned(Document& joint, QObject* parent) : QObject(parent), joint_(joint) {
   const SacSession* sac = &joint_.sac();
@@ -26,7 +25,9 @@ Partitioned::Partitioned(Document& joint, QObject* parent) : QObject(parent), jo
   });
 }
 
-Partitioned::~Partitioned() = default;
+Partitioned::~Partitioned() {
+  joint_.shown_range().forget_pair();
+}
 
 void Partitioned::set_wanted(bool is_wanted) {
   is_wanted_ = is_wanted;
@@ -48,7 +49,7 @@ bool Partitioned::is_current() const {
 void Partitioned::follow() {
   const SacStatePtr state = joint_.sac().state();
   if (!is_wanted_ || !state || is_current()) return;
-  building_.start([state] { return build(*state); },
+  building_.start([state] { return pair_of(*state); },
                   [this, state](const Result<SnapshotPtr>& pair) {
                     if (!pair) return emit failed(QString::fromStdString(pair.error().message));
                     take(state, *pair);
@@ -69,14 +70,12 @@ void Partitioned::take(const SacStatePtr& state, const SnapshotPtr& pair) {
   emit built();
 }
 
-// A call that runs in both halves has the same name in both, and corresponds to one node of the
-// joint graph.
 void Partitioned::select(const Document& from, Document& to) {
   if (std::exchange(is_selecting_, true)) return;
   std::vector<NodeId> nodes;
   NodeId current;
   for (const NodeId node : from.selection().nodes()) {
-    const NodeId other = from.has(node) ? to.graph().find(from.graph().name(node)) : NodeId();
+    const NodeId other = from.has(node) ? counterpart(from.graph(), node, to.graph()) : NodeId();
     if (!other) continue;
     nodes.push_back(other);
     if (node == from.selection().current()) current = other;

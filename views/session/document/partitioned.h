@@ -10,10 +10,14 @@
 
 namespace jointer::views {
 
+// The pair that a plan of a joint graph produces, with the estimates of the plan. `state` must be
+// that of a joint graph. Errors: see emit_pair, Graph::assume and make_snapshot.
+Result<SnapshotPtr> pair_of(const SacState& state);
+
 // A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.
 // Its estimates are those of the plan. The pair is built on a worker thread, only on request, and
-// follows the plan. Nodes selected in one of the two documents are also selected in the other, by
-// name, and both have the same marks.
+// follows the plan. Nodes selected in one of the two documents are also selected in the other
+// (counterpart.h), and both have the same marks.
 class Partitioned : public QObject {
   Q_OBJECT
  public:

@@ -1,0 +1,166 @@
+#include "views/session/document/shown_range.h"
+
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <memory>
+#include <optional>
+
+#include "core/schedule/range_figures.h"
+#include "tests/support/held_pool.h"
+#include "tests/support/joints.h"
+#include "tests/support/snapshots.h"
+#include "views/session/document/partitioned.h"
+#include "views/session/sac/sac_session.h"
+
+namespace jointer::views {
+namespace {
+
+class AShownRange : public testing::Test {
+ protected:
+  void SetUp() override {
+    partitioned->set_wanted(true);
+    run_all();
+    ASSERT_NE(partitioned->document(), nullptr);
+  }
+  void run_all() {
+    for (int i = 0; i < 30; ++i) {
+      pool.run_started();
+      QCoreApplication::processEvents();
+    }
+  }
+  [[nodiscard]] Document& pair() const { return *partitioned->document(); }
+  [[nodiscard]] ShownRange& shown() const { return joint.shown_range(); }
+  static const NodeTiming& timing(const Document& of, const char* name) {
+    return of.analysis().simulation.timing(of.graph().find(name));
+  }
+  // From the start of one node to the end of another.
+  static TimeRange between(const Document& of, const char* first, const char* last) {
+    return {timing(of, first).start, timing(of, last).end};
+  }
+  // The run of the first kernel that is recomputed.
+  [[nodiscard]] std::optional<TimeRange> recomputed_run() const {
+    for (const NodeId id : pair().graph().order()) {
+      const NodeTiming& run = pair().analysis().simulation.timing(id);
+      if (pair().graph().node(id).has(Node::recomputed) && run.start < run.end)
+        return TimeRange{run.start, run.end};
+    }
+    return std::nullopt;
+  }
+
+  test::HeldPool pool;
+  Document joint{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::layered_joint(4))};
+  std::unique_ptr<Partitioned> partitioned = std::make_unique<Partitioned>(joint);
+};
+
+TEST_F(AShownRange, IsThatOfTheDocumentInTheTimeline) {
+  EXPECT_FALSE(shown().range());
+  EXPECT_EQ(&shown().document(), &joint);
+  shown().move_to(pair());
+  EXPECT_EQ(&shown().document(), &joint) << "without a range, panes show the joint graph";
+  EXPECT_FALSE(shown().is_partitioned());
+  const TimeRange range = between(pair(), "mm1", "out2");
+  pair().selection().set_range(range);
+  EXPECT_EQ(shown().range(), range);
+  EXPECT_EQ(&shown().document(), &pair());
+  EXPECT_TRUE(shown().is_partitioned());
+  shown().clear();
+  EXPECT_FALSE(pair().selection().range());
+  EXPECT_EQ(&shown().document(), &joint);
+}
+
+TEST_F(AShownRange, KeepsItsNodesInTheOtherGraph) {
+  const TimeRange range = between(joint, "mm1", "out2");
+  joint.selection().set_range(range);
+  shown().move_to(pair());
+  EXPECT_FALSE(joint.selection().range());
+  EXPECT_EQ(pair().selection().range(), between(pair(), "mm1", "out2"));
+  shown().move_to(joint);
+  EXPECT_FALSE(pair().selection().range());
+  EXPECT_EQ(joint.selection().range(), range);
+  joint.selection().set_range(whole_step(joint.analysis().simulation));
+  shown().move_to(pair());
+  EXPECT_EQ(shown().range(), whole_step(pair().analysis().simulation));
+}
+
+TEST_F(AShownRange, IgnoresRecomputedNodes) {
+  const auto run = recomputed_run();
+  ASSERT_TRUE(run.has_value());
+  QString why;
+  const QObject context;
+  QObject::connect(&shown(), &ShownRange::cleared, &context,
+                   [&](const QString& sentence) { why = sentence; });
+  shown().move_to(pair());
+  const std::int64_t end = pair().analysis().simulation.step_ns();
+  pair().selection().set_range(TimeRange{run->begin, end});
+  shown().move_to(joint);
+  ASSERT_TRUE(shown().range().has_value());
+  EXPECT_GE(shown().range()->begin, timing(joint, "y").end) << "the forward is not in the range";
+  EXPECT_EQ(shown().range()->end, joint.analysis().simulation.step_ns());
+  EXPECT_TRUE(why.isEmpty());
+
+  shown().move_to(pair());
+  pair().selection().set_range(run);
+  shown().move_to(joint);
+  EXPECT_FALSE(shown().range());
+  EXPECT_FALSE(joint.selection().range());
+  EXPECT_TRUE(why.startsWith("Range cleared")) << why.toStdString();
+}
+
+TEST_F(AShownRange, AnnouncesWhatHasChanged) {
+  int ranges = 0, graphs = 0, nodes = 0;
+  const QObject context;
+  QObject::connect(&shown(), &ShownRange::range_changed, &context, [&] { ++ranges; });
+  QObject::connect(&shown(), &ShownRange::graph_changed, &context, [&] { ++graphs; });
+  QObject::connect(&shown(), &ShownRange::nodes_changed, &context, [&] { ++nodes; });
+  joint.selection().set_range(between(joint, "mm1", "out2"));
+  EXPECT_EQ(ranges, 1);
+  EXPECT_EQ(graphs, 0);
+  joint.selection().select(joint.graph().find("mm2"));
+  EXPECT_EQ(nodes, 0) << "the joint graph's own selection";
+  shown().move_to(pair());
+  EXPECT_EQ(ranges, 1);
+  EXPECT_EQ(graphs, 1);
+  pair().selection().set_range(between(pair(), "mm1", "out1"));
+  EXPECT_EQ(ranges, 2);
+  joint.selection().select(joint.graph().find("mm1"));
+  EXPECT_EQ(nodes, 1);
+  pair().selection().set_range(std::nullopt);
+  EXPECT_EQ(ranges, 2);
+  EXPECT_EQ(graphs, 2) << "panes show the joint graph now";
+  joint.selection().select(joint.graph().find("mm2"));
+  EXPECT_EQ(nodes, 1);
+}
+
+// Panes must not look up nodes of a new pair in the old one.
+TEST_F(AShownRange, AnnouncesANewPairBeforeItsNodes) {
+  shown().move_to(pair());
+  pair().selection().set_range(between(pair(), "mm1", "out2"));
+  joint.selection().select(joint.graph().find("gw0"));
+  const SnapshotPtr before = pair().shared_snapshot();
+  SnapshotPtr announced = before;
+  const QObject context;
+  QObject::connect(&shown(), &ShownRange::graph_changed, &context,
+                   [&] { announced = pair().shared_snapshot(); });
+  QObject::connect(&shown(), &ShownRange::nodes_changed, &context,
+                   [&] { EXPECT_EQ(announced, pair().shared_snapshot()); });
+  const Graph& graph = joint.graph();
+  joint.sac().set_action({graph.find("mm1"), graph.find("act1")}, PlanAction::save);
+  run_all();
+  EXPECT_NE(announced, before);
+  EXPECT_EQ(announced, pair().shared_snapshot());
+  EXPECT_TRUE(shown().is_partitioned());
+}
+
+TEST_F(AShownRange, EndsWithThePair) {
+  shown().move_to(pair());
+  pair().selection().set_range(between(pair(), "mm1", "out2"));
+  partitioned.reset();
+  EXPECT_FALSE(shown().range());
+  EXPECT_EQ(&shown().document(), &joint);
+  joint.selection().set_range(between(joint, "mm1", "out2"));
+  EXPECT_EQ(shown().range(), between(joint, "mm1", "out2"));
+}
+
+}  // namespace
+}  // namespace jointer::views

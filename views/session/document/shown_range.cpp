@@ -1,0 +1,82 @@
+#include "views/session/document/shown_range.h"
+
+#include <QScopedValueRollback>
+#include <utility>
+
+#include "views/session/document/document.h"
+#include "views/session/document/mapped_range.h"
+
+namespace jointer::views {
+
+ShownRange::ShownRange(Document& own) : own_(own), shown_(&own) {
+  connect(&own_.selection(), &Selection::range_changed, this, &ShownRange::take_range);
+}
+
+std::optional<TimeRange> ShownRange::range() const {
+  return shown_->selection().range();
+}
+
+Document& ShownRange::document() const {
+  return range() ? *shown_ : own_;
+}
+
+void ShownRange::move_to(Document& shown) {
+  if (&shown == shown_) return;
+  Document& before = *std::exchange(shown_, &shown);
+  if (&before != &own_) {
+    before.disconnect(this);
+    before.selection().disconnect(this);
+  }
+  if (&shown != &own_) {
+    const Selection* selection = &shown.selection();
+    connect(selection, &Selection::range_changed, this, &ShownRange::take_range);
+    connect(selection, &Selection::nodes_changed, this, &ShownRange::take_nodes);
+    connect(&shown, &Document::changed, this, &ShownRange::take_graph);
+  }
+  const auto range = before.selection().range();
+  if (!range) return;
+  const auto mapped = mapped_range(before.snapshot(), *range, shown.snapshot());
+  {
+    const QScopedValueRollback moving(is_moving_, true);
+    before.selection().set_range(std::nullopt);
+    shown.selection().set_range(mapped);
+  }
+  take_range();
+  if (mapped) return;
+  emit cleared(&shown == &own_
+                   ? tr("Range cleared: apart from recomputed nodes, it has no nodes of the joint "
+                        "graph")
+                   : tr("Range cleared: it has no nodes that also run as partitioned"));
+}
+
+void ShownRange::forget_pair() {
+  if (shown_ == &own_) return;
+  shown_->disconnect(this);
+  shown_->selection().disconnect(this);
+  shown_ = &own_;
+  pair_.reset();
+}
+
+void ShownRange::clear() {
+  shown_->selection().set_range(std::nullopt);
+}
+
+void ShownRange::take_range() {
+  if (!is_moving_ && !take_graph()) emit range_changed();
+}
+
+// Panes learn of a new graph before they learn of anything in it.
+void ShownRange::take_nodes() {
+  take_graph();
+  if (is_partitioned()) emit nodes_changed();
+}
+
+bool ShownRange::take_graph() {
+  SnapshotPtr pair = is_partitioned() ? shown_->shared_snapshot() : nullptr;
+  if (pair == pair_) return false;
+  pair_ = std::move(pair);
+  emit graph_changed();
+  return true;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <optional>
+
+#include "core/schedule/time_range.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+class Document;
+
+// The range of time that the panes of a document show, and the graph that it is a part of. While
+// the timeline shows a joint graph as partitioned, ranges are selected in the pair, whose step is
+// different and which runs recomputed nodes twice. Panes then show that range of the pair.
+//
+// The selection of each document has its own range. Only the range in the document that the
+// timeline shows is used here.
+class ShownRange : public QObject {
+  Q_OBJECT
+ public:
+  // `own` owns this object.
+  explicit ShownRange(Document& own);
+
+  // nullopt if panes show the whole step.
+  [[nodiscard]] std::optional<TimeRange> range() const;
+  // The document that the range is a part of: the pair, or the own document. Without a range, the
+  // own document. Tables of a range have rows for the nodes of this document.
+  [[nodiscard]] Document& document() const;
+  // Returns true if the range is a part of the pair.
+  [[nodiscard]] bool is_partitioned() const { return &document() != &own_; }
+
+  // From now on, uses the range selected in `shown`: the pair or the own document. Moves the
+  // current range to the nodes that it covers there (mapped_range.h) or, if `shown` does not run
+  // any of them, clears it.
+  void move_to(Document& shown);
+  // Uses the own document again, without a range and without emitting anything. The pair calls this
+  // before it is deleted.
+  void forget_pair();
+
+ public slots:
+  void clear();
+
+ signals:
+  // The range is a different one in the same graph.
+  void range_changed();
+  // The range is now a part of a different graph, or there is no range in the pair any longer. New
+  // graphs of the own document are announced only by Document::changed.
+  void graph_changed();
+  // The nodes selected in the pair have changed, while the range is a part of the pair.
+  void nodes_changed();
+  // move_to cleared the range; `sentence` says why.
+  void cleared(const QString& sentence);
+
+ private:
+  void take_range();
+  void take_nodes();
+  bool take_graph();
+
+  Document& own_;
+  Document* shown_;
+  // The pair's graph when panes were last informed; null if they show the own document.
+  SnapshotPtr pair_;
+  bool is_moving_ = false;
+};
+
+}  // namespace jointer::views
