@@ -306,6 +306,8 @@ void EditMenu::escape() {
     bar->close_bar();
     return;
   }
+  // As partitioned, the timeline shows another document, with a separate moment and range.
+  if (TimelineView* view = tab->timeline()) view->content().document().selection().clear();
   tab->document()->selection().clear();
 }
 

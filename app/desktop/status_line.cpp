@@ -1,5 +1,6 @@
 #include "app/desktop/status_line.h"
 
+#include "views/session/document/shown_range.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
@@ -51,7 +52,10 @@ void StatusLine::follow(const DocumentTab* tab) {
   });
   const Selection* selection = &document->selection();
   connect(selection, &Selection::nodes_changed, this, &StatusLine::refresh);
-  connect(selection, &Selection::range_changed, this, &StatusLine::refresh);
+  const ShownRange* range = &document->shown_range();
+  connect(range, &ShownRange::range_changed, this, &StatusLine::refresh);
+  connect(range, &ShownRange::graph_changed, this, &StatusLine::refresh);
+  connect(range, &ShownRange::cleared, this, &StatusLine::say);
 }
 
 void StatusLine::refresh() {
@@ -65,9 +69,11 @@ void StatusLine::refresh() {
   facts_->setText(graph_summary(document->graph()));
   const auto nodes = document->selection().nodes();
   if (nodes.empty()) {
-    const auto range = document->selection().range();
-    return selection_->setText(range ? tr("Range %1").arg(time_range_text(range->begin, range->end))
-                                     : tr("Nothing selected"));
+    const ShownRange& shown = document->shown_range();
+    const auto range = shown.range();
+    if (!range) return selection_->setText(tr("Nothing selected"));
+    const QString text = shown.is_partitioned() ? tr("Range %1, as partitioned") : tr("Range %1");
+    return selection_->setText(text.arg(time_range_text(range->begin, range->end)));
   }
   std::int64_t bytes = 0, ns = 0;
   for (const NodeId node : nodes) {

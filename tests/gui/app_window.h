@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <memory>
 
 #include "app/desktop/first_minutes.h"
@@ -54,6 +55,13 @@ class AppWindow : public QObject {
     dock->raise();
     if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return nullptr;
     return qobject_cast<Pane*>(dock->pane());
+  }
+
+  // Clicks the button with this object name that is on screen.
+  void click_button(const char* name) const {
+    for (auto* button : window_->findChildren<QToolButton*>(QLatin1String(name)))
+      if (button->isVisible()) return QTest::mouseClick(button, Qt::LeftButton);
+    QFAIL("no button is on screen");
   }
 
   std::unique_ptr<QTemporaryDir> folder_;

@@ -2,7 +2,6 @@
 
 #include <QSignalSpy>
 #include <QTest>
-#include <QToolButton>
 
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
@@ -54,12 +53,6 @@ class PartitionedTest : public test::AppWindow {
     return QStringLiteral("%1 · %2").arg(bytes_text(figures.peak_bytes),
                                          time_text(figures.step_ns));
   }
-  // Clicks the button in the bar on screen.
-  void choose(const char* name) const {
-    for (auto* button : window_->findChildren<QToolButton*>(QLatin1String(name)))
-      if (button->isVisible()) return QTest::mouseClick(button, Qt::LeftButton);
-    QFAIL("no button is on screen");
-  }
   [[nodiscard]] bool is_partitioned() const { return timeline().content().shown().graph.is_pair(); }
 };
 
@@ -101,7 +94,7 @@ void PartitionedTest::timeline_shows_either() {
   timeline().setFocus();
   QTest::keyClick(&timeline(), Qt::Key_G);
   const AxisKind kind = timeline().content().kind();
-  choose("show_partitioned");
+  click_button("show_partitioned");
   QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
   QVERIFY(timeline().isVisible());
   QVERIFY(timeline().hasFocus());
@@ -115,18 +108,18 @@ void PartitionedTest::timeline_shows_either() {
   QVERIFY(static_cast<bool>(peak));
   QCOMPARE(document().graph().name(peak), timeline().content().shown().graph.name(
                                               shown().memory.node_at(shown().memory.peak_index())));
-  choose("show_joint");
+  click_button("show_joint");
   QVERIFY(!is_partitioned());
   QCOMPARE(shown().memory.peak_bytes(), document().analysis().memory.peak_bytes());
   QVERIFY(shown().memory.peak_bytes() != figures.peak_bytes);
   // It was built before.
-  choose("show_partitioned");
+  click_button("show_partitioned");
   QVERIFY(is_partitioned());
 }
 
 void PartitionedTest::timeline_follows_the_plan() {
   QVERIFY(settle());
-  choose("show_partitioned");
+  click_button("show_partitioned");
   QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
   const std::int64_t before = shown().memory.peak_bytes();
   session().set_action(session().saved_at_peak(), PlanAction::recompute);
@@ -138,7 +131,7 @@ void PartitionedTest::timeline_follows_the_plan() {
 
 void PartitionedTest::nodes_of_the_pair_cannot_be_moved() {
   QVERIFY(settle());
-  choose("show_partitioned");
+  click_button("show_partitioned");
   QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
   const TimelineLayout& layout = timeline().layout();
   const QPoint from = layout.lane[2].center();

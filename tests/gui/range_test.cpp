@@ -8,6 +8,7 @@
 #include "tests/gui/app_window.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
+#include "tests/gui/timeline_hand.h"
 #include "tests/support/paths.h"
 #include "views/alive/alive_pane.h"
 #include "views/inspector/inspector_pane.h"
@@ -63,17 +64,7 @@ class RangeTest : public test::AppWindow {
  private:
   [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   [[nodiscard]] Selection& selection() const { return document().selection(); }
-  // Drags over the memory curve, between two shares of its width.
-  void drag(double from, double to) const {
-    const QRect area = timeline().layout().memory;
-    const auto at = [&](double share) {
-      return QPoint(area.left() + static_cast<int>(share * area.width()), area.center().y());
-    };
-    QTest::mousePress(timeline().viewport(), Qt::LeftButton, {}, at(from));
-    QTest::mouseMove(timeline().viewport(), at((from + to) / 2));
-    QTest::mouseMove(timeline().viewport(), at(to));
-    QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, at(to));
-  }
+  void drag(double from, double to) const { test::drag_range(timeline(), from, to); }
   [[nodiscard]] RangeFigures figures() const {
     return {document().graph(), document().analysis(), *selection().range()};
   }

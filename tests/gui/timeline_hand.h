@@ -1,6 +1,6 @@
 #pragma once
 
-// Drags nodes in the timeline with the mouse.
+// Drags nodes and selects ranges in the timeline with the mouse.
 
 #include <QTest>
 #include <algorithm>
@@ -75,6 +75,18 @@ class TimelineHand {
   views::Document& document_;
   views::TimelineView& view_;
 };
+
+// Drags over the memory curve, between two shares of its width.
+inline void drag_range(const views::TimelineView& view, double from, double to) {
+  const QRect area = view.layout().memory;
+  const auto at = [&](double share) {
+    return QPoint(area.left() + static_cast<int>(share * area.width()), area.center().y());
+  };
+  QTest::mousePress(view.viewport(), Qt::LeftButton, {}, at(from));
+  QTest::mouseMove(view.viewport(), at((from + to) / 2));
+  QTest::mouseMove(view.viewport(), at(to));
+  QTest::mouseRelease(view.viewport(), Qt::LeftButton, {}, at(to));
+}
 
 // The wait with the longest stall that can be moved later.
 inline NodeId exposed_wait(const views::Document& document) {

@@ -2,6 +2,7 @@
 
 #include <QEvent>
 
+#include "views/session/document/shown_range.h"
 #include "views/widgets/controls.h"
 
 namespace jointer::views {
@@ -43,14 +44,14 @@ void AlivePane::offer_changes(bool has_range) {
 }
 
 void AlivePane::refresh() {
-  const SnapshotPtr snapshot = document().shared_snapshot();
-  const auto range = document().selection().range();
+  const SnapshotPtr snapshot = subject().shared_snapshot();
+  const auto range = document().shown_range().range();
   model_->set_range(range);
   offer_changes(range.has_value());
   if (snapshot == shown_)
-    model_->set_moment(document().moment());
+    model_->set_moment(subject().moment());
   else
-    model_->set_snapshot(snapshot, document().moment());
+    model_->set_snapshot(snapshot, subject().moment());
   shown_ = snapshot;
   set_headline(model_->sentence());
 }

@@ -7,6 +7,7 @@
 
 #include "views/inspector/describe_nodes.h"
 #include "views/inspector/why_here.h"
+#include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/action_text.h"
 #include "views/session/sac/sac_session.h"
@@ -15,7 +16,7 @@
 #include "views/theme/spacing.h"
 #include "views/widgets/controls.h"
 #include "views/widgets/inspector_html.h"
-#include "views/widgets/range_chip.h"
+#include "views/widgets/range_bar.h"
 
 namespace jointer::views {
 namespace {
@@ -50,10 +51,7 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   QVBoxLayout* rows = make_column(this, {});
   page_ = make_text_page(tr("Inspector"), kMargin, this);
   setFocusProxy(page_);
-  QHBoxLayout* chip_row = make_row(nullptr, {kMargin, 0, kMargin, 0});
-  chip_row->addWidget(new RangeChip(document_, this));
-  chip_row->addStretch(1);
-  rows->addLayout(chip_row);
+  rows->addWidget(new RangeBar(document_, kMargin, this));
   rows->addWidget(page_);
   connect(page_, &QTextBrowser::anchorClicked, this, &InspectorPane::follow);
   connect(&document_, &Document::changed, this, &InspectorPane::request_refresh);
@@ -62,8 +60,9 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   range_delay_.setSingleShot(true);
   range_delay_.setInterval(kRangeDelayMs);
   connect(&range_delay_, &QTimer::timeout, this, &InspectorPane::request_refresh);
-  connect(&document_.selection(), &Selection::range_changed, &range_delay_,
-          qOverload<>(&QTimer::start));
+  const ShownRange* range = &document_.shown_range();
+  connect(range, &ShownRange::range_changed, &range_delay_, qOverload<>(&QTimer::start));
+  connect(range, &ShownRange::graph_changed, &range_delay_, qOverload<>(&QTimer::start));
   connect(&document_.sac(), &SacSession::changed, this, &InspectorPane::refresh_plan);
   connect(&document_.sac().value_reasons(), &ValueReasons::changed, this,
           &InspectorPane::refresh_plan);
@@ -93,8 +92,10 @@ void InspectorPane::refresh() {
   if (selection.nodes().empty() || !all_exist) {
     content_ = {};
     shown_ = {};
-    if (!selection.range()) return page_->setHtml(inspector_hint(theme));
-    content_.title = tr("Selected range");
+    const ShownRange& range = document_.shown_range();
+    if (!range.range()) return page_->setHtml(inspector_hint(theme));
+    content_.title =
+        range.is_partitioned() ? tr("Selected range, as partitioned") : tr("Selected range");
     add_range();
     return show_content(0);
   }
@@ -120,9 +121,10 @@ void InspectorPane::show_content(int scroll) {
 
 // If a range is selected, adds its totals as the first section.
 void InspectorPane::add_range() {
-  if (const auto range = document_.selection().range())
+  const ShownRange& shown = document_.shown_range();
+  if (const auto range = shown.range())
     content_.sections.insert(content_.sections.begin(),
-                             describe_range(document_.snapshot(), *range));
+                             describe_range(shown.document().snapshot(), *range));
 }
 
 // If there is a plan, adds the node's policy and the reasons for it as the first section, in the

@@ -1,5 +1,7 @@
 #include "views/modules/modules_pane.h"
 
+#include "views/session/document/shown_range.h"
+
 namespace jointer::views {
 
 ModulesPane::ModulesPane(Document& document, QWidget* parent)
@@ -10,7 +12,7 @@ ModulesPane::ModulesPane(Document& document, QWidget* parent)
 }
 
 void ModulesPane::refresh() {
-  model_->set_snapshot(document().shared_snapshot(), document().selection().range());
+  model_->set_snapshot(subject().shared_snapshot(), document().shown_range().range());
 }
 
 }  // namespace jointer::views

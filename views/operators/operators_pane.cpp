@@ -2,6 +2,8 @@
 
 #include <QHeaderView>
 
+#include "views/session/document/shown_range.h"
+
 namespace jointer::views {
 
 OperatorsPane::OperatorsPane(Document& document, QWidget* parent)
@@ -14,7 +16,7 @@ OperatorsPane::OperatorsPane(Document& document, QWidget* parent)
 }
 
 void OperatorsPane::refresh() {
-  model_->set_snapshot(document().shared_snapshot(), document().selection().range());
+  model_->set_snapshot(subject().shared_snapshot(), document().shown_range().range());
 }
 
 }  // namespace jointer::views

@@ -10,6 +10,7 @@
 #include <QScopedValueRollback>
 #include <algorithm>
 
+#include "views/session/document/shown_range.h"
 #include "views/session/text/number_text.h"
 #include "views/tables/call_histogram.h"
 #include "views/tables/table_export.h"
@@ -17,7 +18,7 @@
 #include "views/theme/theme.h"
 #include "views/widgets/controls.h"
 #include "views/widgets/elided_label.h"
-#include "views/widgets/range_chip.h"
+#include "views/widgets/range_bar.h"
 
 namespace jointer::views {
 namespace {
@@ -76,17 +77,28 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
 }
 
 void TablePane::follow_range() {
-  QHBoxLayout* row = make_row(nullptr, {kNarrowMargin, 0, kNarrowMargin, 0});
-  row->addWidget(new RangeChip(document_, this));
-  row->addStretch(1);
-  rows_->insertLayout(1, row);
+  follows_range_ = true;
+  rows_->insertWidget(1, new RangeBar(document_, kNarrowMargin, this));
   range_delay_.setSingleShot(true);
   range_delay_.setInterval(kRangeDelayMs);
   connect(&range_delay_, &QTimer::timeout, this, &TablePane::request_refresh);
-  connect(&document_.selection(), &Selection::range_changed, &range_delay_, [this] {
+  const ShownRange* range = &document_.shown_range();
+  connect(range, &ShownRange::range_changed, &range_delay_, [this] {
     is_stale_ = true;
     range_delay_.start();
   });
+  // The rows stand for nodes of the other graph, so they must not be used any longer.
+  connect(range, &ShownRange::graph_changed, this, [this] {
+    chosen_.clear();
+    view_->show_row(-1);
+    request_refresh();
+    follow_selection();
+  });
+  connect(range, &ShownRange::nodes_changed, this, &TablePane::follow_selection);
+}
+
+Document& TablePane::subject() const {
+  return follows_range_ ? document_.shown_range().document() : document_;
 }
 
 void TablePane::add_histogram() {
@@ -109,13 +121,13 @@ void TablePane::update_histogram() {
   nodes.erase(repeated.begin(), repeated.end());
   const QString title =
       rows.size() == 1 ? model_.text(rows.front(), 0) : tr("%1 rows").arg(count_text(rows.size()));
-  histogram_->show_calls(document_.shared_snapshot(), title, nodes);
+  histogram_->show_calls(subject().shared_snapshot(), title, nodes);
 }
 
 // Selects some of the selected rows' nodes. The rows stay selected.
 void TablePane::select_part(std::vector<NodeId> nodes) {
   const QScopedValueRollback choosing(is_choosing_, true);
-  document_.selection().select_all(std::move(nodes));
+  subject().selection().select_all(std::move(nodes));
 }
 
 void TablePane::set_headline(const QString& text) {
@@ -178,8 +190,9 @@ void TablePane::choose() {
   }
   // Deselecting the last row keeps the selected nodes; Esc clears them.
   if (nodes.empty()) return;
-  document_.selection().select_all(std::move(nodes));
-  const auto selected = document_.selection().nodes();
+  Selection& selection = subject().selection();
+  selection.select_all(std::move(nodes));
+  const auto selected = selection.nodes();
   chosen_.assign(selected.begin(), selected.end());
 }
 
@@ -187,8 +200,8 @@ void TablePane::follow_selection() {
   if (is_choosing_ || is_stale_ || !isVisible() || !has_rows_of_nodes()) return;
   // If this selection was made here, its rows stay selected.
   if (rows_are_chosen()) return;
-  const Selection& selection = document_.selection();
-  const bool is_one = selection.nodes().size() == 1 && document_.has(selection.current());
+  const Selection& selection = subject().selection();
+  const bool is_one = selection.nodes().size() == 1 && subject().has(selection.current());
   show_node(is_one ? selection.current() : NodeId());
 }
 
@@ -197,7 +210,7 @@ void TablePane::show_node(NodeId node) {
 }
 
 bool TablePane::rows_are_chosen() const {
-  const auto nodes = document_.selection().nodes();
+  const auto nodes = subject().selection().nodes();
   return view_->selectionModel()->hasSelection() && !chosen_.empty() &&
          std::equal(chosen_.begin(), chosen_.end(), nodes.begin(), nodes.end());
 }

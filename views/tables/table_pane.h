@@ -54,6 +54,9 @@ class TablePane : public QWidget {
   // Shows the selected range above the table, and refreshes when the range changes. Called once, in
   // the constructor, by panes with rows that depend on the range.
   void follow_range();
+  // The document whose nodes the rows stand for: the pane's own or, in a pane that follows the
+  // range, the document that the range is a part of (shown_range.h).
+  [[nodiscard]] Document& subject() const;
   // Adds a histogram below the table for the calls in the selected rows. Called at most once, in
   // the constructor.
   void add_histogram();
@@ -97,6 +100,7 @@ class TablePane : public QWidget {
   QLabel* footer_ = nullptr;
   QString empty_text_;
   std::vector<NodeId> chosen_;  // the nodes of the selected rows, sorted
+  bool follows_range_ = false;
   bool is_stale_ = true, is_fitted_ = false, is_choosing_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include "views/session/document/shown_range.h"
 #include "views/session/text/range_text.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
@@ -12,15 +13,15 @@ RangeChip::RangeChip(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
   setObjectName(QStringLiteral("range"));
   setToolTip(tr("Only this part of the step is shown. Click or press Esc to show all of it."));
-  const Selection* selection = &document_.selection();
-  connect(selection, &Selection::range_changed, this, &RangeChip::refresh);
-  connect(this, &QToolButton::clicked, this,
-          [this] { document_.selection().set_range(std::nullopt); });
+  const ShownRange* range = &document_.shown_range();
+  connect(range, &ShownRange::range_changed, this, &RangeChip::refresh);
+  connect(range, &ShownRange::graph_changed, this, &RangeChip::refresh);
+  connect(this, &QToolButton::clicked, &document_.shown_range(), &ShownRange::clear);
   refresh();
 }
 
 void RangeChip::refresh() {
-  const auto range = document_.selection().range();
+  const auto range = document_.shown_range().range();
   setVisible(range.has_value());
   if (!range) return;
   const QString text = tr("Range %1").arg(short_time_range_text(range->begin, range->end));

@@ -1,5 +1,6 @@
 #include "views/window/timeline_stack.h"
 
+#include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/move_planner.h"
 #include "views/session/sac/sac_state.h"
@@ -66,6 +67,12 @@ void TimelineStack::bring_up(const Page& page) {
   page.view->content().set_kind(before->content().kind());
   page.view->content().set_show_lane_legend(before->content().shows_lane_legend());
   setCurrentWidget(page.widget);
+  ShownRange& range = own_.view->content().document().shown_range();
+  range.move_to(page.view->content().document());
+  if (const auto moved = range.range()) {
+    const auto [begin, end] = page.view->content().positions_of(*moved);
+    page.view->range().reveal(begin, end);
+  }
   if (had_focus) page.view->setFocus();
 }
 
