@@ -9,6 +9,7 @@
 #include <QSignalBlocker>
 #include <QTabBar>
 #include <algorithm>
+#include <cmath>
 
 #include "core/open/open.h"
 #include "views/session/document/document.h"
@@ -22,11 +23,29 @@
 namespace jointer::views {
 namespace {
 
-// Below this height in pixels, the curves and the totals of the first two tables are hidden to leave
-// space for rows.
+// Sizes in pixels. Below this height, the curves and the totals of the first two tables are hidden
+// to leave space for rows.
 constexpr int kLow = 300;
+// From this width, the numbers are next to the tables, with a width between these limits.
+constexpr int kMinBeside = 600, kMinNumbers = 410, kMaxNumbers = 440;
+constexpr QSize kMinPage(120, 20);  // the numbers scroll if the pane is small
+constexpr int kStateWidth = 72;     // of a state's name above the numbers; the lists show all of it
+constexpr int kNumberPadding = 2;   // in the cells of the numbers
 constexpr int kOpened = 0, kNow = 1;  // indices of the first two choices
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
+
+// The title of the graph's numbers below those of its plan.
+QString graph_title(const Graph& graph) {
+  const SacKind kind = sac_kind(graph);
+  return kind == SacKind::joint  ? ComparePane::tr("Joint graph")
+         : kind == SacKind::step ? ComparePane::tr("Without tags")
+                                 : ComparePane::tr("Graph");
+}
+
+// A state's name on one line.
+QString state_title(const QString& name, const QFontMetrics& metrics) {
+  return metrics.elidedText(name, Qt::ElideMiddle, kStateWidth).replace(u' ', QChar(QChar::Nbsp));
+}
 
 }  // namespace
 
@@ -59,12 +78,18 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   column->addLayout(row);
   metrics_ = make_text_page(tr("Numbers for both states"), kMargin, this);
   metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
-  metrics_->setMinimumSize(120, 20);  // the pane may be small; the table scrolls
-  column->addWidget(metrics_, 3);
+  metrics_->setMinimumSize(kMinPage);
+  body_ = new QBoxLayout(QBoxLayout::TopToBottom);
+  body_->setSpacing(kMargin / 2);
+  // The numbers get all of the space that `fit` allows them.
+  body_->addWidget(metrics_, 100);
+  QVBoxLayout* rest = make_column(nullptr, {}, kMargin / 2);
+  body_->addLayout(rest, 1);
+  column->addLayout(body_, 1);
   curves_ = new CurveOverlay(this);
-  column->addWidget(curves_);
+  rest->addWidget(curves_);
   summary_ = make_text_label(this, kMargin);
-  column->addWidget(summary_);
+  rest->addWidget(summary_);
   tables_ = new QTabWidget(this);
   tables_->setObjectName(QStringLiteral("tables"));
   tables_->setDocumentMode(true);
@@ -79,9 +104,9 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   tables_->addTab(states_, tr("All States"));
   tables_->setTabToolTip(kStatesTab, tr("Show the numbers of all states in one table"));
   connect(states_, &StateTable::state_activated, this, &ComparePane::choose_second);
-  column->addWidget(tables_, 3);
+  rest->addWidget(tables_, 1);
   show_plan(nullptr);
-  fit_height(0);  // until the height is known
+  fit({});  // until the size is known
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
@@ -169,14 +194,24 @@ void ComparePane::showEvent(QShowEvent* event) {
 
 void ComparePane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  fit_height(height());
+  fit(size());
 }
 
-void ComparePane::fit_height(int height) {
-  is_low_ = height < kLow;
+void ComparePane::fit(QSize size) {
+  const bool is_low = size.height() < kLow, is_beside = size.width() >= kMinBeside;
+  const int all_rows = static_cast<int>(std::ceil(metrics_->document()->size().height()));
+  body_->setDirection(is_beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  if (is_beside)
+    metrics_->setMaximumSize(std::clamp(size.width() * 5 / 8, kMinNumbers, kMaxNumbers),
+                             QWIDGETSIZE_MAX);
+  else
+    metrics_->setMaximumSize(QWIDGETSIZE_MAX, std::clamp(size.height() / 2, kMinPage.height(),
+                                                         std::max(all_rows, kMinPage.height())));
+  // Above the tables, the numbers come before the curves.
+  has_space_for_curves_ = !is_low && (is_beside || size.height() - all_rows >= kLow);
   show_curves();
-  table_->show_footer(!is_low_);
-  plan_table_->show_footer(!is_low_);
+  table_->set_compact(is_low);
+  plan_table_->set_compact(is_low);
 }
 
 void ComparePane::changeEvent(QEvent* event) {
@@ -345,13 +380,17 @@ void ComparePane::show_plan(const PlanChangesPtr& plan) {
 
 // If only the plan differs, the curves of the graphs are the same.
 void ComparePane::show_curves() {
-  curves_->setVisible(!is_plan_alone_ && !is_low_);
+  curves_->setVisible(!is_plan_alone_ && has_space_for_curves_);
 }
 
 void ComparePane::show_metrics() {
   if (!comparison_) return metrics_->clear();
-  metrics_->setHtml(metric_table_html(metric_rows(*comparison_), comparison_->from.name,
-                                      comparison_->to.name, Theme::of(palette())));
+  const QFontMetrics metrics = metrics_->fontMetrics();
+  metrics_->setHtml(
+      metric_table_html(metric_rows(*comparison_), state_title(comparison_->from.name, metrics),
+                        state_title(comparison_->to.name, metrics), Theme::of(palette()),
+                        graph_title(comparison_->to.snapshot->graph), kNumberPadding));
+  fit(size());
 }
 
 void ComparePane::copy_markdown() {

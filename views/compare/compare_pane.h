@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QBoxLayout>
 #include <QComboBox>
 #include <QLabel>
 #include <QTabWidget>
@@ -69,8 +70,9 @@ class ComparePane : public QWidget {
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
   void show_plan(const PlanChangesPtr& plan);
-  // Hides the curves and the totals of the tables if the height is too small for them.
-  void fit_height(int height);
+  // Places the numbers next to the tables, or above them in a narrow pane, and hides the curves and
+  // the totals of the tables if they do not fit.
+  void fit(QSize size);
   void show_curves();
   void show_metrics();
 
@@ -87,7 +89,8 @@ class ComparePane : public QWidget {
   StateTable* states_ = nullptr;
   std::vector<StateChoice> choices_;
   std::shared_ptr<const Comparison> comparison_;
-  bool is_low_ = true;
+  QBoxLayout* body_ = nullptr;  // the numbers, and the rest
+  bool has_space_for_curves_ = false;
   bool is_plan_alone_ = false;  // only the plans of the states differ
   quint64 wanted_ = 0;          // number of the newest request
   bool is_stale_ = true;

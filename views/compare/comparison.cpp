@@ -36,22 +36,22 @@ void add_plan_rows(const Comparison& comparison, std::vector<MetricRow>& rows) {
   if (!comparison.plan) return;
   const PlanFigures &was = comparison.plan->from, &is = comparison.plan->to;
   const SacKind kind = sac_kind(comparison.to.snapshot->graph);
-  const auto name = [kind](const QString& figure) {
-    return (kind == SacKind::joint  ? tr("As partitioned: %1")
-            : kind == SacKind::step ? tr("With tags applied: %1")
-                                    : tr("Plan: %1"))
-        .arg(figure);
+  const QString group = kind == SacKind::joint  ? tr("As partitioned")
+                        : kind == SacKind::step ? tr("With tags applied")
+                                                : tr("Plan");
+  const auto add = [&](MetricRow row) {
+    row.group = group;
+    rows.push_back(std::move(row));
   };
   // The peak and the times of a pair's plan are those of the pair, in the rows that follow.
   if (kind != SacKind::partitioned) {
-    rows.push_back(
-        bytes_row(name(tr("peak memory")), was.figures.peak_bytes, is.figures.peak_bytes));
-    rows.push_back(time_row(name(tr("step")), was.figures.step_ns, is.figures.step_ns));
-    rows.push_back(time_row(name(tr("exposed")), was.figures.exposed_ns, is.figures.exposed_ns));
+    add(bytes_row(tr("peak memory"), was.figures.peak_bytes, is.figures.peak_bytes));
+    add(time_row(tr("step"), was.figures.step_ns, is.figures.step_ns));
+    add(time_row(tr("exposed"), was.figures.exposed_ns, is.figures.exposed_ns));
   }
-  rows.push_back(bytes_row(name(tr("saved")), was.saved_bytes, is.saved_bytes));
-  rows.push_back(bytes_row(name(tr("on the host")), was.offloaded_bytes, is.offloaded_bytes));
-  rows.push_back(time_row(name(tr("recomputed")), was.recompute_ns, is.recompute_ns));
+  add(bytes_row(tr("saved"), was.saved_bytes, is.saved_bytes));
+  add(bytes_row(tr("on the host"), was.offloaded_bytes, is.offloaded_bytes));
+  add(time_row(tr("recomputed"), was.recompute_ns, is.recompute_ns));
 }
 
 }  // namespace
@@ -72,11 +72,11 @@ std::vector<MetricRow> metric_rows(const Comparison& comparison) {
                              static_cast<std::int64_t>(is.*value)));
   };
   bytes(tr("Peak memory"), &Metrics::peak_bytes);
-  if (a.graph.main_device() == DeviceType::cuda) bytes(tr("Reserved"), &Metrics::reserved_bytes);
   time(tr("Step"), &Metrics::step_ns);
+  time(tr("Exposed"), &Metrics::exposed_ns);
   time(tr("Compute"), &Metrics::compute_ns);
   time(tr("Communication"), &Metrics::communication_ns);
-  time(tr("Exposed"), &Metrics::exposed_ns);
+  if (a.graph.main_device() == DeviceType::cuda) bytes(tr("Reserved"), &Metrics::reserved_bytes);
   count(tr("Hidden collectives"), &Metrics::hidden);
   count(tr("Collectives"), &Metrics::collectives);
   count(tr("Nodes"), &Metrics::nodes);
@@ -89,7 +89,7 @@ namespace {
 template <class Line>
 void add_metrics(const Comparison& comparison, Line line) {
   for (const MetricRow& row : metric_rows(comparison))
-    line(QStringList{row.name, row.from, row.to, row.difference, row.share});
+    line(QStringList{row.whole_name(), row.from, row.to, row.difference, row.share});
 }
 
 template <class Line>

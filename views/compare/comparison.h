@@ -29,7 +29,8 @@ struct Comparison {
 Result<Comparison> compare_states(ComparedState from, ComparedState to,
                                   Matching matching = Matching::by_name);
 
-// The numbers of both states. If their plans differ, the numbers of the plans come first.
+// The numbers of both states, most important first. If their plans differ, the numbers of the plans
+// come before those of the graphs.
 std::vector<MetricRow> metric_rows(const Comparison& comparison);
 
 // The numbers, the changes to the plan, and the differing nodes as text. Markdown lists only the

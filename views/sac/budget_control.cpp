@@ -11,7 +11,9 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kParts = 1000, kPage = 50, kStep = 10, kMinSlider = 72, kMaxSlider = 220;
+constexpr int kParts = 1000, kPage = 50, kStep = 10;
+// Widths in pixels: of a slider in a row with other controls, and of one that has its own row.
+constexpr int kMinSlider = 48, kMinFreeSlider = 72, kMaxSlider = 220;
 constexpr double kBudgetStep = 0.05;
 
 // A style in which pressing the left button anywhere on a slider moves the handle there.
@@ -67,7 +69,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   slider_->setRange(0, kParts);
   slider_->setPageStep(kPage);
   slider_->setSingleStep(kStep);
-  fit(0);
+  slider_->setFixedWidth(kMinFreeSlider);
   auto* style = new JumpingStyle;
   style->setParent(slider_);
   slider_->setStyle(style);
@@ -97,8 +99,10 @@ void BudgetControl::add_box(QDoubleSpinBox& box) {
   connect(&box, &QDoubleSpinBox::valueChanged, this, &BudgetControl::follow_box);
 }
 
-void BudgetControl::fit(int pane_width) {
-  slider_->setFixedWidth(std::clamp(pane_width / 5, kMinSlider, kMaxSlider));
+void BudgetControl::fit(int pane_width, int width) {
+  const int space = width - (sizeHint().width() - slider_->minimumWidth());
+  const int wanted = std::clamp(pane_width / 5, kMinFreeSlider, kMaxSlider);
+  slider_->setFixedWidth(space < kMinSlider ? wanted : std::min(wanted, space));
 }
 
 double BudgetControl::budget() const {

@@ -39,8 +39,9 @@ class BudgetControl : public QWidget {
   // `reserved` is nullopt if there is no caching allocator, so that its memory cannot be limited.
   void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);
 
-  // Adapts the slider's width to a pane of this width.
-  void fit(int pane_width);
+  // Gives the slider a fifth of the pane's width, or less if that fits into `width`, the width that
+  // this control can have in a row with others.
+  void fit(int pane_width, int width);
 
   // The visible field: the field for the budget, or the ByteBox for a limit.
   [[nodiscard]] QDoubleSpinBox& box() { return is_limit() ? *limit_box_ : *budget_box_; }

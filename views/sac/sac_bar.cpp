@@ -17,12 +17,13 @@ namespace jointer::views {
 namespace {
 
 constexpr int kSolverLetters = 6;
+constexpr int kBarMargin = 4, kCompactBarMargin = 1;  // above and below the controls
 
 }  // namespace
 
 SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   auto* row = new FlowLayout(this, kNarrowMargin, 4);
-  row->setContentsMargins(kMargin, 4, kMargin, 4);
+  row->setContentsMargins(kMargin, kBarMargin, kMargin, kBarMargin);
   partitioner_ = add_control(
       *row, new QComboBox(this), "partitioner",
       tr("min_cut: torch's min_cut_rematerialization_partition, which recomputes cheap values.\n"
@@ -99,6 +100,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     session_.clear_preview();
     if (budget_->limit()) session_.pareto().set_memory(budget_->memory());
     enable_controls();
+    fit_slider();  // the field for a limit has another width
   });
   connect(&session_.pareto(), &ParetoSearch::memory_changed, this,
           [this] { budget_->set_memory(session_.pareto().memory()); });
@@ -112,6 +114,26 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   connect(&session_, &SacSession::changed, this, &SacBar::refresh);
   connect(&session_.reserved(), &PlanReserved::changed, this, &SacBar::show_bytes);
   refresh();
+}
+
+void SacBar::set_compact(bool compact) {
+  const int margin = compact ? kCompactBarMargin : kBarMargin;
+  layout()->setContentsMargins(kMargin, margin, kMargin, margin);
+}
+
+void SacBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fit_slider();
+}
+
+void SacBar::fit_slider() {
+  int others = 2 * kMargin;
+  for (int i = 0; i < layout()->count(); ++i) {
+    const QWidget* control = layout()->itemAt(i)->widget();
+    if (control != budget_ && !control->isHidden())
+      others += control->sizeHint().width() + kNarrowMargin;
+  }
+  budget_->fit(width(), width() - others);
 }
 
 SolveSettings SacBar::settings() const {
@@ -128,6 +150,7 @@ void SacBar::refresh() {
   more_->setVisible(state && state->can_change());
   if (state) show_kind(*state);
   show_bytes();
+  fit_slider();
   if (state && state->is_step() && state->step != shown_step_) show_step(*state);
   if (!state || state->base == shown_ || !state->base) return;
   shown_ = state->base;

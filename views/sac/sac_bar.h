@@ -30,6 +30,8 @@ class SacBar : public QWidget {
   // not min_cut.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
+  // Narrows the margins above and below the controls. For low panes.
+  void set_compact(bool compact);
   // The buttons for presets and exchange, to be placed separately.
   [[nodiscard]] QWidget& more() { return *more_; }
   [[nodiscard]] QMenu& presets() { return *presets_->menu(); }
@@ -45,6 +47,9 @@ class SacBar : public QWidget {
  signals:
   void message(const QString& sentence);
   void pair_wanted();
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   // Makes an edit that sets tags, on any thread.
@@ -66,6 +71,8 @@ class SacBar : public QWidget {
   void solve_or_cancel();
   void show_search();
   void enable_controls();
+  // Makes the slider short enough for all controls to fit into one row, if possible.
+  void fit_slider();
   void show_bytes();
   void show_kind(const SacState& state);
   void show_step(const SacState& state);

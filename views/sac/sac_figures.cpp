@@ -13,6 +13,8 @@ namespace jointer::views {
 namespace {
 
 const QString kBetween = QStringLiteral(" · ");
+// The lines of text below the boxes, and the margins above the pane's numbers.
+constexpr int kLines = 2, kTop = 4, kCompactTop = 1;
 
 }  // namespace
 
@@ -34,7 +36,7 @@ QString plan_difference_text(const PlanFigures& from, const PlanFigures& to) {
 }
 
 SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), session_(session) {
-  QVBoxLayout* column = make_column(this, {kMargin, 4, kMargin, 0}, 2);
+  QVBoxLayout* column = make_column(this, {kMargin, kTop, kMargin, 0}, 2);
   boxes_ = new QWidget(this);
   new FlowLayout(boxes_, 2 * kMargin, 4);
   column->addWidget(boxes_);
@@ -55,9 +57,9 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   line_->setForegroundRole(QPalette::PlaceholderText);
   line_->setWordWrap(true);
   line_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  // The label is always two lines high, so that nothing moves when a preview appears.
+  // The label has a fixed height, so that nothing moves when a preview appears.
   line_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  line_->setFixedHeight(2 * line_->fontMetrics().lineSpacing());
+  line_->setFixedHeight(kLines * line_->fontMetrics().lineSpacing());
   connect(&session_, &SacSession::changed, this, &SacFigures::refresh);
   connect(&session_, &SacSession::previewed, this, &SacFigures::show_preview);
   connect(&session_.reserved(), &PlanReserved::changed, this, &SacFigures::show_reserved);
@@ -79,17 +81,13 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
                       QString (*difference)(std::int64_t, std::int64_t)) {
-  box.hide_change();
-  if (was != now) {
-    box.show_change(was, now, {}, difference(was, now));
-    box.was().hide();
-  }
+  box.show_change(was, now, {}, difference(was, now));
   const bool is_step = session_.state()->is_step();
   QStringList lines{box.property("how").toString(),
                     (is_step ? tr("Without tags: %1") : tr("As solved: %1")).arg(text(was))};
   if (joint)
     lines << tr("Joint graph before partitioning (saves everything): %1").arg(text(*joint));
-  box.setToolTip(lines.join(u'\n'));
+  box.explain(lines.join(u'\n'));
 }
 
 void SacFigures::refresh() {
@@ -132,7 +130,7 @@ void SacFigures::show_ordered() {
     ordered_->value().setText(ordered.problem().isEmpty() ? QStringLiteral("…") : tr("not known"));
     if (!ordered.problem().isEmpty()) lines << ordered.problem();
   }
-  ordered_->setToolTip(lines.join(u'\n'));
+  ordered_->explain(lines.join(u'\n'));
   show_preview();
 }
 
@@ -179,7 +177,7 @@ void SacFigures::explain(const SacState& state) {
                  ? tr("Memory that the caching allocator would reserve on the device for the "
                       "training step with its tags applied.")
                  : tr("Memory that the caching allocator would reserve on the device."));
-  peak_->setToolTip(peak_->property("how").toString());
+  peak_->explain(peak_->property("how").toString());
 }
 
 void SacFigures::show_reserved() {
@@ -194,7 +192,7 @@ void SacFigures::show_reserved() {
   if (state->can_change())
     lines << (state->is_step() ? tr("Without tags: %1") : tr("Joint graph before partitioning: %1"))
                  .arg(bytes_text(analysis.reserved.peak_bytes));
-  reserved_->setToolTip(lines.join(u'\n'));
+  reserved_->explain(lines.join(u'\n'));
   show_preview();
 }
 
@@ -225,7 +223,9 @@ void SacFigures::show_preview() {
     }
   }
   const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;
-  line_->setText(text);
+  const bool is_one_line = line_->height() < kLines * line_->fontMetrics().lineSpacing();
+  line_->setText(is_one_line ? line_->fontMetrics().elidedText(text, Qt::ElideRight, line_->width())
+                             : text);
   line_->setToolTip(text);
 }
 
@@ -248,9 +248,22 @@ QString SacFigures::reserved_difference(std::optional<std::int64_t> reserved) co
   return kBetween + tr("reserved %1").arg(bytes_difference_text(*now, *reserved));
 }
 
-void SacFigures::set_compact(bool compact) {
-  is_compact_ = compact;
-  boxes_->setVisible(!compact);
+void SacFigures::show_compact(int lines) {
+  is_compact_ = true;
+  boxes_->hide();
+  set_lines(lines);
+}
+
+void SacFigures::show_boxes() {
+  is_compact_ = false;
+  boxes_->show();
+  set_lines(kLines);
+}
+
+void SacFigures::set_lines(int lines) {
+  line_->setFixedHeight(lines * line_->fontMetrics().lineSpacing());
+  const int top = lines < kLines ? kCompactTop : kTop;
+  layout()->setContentsMargins(kMargin, top, kMargin, 0);
   show_preview();
 }
 

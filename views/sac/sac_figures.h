@@ -20,8 +20,9 @@ class SacFigures : public QWidget {
   // The text of the current preview, or the reason why it is impossible; empty if there is no
   // preview.
   [[nodiscard]] QString what_if() const { return what_if_text_; }
-  // In compact mode, shows two lines of text instead of boxes to leave space for the table.
-  void set_compact(bool compact);
+  // Shows `lines` lines of text instead of boxes, to leave space for the table.
+  void show_compact(int lines);
+  void show_boxes();
 
  private:
   FigureBox* add(const QString& name, const QString& how);
@@ -36,7 +37,8 @@ class SacFigures : public QWidget {
   void show_preview();
   [[nodiscard]] QString fit_difference(const Fit& fit) const;
   [[nodiscard]] QString reserved_difference(std::optional<std::int64_t> reserved) const;
-  // As many numbers as fit into two lines, most important first.
+  void set_lines(int lines);
+  // As many numbers as fit into the lines, most important first.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;
 

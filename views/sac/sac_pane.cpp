@@ -12,11 +12,11 @@ namespace {
 // Below this height in pixels, the curve and the reasons are hidden and the numbers are shown as
 // text, to leave space for the table.
 constexpr int kMinWithCurve = 460;
-// Below this height, the line about the last history entry is hidden; the Changes page has the same
-// information.
-constexpr int kMinWithLastChange = 330;
-// Below this height, the totals of the tensors are hidden.
-constexpr int kMinWithFooter = 260;
+// Below this height, the parts above the table are as low as possible: one line of numbers, one row
+// of controls, narrow margins, and neither the line about the last history entry, which the Changes
+// page repeats, nor the totals of the tensors.
+constexpr int kMinRoomy = 340;
+constexpr int kGap = 2;  // between the parts of the pane
 constexpr int kMinWithLongReasons = 560, kFewLines = 5, kManyLines = 8;
 
 }  // namespace
@@ -31,7 +31,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   stack_->addWidget(make_waiting());
 
   auto* shown = new QWidget(stack_);
-  QVBoxLayout* column = make_column(shown, {}, 2);
+  column_ = make_column(shown, {}, kGap);
   figures_ = new SacFigures(session_, shown);
   bar_ = new SacBar(session_, shown);
   curve_ = new PlanCurve(shown);
@@ -47,21 +47,21 @@ SacPane::SacPane(Document& document, QWidget* parent)
   changes_ = new ChangesPage(document, pages_);
   pages_->addTab(changes_, tr("Changes"));
   pages_->setCornerWidget(&bar_->more());
-  column->addWidget(figures_);
-  column->addWidget(bar_);
+  column_->addWidget(figures_);
+  column_->addWidget(bar_);
   to_joint_ = new QPushButton(tr("Open as Joint Graph"), shown);
   to_joint_->setObjectName(QStringLiteral("to_joint"));
   to_joint_->setToolTip(
       tr("Join the forward and backward graphs into a joint graph with an editable plan, and open "
          "it in a new tab"));
   connect(to_joint_, &QPushButton::clicked, this, &SacPane::make_joint);
-  column->addWidget(to_joint_, 0, Qt::AlignHCenter);
-  column->addWidget(curve_);
+  column_->addWidget(to_joint_, 0, Qt::AlignHCenter);
+  column_->addWidget(curve_);
   last_change_ = make_last_change(shown);
-  column->addWidget(last_change_);
-  column->addWidget(pages_, 1);
+  column_->addWidget(last_change_);
+  column_->addWidget(pages_, 1);
   reasons_ = new SacReasons(document, shown);
-  column->addWidget(reasons_);
+  column_->addWidget(reasons_);
   stack_->addWidget(shown);
   setFocusProxy(&table_->view());
 
@@ -130,7 +130,7 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
 // is reserved or it is never shown.
 void SacPane::show_last_change(bool has_changed) {
   has_changed_ = has_changed;
-  const bool has_space = height_ >= kMinWithLastChange;
+  const bool has_space = height_ >= kMinRoomy;
   QSizePolicy policy = last_change_->sizePolicy();
   policy.setRetainSizeWhenHidden(has_space);
   last_change_->setSizePolicy(policy);
@@ -173,18 +173,22 @@ void SacPane::showEvent(QShowEvent* event) {
 void SacPane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   fit_height(height());
-  bar_->budget().fit(width());
 }
 
 void SacPane::fit_height(int height) {
   height_ = height;
-  const bool is_low = height < kMinWithCurve;
+  const bool is_low = height < kMinWithCurve, is_roomy = height >= kMinRoomy;
   curve_->setVisible(!is_low);
   show_last_change(has_changed_);
-  table_->show_footer(height >= kMinWithFooter);
+  column_->setSpacing(is_roomy ? kGap : 0);
+  bar_->set_compact(!is_roomy);
+  table_->set_compact(!is_roomy);
   reasons_->set_lines(height < kMinWithLongReasons ? kFewLines : kManyLines);
   show_reasons();
-  figures_->set_compact(is_low);
+  if (is_low)
+    figures_->show_compact(is_roomy ? 2 : 1);
+  else
+    figures_->show_boxes();
 }
 
 // Only the current page determines the minimum height, not the tallest one.

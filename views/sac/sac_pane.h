@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QTabWidget>
+#include <QVBoxLayout>
 #include <QWidget>
 #include <vector>
 
@@ -79,6 +80,7 @@ class SacPane : public QWidget {
   TargetPage* targets_ = nullptr;
   ChangesPage* changes_ = nullptr;
   QPushButton* to_joint_ = nullptr;  // only for pairs
+  QVBoxLayout* column_ = nullptr;    // the parts of the pane
   QWidget* last_change_ = nullptr;   // about the last history entry; hidden unless `has_changed_`
   bool has_changed_ = false;         // the last history entry changed the plan
   int height_ = 0;                   // the height that the content was fitted to

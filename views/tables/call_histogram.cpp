@@ -20,18 +20,18 @@ constexpr std::size_t kMaxBins = 24;
 CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("histogram"));
   QVBoxLayout* column = make_column(this, {}, 2);
-  auto* bar = new QWidget(this);
-  QHBoxLayout* row = make_row(bar, {kNarrowMargin, 0, kNarrowMargin, 0}, 2);
-  label_ = new ElidedLabel(bar);
+  bar_ = new QWidget(this);
+  QHBoxLayout* row = make_row(bar_, {kNarrowMargin, 0, kNarrowMargin, 0}, 2);
+  label_ = new ElidedLabel(bar_);
   label_->setObjectName(QStringLiteral("distribution"));
   label_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(label_, 1);
   quantity_ = new QButtonGroup(this);
-  column->addWidget(bar);
+  column->addWidget(bar_);
   plot_ = new HistogramPlot(this);
   column->addWidget(plot_);
   const auto add = [&](const QString& label, const QString& tip, Quantity quantity) {
-    QToolButton* button = add_bar_button(*bar, label, tip);
+    QToolButton* button = add_bar_button(*bar_, label, tip);
     button->setCheckable(true);
     quantity_->addButton(button, quantity);
   };
@@ -57,6 +57,15 @@ void CallHistogram::show_calls(SnapshotPtr snapshot, const QString& title,
       calls_.push_back(node);
   setVisible(calls_.size() > 1);
   if (calls_.size() > 1) refresh();
+}
+
+void CallHistogram::fit(int height, int max_height) {
+  const int min_plot = plot_->minimumSizeHint().height();
+  const int others = bar_->sizeHint().height() + layout()->spacing();
+  const int space = (height - others >= min_plot ? height : max_height) - others;
+  plot_->setMaximumHeight(std::max(space, min_plot));
+  plot_->setVisible(space >= min_plot);
+  bar_->setToolTip(space >= min_plot ? QString() : tr("Make the pane higher to see the bars"));
 }
 
 std::int64_t CallHistogram::value(NodeId node) const {

@@ -18,6 +18,9 @@ class CallHistogram : public QWidget {
 
   // Nodes that are not calls are ignored. `title` names the rows.
   void show_calls(SnapshotPtr snapshot, const QString& title, const std::vector<NodeId>& nodes);
+  // Lowers the bars so that the widget is at most `height` pixels high or, if they do not fit, at
+  // most `max_height`. Hides the bars if they do not fit into that either.
+  void fit(int height, int max_height);
 
  signals:
   void calls_chosen(const std::vector<jointer::NodeId>& nodes);
@@ -33,6 +36,7 @@ class CallHistogram : public QWidget {
   SnapshotPtr snapshot_;
   QString title_;
   std::vector<NodeId> calls_;  // sorted by the quantity
+  QWidget* bar_ = nullptr;     // the label and the buttons
   QLabel* label_ = nullptr;
   QButtonGroup* quantity_ = nullptr;
   HistogramPlot* plot_ = nullptr;

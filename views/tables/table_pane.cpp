@@ -8,6 +8,7 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QScopedValueRollback>
+#include <QScrollBar>
 #include <algorithm>
 
 #include "views/session/document/shown_range.h"
@@ -23,7 +24,11 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMinTable = 66;  // fits the header, a row and a scroll bar, in pixels
+constexpr int kMinTable = 66;      // fits the header, a row and a scroll bar, in pixels
+constexpr int kCompactMargin = 3;  // between the parts of a low pane
+// The number of rows that a histogram leaves visible; the second number if its bars would otherwise
+// be hidden.
+constexpr int kRowsAboveBars = 5, kRowsAboveLowBars = 4;
 
 }  // namespace
 
@@ -109,6 +114,35 @@ void TablePane::add_histogram() {
   histogram_->hide();
 }
 
+void TablePane::set_compact(bool compact) {
+  footer_->setVisible(!compact);
+  const int margin = compact ? kCompactMargin : kNarrowMargin;
+  rows_->setContentsMargins(0, margin, 0, compact ? 0 : margin);
+  rows_->setSpacing(margin);
+}
+
+void TablePane::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fit_histogram();
+}
+
+void TablePane::fit_histogram() {
+  if (histogram_ == nullptr) return;
+  const QMargins margins = rows_->contentsMargins();
+  int others = margins.top() + margins.bottom() + view_->header()->sizeHint().height() +
+               view_->horizontalScrollBar()->sizeHint().height();
+  int parts = 0;
+  for (int i = 0; i < rows_->count(); ++i) {
+    const QLayoutItem& item = *rows_->itemAt(i);
+    if (item.isEmpty() && item.widget() != histogram_) continue;
+    ++parts;
+    if (item.widget() != histogram_ && item.widget() != view_) others += item.sizeHint().height();
+  }
+  others += (parts - 1) * rows_->spacing();
+  histogram_->fit(height() - others - kRowsAboveBars * kTableRowHeight,
+                  height() - others - kRowsAboveLowBars * kTableRowHeight);
+}
+
 void TablePane::update_histogram() {
   const std::vector<int> rows = view_->selected_rows();
   std::vector<NodeId> nodes;
@@ -121,7 +155,19 @@ void TablePane::update_histogram() {
   nodes.erase(repeated.begin(), repeated.end());
   const QString title =
       rows.size() == 1 ? model_.text(rows.front(), 0) : tr("%1 rows").arg(count_text(rows.size()));
+  const bool was_hidden = histogram_->isHidden();
   histogram_->show_calls(subject().shared_snapshot(), title, nodes);
+  if (histogram_->isHidden()) return;
+  fit_histogram();
+  if (!was_hidden) return;
+  // The histogram must not cover the row that it describes.
+  QTimer::singleShot(0, view_, [this] {
+    const std::vector<int> selected = view_->selected_rows();
+    if (selected.size() != 1) return;
+    const int left = view_->horizontalScrollBar()->value();
+    view_->scrollTo(model_.index_of(selected.front()));
+    view_->horizontalScrollBar()->setValue(left);
+  });
 }
 
 // Selects some of the selected rows' nodes. The rows stay selected.

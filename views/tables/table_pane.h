@@ -26,8 +26,8 @@ class TablePane : public QWidget {
   Q_OBJECT
  public:
   [[nodiscard]] TableView& view() { return *view_; }
-  // Shows or hides the line of totals. Low panes hide it, to leave space for rows.
-  void show_footer(bool shown) { footer_->setVisible(shown); }
+  // Hides the line of totals and narrows the margins. Low panes do so, to leave space for rows.
+  void set_compact(bool compact);
 
  public slots:
   // Copies all rows that the filter shows to the clipboard as tab-separated values.
@@ -75,6 +75,7 @@ class TablePane : public QWidget {
   void set_empty_text(const QString& text);
 
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
@@ -82,6 +83,8 @@ class TablePane : public QWidget {
   void follow_selection();
   void select_part(std::vector<NodeId> nodes);
   void update_histogram();
+  // Leaves space for rows: in a low pane, the bars of the histogram are low or hidden.
+  void fit_histogram();
   void update_footer();
   void update_empty_text();
   void show_menu(QPoint at);

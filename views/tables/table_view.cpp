@@ -18,6 +18,22 @@ constexpr int kMaxTextColumn = 320;
 constexpr int kMaxNumberColumn = 140;
 constexpr int kSortMark = 18;  // space for a header's sort arrow
 
+// The longest number that a column usually has.
+QString longest_number(Unit unit) {
+  switch (unit) {
+    case Unit::text:
+      return {};
+    case Unit::count:
+    case Unit::step:
+    case Unit::share:
+    case Unit::fraction:
+    case Unit::change:
+      return QStringLiteral("10,000");
+    default:
+      return QStringLiteral("1,000 MiB");
+  }
+}
+
 }  // namespace
 
 TableView::TableView(TableModel& model, QWidget* parent) : QTreeView(parent), model_(model) {
@@ -107,14 +123,17 @@ void TableView::uncover_row(int row) {
 
 void TableView::fit_columns() {
   for (int c = 0; c < model_.columnCount(); ++c) {
+    const int mark = isSortingEnabled() ? kSortMark : 0;
     const int title = fontMetrics().horizontalAdvance(
                           model_.headerData(c, Qt::Horizontal, Qt::DisplayRole).toString()) +
-                      kSortMark + 12;
-    const bool is_text = model_.columns()[static_cast<std::size_t>(c)].unit == Unit::text;
-    const int content = sizeHintForColumn(c) + 8 + (c == 0 ? indentation() : 0);
+                      mark + 12;
+    const Unit unit = model_.columns()[static_cast<std::size_t>(c)].unit;
+    const bool is_text = unit == Unit::text;
+    const int content =
+        sizeHintForColumn(c) + 8 + (c == 0 && rootIsDecorated() ? indentation() : 0);
     // Leave space for the longer numbers of other moments and graphs.
     const int figure =
-        is_text ? 0 : fontMetrics().horizontalAdvance(QStringLiteral("1,000 MiB")) + kSortMark;
+        is_text ? 0 : fontMetrics().horizontalAdvance(longest_number(unit)) + kSortMark;
     const int own_limit = model_.columns()[static_cast<std::size_t>(c)].max_width;
     const int most = own_limit > 0 ? own_limit : is_text ? kMaxTextColumn : kMaxNumberColumn;
     int width = std::clamp(std::max({content, title, figure}), kMinColumn, most);

@@ -18,7 +18,8 @@ void paint_in(QLabel& label, const QColor& color) {
 
 }  // namespace
 
-FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent) : QWidget(parent) {
+FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent)
+    : QWidget(parent), how_(how) {
   setToolTip(how);
   QVBoxLayout* column = make_column(this, {}, 0);
   name_ = new QLabel(this);
@@ -54,14 +55,14 @@ void FigureBox::set_name(const QString& name) {
 
 void FigureBox::show_change(std::int64_t from, std::int64_t to, const QString& was,
                             const QString& change) {
-  was_->show();
   was_->setText(was);
-  change_->setVisible(from != to);
-  if (from == to) return;
-  const Theme& theme = Theme::of(palette());
-  paint_in(*change_, to < from ? theme.accent : theme.warning);
-  change_->setText(change);
-  change_->setToolTip(share_difference_text(from, to));
+  change_->setText(from == to ? QString() : change);
+  if (from != to) {
+    const Theme& theme = Theme::of(palette());
+    paint_in(*change_, to < from ? theme.accent : theme.warning);
+    change_->setToolTip(share_difference_text(from, to));
+  }
+  show_parts();
 }
 
 void FigureBox::show_warning(const QString& text) {
@@ -71,8 +72,41 @@ void FigureBox::show_warning(const QString& text) {
 }
 
 void FigureBox::hide_change() {
-  was_->hide();
-  change_->hide();
+  was_->clear();
+  change_->clear();
+  show_parts();
+}
+
+void FigureBox::set_was(const QString& text) {
+  was_->setText(text);
+  show_parts();
+}
+
+void FigureBox::leave_out(bool was, bool change) {
+  leaves_out_was_ = was;
+  leaves_out_change_ = change;
+  show_parts();
+}
+
+void FigureBox::explain(const QString& how) {
+  how_ = how;
+  show_parts();
+}
+
+void FigureBox::set_note(const QString& note) {
+  note_ = note;
+  show_parts();
+}
+
+// The tooltip contains what has no space in the box.
+void FigureBox::show_parts() {
+  was_->setVisible(!leaves_out_was_ && !was_->text().isEmpty());
+  change_->setVisible(!leaves_out_change_ && !change_->text().isEmpty());
+  QStringList lines{how_, note_};
+  if (leaves_out_was_) lines << was_->text();
+  if (leaves_out_change_) lines << change_->text();
+  lines.removeAll(QString());
+  setToolTip(lines.join(u'\n'));
 }
 
 }  // namespace jointer::views

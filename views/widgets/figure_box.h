@@ -14,21 +14,34 @@ class FigureBox : public QWidget {
   FigureBox(const QString& name, const QString& how, QWidget* parent);
 
   void set_name(const QString& name);
+  [[nodiscard]] QString name() const { return name_->text(); }
+  // Replaces the explanation in the tooltip.
+  void explain(const QString& how);
   [[nodiscard]] QLabel& value() { return *value_; }
   // `was` is next to the name, and the others are next to the value. All three are hidden by
   // default.
   [[nodiscard]] QLabel& was() { return *was_; }
-  [[nodiscard]] QLabel& change() { return *change_; }
   [[nodiscard]] QLabel& warning() { return *warning_; }
 
+  // Shows a text next to the name, or none if it is empty.
+  void set_was(const QString& text);
   // Shows `was` and, if the numbers differ, `change`. Lower is better: a decrease is shown in the
   // accent color, an increase in the warning color.
   void show_change(std::int64_t from, std::int64_t to, const QString& was, const QString& change);
   void hide_change();
+  // Moves the text next to the name, or the change next to the value, into the tooltip. For narrow
+  // windows.
+  void leave_out(bool was, bool change);
+  // Adds lines to the tooltip, such as those about figures that are left out.
+  void set_note(const QString& note);
   // Shows a text in the warning color after the value, or none if the text is empty.
   void show_warning(const QString& text);
 
  private:
+  void show_parts();
+
+  QString how_, note_;
+  bool leaves_out_was_ = false, leaves_out_change_ = false;
   QLabel* name_ = nullptr;
   QLabel* value_ = nullptr;
   QLabel* was_ = nullptr;

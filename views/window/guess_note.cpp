@@ -1,5 +1,7 @@
 #include "views/window/guess_note.h"
 
+#include <utility>
+
 #include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
 
@@ -9,10 +11,6 @@ GuessNote::GuessNote(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
   setObjectName(QStringLiteral("guess"));
   setAutoRaise(true);
-  setToolTip(
-      tr("The capture lacks the ranks of some process groups. The estimates assume that the ranks "
-         "of such a group are consecutive. If the ranks are spread across nodes, they communicate "
-         "over the network. Click to set how far apart they are."));
   hide();
   connect(&document_, &Document::changed, this, &GuessNote::compute);
   compute();
@@ -23,18 +21,30 @@ void GuessNote::compute() {
   const auto guess = [snapshot] { return guess_placement(snapshot->graph, snapshot->analysis); };
   computing_.start(guess, [this](const Result<PlacementGuess>& found) {
     const bool is_shown = found && found->matters();
-    if (is_shown) show_guess(*found);
+    guess_ = is_shown ? std::optional(*found) : std::nullopt;
+    show_guess();
     setVisible(is_shown);
     emit appeared(is_shown);
   });
 }
 
-void GuessNote::show_guess(const PlacementGuess& guess) {
+void GuessNote::set_brief(bool brief) {
+  if (std::exchange(is_brief_, brief) != brief) show_guess();
+}
+
+void GuessNote::show_guess() {
+  if (!guess_) return;
   setStyleSheet(QStringLiteral("color: ") + Theme::of(palette()).warning.name());
-  const QString groups = guess.groups.size() == 1
+  const QString groups = guess_->groups.size() == 1
                              ? tr("ranks of 1 group guessed")
-                             : tr("ranks of %1 groups guessed").arg(guess.groups.size());
-  setText(tr("%1: step %2 if spread").arg(groups, time_text(guess.spread_ns)));
+                             : tr("ranks of %1 groups guessed").arg(guess_->groups.size());
+  const QString whole = tr("%1: step %2 if spread").arg(groups, time_text(guess_->spread_ns));
+  setText(is_brief_ ? tr("guess: %1 if spread").arg(time_text(guess_->spread_ns)) : whole);
+  setToolTip(
+      whole + u'\n' +
+      tr("The capture lacks the ranks of some process groups. The estimates assume that the ranks "
+         "of such a group are consecutive. If the ranks are spread across nodes, they communicate "
+         "over the network. Click to set how far apart they are."));
 }
 
 }  // namespace jointer::views

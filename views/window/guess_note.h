@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QToolButton>
+#include <optional>
 
 #include "core/schedule/placement_guess.h"
 #include "views/session/document/document.h"
@@ -17,14 +18,19 @@ class GuessNote : public QToolButton {
   // `document` must outlive this object.
   explicit GuessNote(Document& document, QWidget* parent = nullptr);
 
+  // Shortens the text. For narrow windows.
+  void set_brief(bool brief);
+
  signals:
   void appeared(bool is_shown);
 
  private:
   void compute();
-  void show_guess(const PlacementGuess& guess);
+  void show_guess();
 
   Document& document_;
+  std::optional<PlacementGuess> guess_;  // while the note is shown
+  bool is_brief_ = false;
   Task<PlacementGuess> computing_;
 };
 

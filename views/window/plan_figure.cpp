@@ -69,19 +69,18 @@ void PlanFigure::show_missing() {
   const bool is_coming = session_.problem().isEmpty() || session_.is_working();
   if (!session_.state()) value().setText(is_coming ? tr("computing...") : QStringLiteral("\u2013"));
   value().setEnabled(false);
-  change().hide();
-  was().setText(!is_coming         ? (is_step() ? tr("not computed") : tr("not partitioned"))
-                : session_.state() ? tr("computing...")
-                                   : QString());
-  was().setVisible(!was().text().isEmpty());
-  setToolTip(session_.problem().isEmpty() ? how() : how() + u'\n' + session_.problem());
+  hide_change();
+  set_was(!is_coming         ? (is_step() ? tr("not computed") : tr("not partitioned"))
+          : session_.state() ? tr("computing...")
+                             : QString());
+  explain(session_.problem().isEmpty() ? how() : how() + u'\n' + session_.problem());
 }
 
 void PlanFigure::show_remembered() {
   hide_change();
   value().setText(text_of(session_.figures()->figures));
   value().setEnabled(true);
-  setToolTip(how());
+  explain(how());
 }
 
 // Compares the current plan with the plan as solved or, during a preview, the preview with the
@@ -105,8 +104,8 @@ void PlanFigure::show_plan(const SacState& state) {
               beside,
               tr("%1 · %2").arg(bytes_difference_text(was.peak_bytes, now.peak_bytes),
                                 time_difference_text(was.step_ns, now.step_ns)));
-  setToolTip((is_step() ? tr("%1\nWithout tags: %2") : tr("%1\nAs solved: %2"))
-                 .arg(how(), text_of(origin)));
+  explain((is_step() ? tr("%1\nWithout tags: %2") : tr("%1\nAs solved: %2"))
+              .arg(how(), text_of(origin)));
 }
 
 }  // namespace jointer::views

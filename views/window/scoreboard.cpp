@@ -2,6 +2,7 @@
 
 #include <QFileDialog>
 #include <QHBoxLayout>
+#include <QRegularExpression>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -24,13 +25,20 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMetricSpacing = 26, kNarrowSpacing = 14;
-constexpr int kNarrow = 1450;
+constexpr int kMetricSpacing = 26, kNarrowSpacing = 14, kNarrowestSpacing = 8;
+constexpr int kBriefEstimator = 150;  // maximum width of the estimator's short name, in pixels
 
 // Returns true if an entry of the device list names an estimator with measured costs instead of a
 // device.
 bool is_estimator(const QString& entry) {
   return entry.startsWith(QStringLiteral("measured"));
+}
+
+// The estimator without its device and topology, which the controls next to it show.
+QString brief_estimator(const QString& estimator, const QFontMetrics& metrics) {
+  static const QRegularExpression kEnd(QStringLiteral("[,;:]"));
+  const qsizetype end = estimator.indexOf(kEnd);
+  return metrics.elidedText(estimator.left(end), Qt::ElideRight, kBriefEstimator);
 }
 
 }  // namespace
@@ -65,10 +73,32 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   measured_ = add_figure(tr("Measured"), {});
   layout->addStretch(1);
 
+  make_settings();
+  fill_devices();
+  refresh();
+  connect(device_, &QComboBox::activated, this, &Scoreboard::choose_device);
+  connect(optimizer_, &QComboBox::activated, this, &Scoreboard::choose_optimizer);
+  connect(estimate_, &QToolButton::clicked, this, &Scoreboard::choose_estimates);
+  connect(guess_, &GuessNote::clicked, this, &Scoreboard::choose_estimates);
+  connect(&document_, &Document::changed, this, &Scoreboard::refresh);
+  connect(&planner_, &MovePlanner::held_changed, this, &Scoreboard::show_figures);
+  connect(&planner_, &MovePlanner::moved, this, &Scoreboard::show_figures);
+  connect(planned_, &PlanFigure::refreshed, this, &Scoreboard::fit_width);
+  connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
+  connect(&document_, &Document::costs_changed, this, [this] {
+    fill_devices();
+    refresh();
+  });
+  connect(&document_, &Document::busy_changed, this,
+          [this](bool busy) { estimate_->setEnabled(!busy); });
+}
+
+// The device, the optimizer and the sizes in one row, and the estimator below them.
+void Scoreboard::make_settings() {
   auto* settings = new QVBoxLayout;
   settings->setSpacing(2);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(6);
+  devices_ = new QHBoxLayout;
+  devices_->setSpacing(6);
   device_ = new QComboBox(this);
   device_->setToolTip(tr("Device for the estimates"));
   device_->setAccessibleName(tr("Device"));
@@ -81,42 +111,28 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   sizes->setText(tr("Sizes"));
   sizes->setToolTip(
       tr("Values assumed for symbolic sizes, such as the number of tokens routed to an expert"));
-  sizes->setVisible(!document.graph().symbols().empty());
-  row->addWidget(optimizer_);
-  row->addWidget(device_);
-  row->addWidget(sizes);
-  settings->addLayout(row);
+  sizes->setVisible(!document_.graph().symbols().empty());
+  connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
+  devices_->addWidget(optimizer_);
+  devices_->addWidget(device_);
+  devices_->addWidget(sizes);
+  settings->addLayout(devices_);
+  estimates_ = new QHBoxLayout;
+  estimates_->setSpacing(6);
+  estimates_->addStretch(1);
   estimate_ = new QToolButton(this);
   estimate_->setObjectName(QStringLiteral("estimates"));
   estimate_->setAutoRaise(true);
-  estimate_->setToolTip(
-      tr("Choose the estimator, the number of GPUs per node, and the placement of process groups "
-         "that the capture does not describe"));
-  settings->addWidget(estimate_, 0, Qt::AlignRight);
+  estimates_->addWidget(estimate_);
   // The note is shown instead of the estimator's name; both open the settings of the estimates.
-  auto* guess = new GuessNote(document, this);
-  settings->addWidget(guess, 0, Qt::AlignRight);
-  connect(guess, &GuessNote::appeared, estimate_, &QWidget::setHidden);
-  layout->addLayout(settings);
-
-  fill_devices();
-  refresh();
-  connect(device_, &QComboBox::activated, this, &Scoreboard::choose_device);
-  connect(optimizer_, &QComboBox::activated, this, &Scoreboard::choose_optimizer);
-  connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
-  connect(estimate_, &QToolButton::clicked, this, &Scoreboard::choose_estimates);
-  connect(guess, &GuessNote::clicked, this, &Scoreboard::choose_estimates);
-  connect(&document_, &Document::changed, this, &Scoreboard::refresh);
-  connect(&planner_, &MovePlanner::held_changed, this, &Scoreboard::show_figures);
-  connect(&planner_, &MovePlanner::moved, this, &Scoreboard::show_figures);
-  connect(planned_, &PlanFigure::refreshed, this, &Scoreboard::fit_width);
-  connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
-  connect(&document_, &Document::costs_changed, this, [this] {
-    fill_devices();
-    refresh();
+  guess_ = new GuessNote(document_, this);
+  estimates_->addWidget(guess_);
+  connect(guess_, &GuessNote::appeared, this, [this](bool is_shown) {
+    estimate_->setHidden(is_shown);
+    fit_width();
   });
-  connect(&document_, &Document::busy_changed, this,
-          [this](bool busy) { estimate_->setEnabled(!busy); });
+  settings->addLayout(estimates_);
+  static_cast<QHBoxLayout*>(layout())->addLayout(settings);
 }
 
 FigureBox* Scoreboard::add_figure(const QString& name, const QString& how) {
@@ -151,7 +167,10 @@ void Scoreboard::fill_devices() {
 // measured to estimated numbers.
 void Scoreboard::show_measurement() {
   const MeasuredTimeline* m = document_.measured();
-  if (m == nullptr) return measured_->hide();
+  if (m == nullptr) {
+    measured_->hide();
+    return fit_width();
+  }
   const std::int64_t step = m->measurement().step_ns, peak = m->peak_bytes();
   QStringList figures, lines{measurement_text(m->measurement())};
   if (peak > 0) {
@@ -165,8 +184,14 @@ void Scoreboard::show_measurement() {
   }
   measured_->value().setText(figures.isEmpty() ? tr("node times only")
                                                : figures.join(QStringLiteral(" · ")));
-  measured_->setToolTip(lines.join(u'\n'));
+  measured_->explain(lines.join(u'\n'));
   measured_->show();
+  fit_width();
+}
+
+void Scoreboard::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  fit_width();
 }
 
 void Scoreboard::resizeEvent(QResizeEvent* event) {
@@ -174,12 +199,59 @@ void Scoreboard::resizeEvent(QResizeEvent* event) {
   fit_width();
 }
 
-// In a narrow window, the throughput is hidden to make room for the plan's numbers.
 void Scoreboard::fit_width() {
-  const bool is_narrow = width() < kNarrow, has_plan = !planned_->isHidden();
-  layout()->setSpacing(is_narrow || has_plan ? kNarrowSpacing : kMetricSpacing);
-  tokens_->setVisible(!is_narrow || !has_plan);
-  mfu_->setVisible(!is_narrow || !has_plan);
+  if (!isVisible()) return;  // the width is not known yet
+  const bool is_moving = planner_.held() != nullptr || document_.sac().shown_preview();
+  int step = is_moving ? static_cast<int>(shortening_) : 0;
+  for (; step <= static_cast<int>(Shortening::measured); ++step) {
+    shorten(static_cast<Shortening>(step));
+    if (needed_width() <= width()) return;
+  }
+}
+
+// Nested layouts forward changes of their contents only in the next turn of the event loop, so
+// activate them first.
+int Scoreboard::needed_width() const {
+  for (const FigureBox* figure : findChildren<FigureBox*>()) figure->layout()->activate();
+  layout()->activate();
+  return layout()->minimumSize().width();
+}
+
+void Scoreboard::shorten(Shortening shortening) {
+  shortening_ = shortening;
+  const auto reaches = [shortening](Shortening step) { return shortening >= step; };
+  layout()->setSpacing(reaches(Shortening::narrowest_gaps) ? kNarrowestSpacing
+                       : reaches(Shortening::narrow_gaps)  ? kNarrowSpacing
+                                                           : kMetricSpacing);
+  const bool has_plan = !planned_->isHidden();
+  const bool has_rates = !reaches(has_plan ? Shortening::rates_beside_plan : Shortening::rates);
+  tokens_->setVisible(has_rates);
+  mfu_->setVisible(has_rates);
+  planned_->leave_out(reaches(Shortening::plan_details), reaches(Shortening::plan_change));
+  for (FigureBox* figure : {peak_, step_, exposed_})
+    figure->leave_out(reaches(Shortening::earlier_values), false);
+  const bool is_cuda = document_.graph().main_device() == DeviceType::cuda;
+  reserved_->setVisible(is_cuda && !reaches(Shortening::reserved));
+  const bool is_measured = document_.measured() != nullptr;
+  measured_->setVisible(is_measured && !reaches(Shortening::measured));
+  const auto note = [](const FigureBox& figure, const QString& text) {
+    return figure.isHidden() ? QStringLiteral("%1: %2").arg(figure.name(), text) : QString();
+  };
+  peak_->set_note(is_cuda ? note(*reserved_, reserved_->value().text()) : QString());
+  QStringList lines{note(*tokens_, tokens_->value().text()), note(*mfu_, mfu_->value().text())};
+  if (is_measured) lines << note(*measured_, measured_->value().text());
+  lines.removeAll(QString());
+  step_->set_note(lines.join(u'\n'));
+  // In two rows, the settings are about as wide as the name of the device.
+  const bool is_stacked = reaches(Shortening::settings);
+  QHBoxLayout* row = is_stacked ? estimates_ : devices_;
+  if (row->indexOf(optimizer_) < 0) {
+    (is_stacked ? devices_ : estimates_)->removeWidget(optimizer_);
+    row->insertWidget(0, optimizer_);
+  }
+  const QString estimator = QString::fromStdString(document_.analysis().estimator);
+  estimate_->setText(is_stacked ? brief_estimator(estimator, estimate_->fontMetrics()) : estimator);
+  guess_->set_brief(is_stacked);
 }
 
 void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t to,
@@ -216,10 +288,9 @@ void Scoreboard::show_figures() {
               time_difference_text(was.exposed_ns, figures.exposed_ns));
   const QString hidden = tr("hidden %1/%2").arg(now.hidden).arg(now.collectives);
   const bool is_edited = document_.editing().is_edited() || held != nullptr;
-  exposed_->was().setText(
+  exposed_->set_was(
       is_edited ? tr("was %1, %2 (was %3)").arg(time_text(was.exposed_ns), hidden).arg(was.hidden)
                 : hidden);
-  exposed_->was().show();
   const bool is_analyzed = held == nullptr || held->is_shown();
   reserved_->setEnabled(is_analyzed);
   exposed_->was().setEnabled(is_analyzed);
@@ -233,9 +304,8 @@ void Scoreboard::show_rate(FigureBox& figure, std::optional<double> rate,
                            std::string (*format)(double), const UnknownRate& unknown) {
   const QString how = figure.property("how").toString();
   figure.value().setText(rate ? QString::fromStdString(format(*rate)) : QStringLiteral("\u2013"));
-  figure.was().setText(QString::fromStdString(unknown.brief));
-  figure.was().setVisible(!rate);
-  figure.setToolTip(rate ? how : how + u'\n' + QString::fromStdString(unknown.sentence));
+  figure.set_was(rate ? QString() : QString::fromStdString(unknown.brief));
+  figure.explain(rate ? how : how + u'\n' + QString::fromStdString(unknown.sentence));
 }
 
 void Scoreboard::refresh() {
@@ -245,6 +315,10 @@ void Scoreboard::refresh() {
   reserved_->setVisible(document_.graph().main_device() == DeviceType::cuda);
   exposed_->setVisible(!a.simulation.collectives().empty());
   estimate_->setText(QString::fromStdString(a.estimator));
+  estimate_->setToolTip(
+      estimate_->text() + u'\n' +
+      tr("Choose the estimator, the number of GPUs per node, and the placement of process groups "
+         "that the capture does not describe"));
   const QString estimator = QString::fromStdString(a.options.estimator.name);
   int index =
       device_->findData(is_estimator(estimator) ? estimator : QString::fromStdString(a.device.id));
@@ -261,6 +335,7 @@ void Scoreboard::refresh() {
   }
   device_->setCurrentIndex(index);
   optimizer_->setCurrentIndex(a.memory.options().optimizer == OptimizerState::adamw ? 1 : 0);
+  fit_width();
 }
 
 void Scoreboard::choose_device(int index) {

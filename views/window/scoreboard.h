@@ -1,8 +1,10 @@
 #pragma once
 
+#include <QBoxLayout>
 #include <QComboBox>
 #include <QToolButton>
 #include <QWidget>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,25 +15,49 @@
 
 namespace jointer::views {
 
+class GuessNote;
 class MovePlanner;
 
 // The row above a document with numbers for memory, time and throughput, and the device that they
 // are estimated for. Tooltips explain how each number is computed. For an edited graph, the
 // original numbers are shown too. The numbers of the estimate follow a block as it is dragged.
+// A row that is too narrow for everything leaves parts out, in the order of `Shortening`; tooltips
+// then have them.
 class Scoreboard : public QWidget {
   Q_OBJECT
  public:
   explicit Scoreboard(Document& document, QWidget* parent = nullptr);
 
  protected:
+  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  // Each step includes those before it. The peak, the step time and its parts are always shown.
+  enum class Shortening : std::uint8_t {
+    none,
+    narrow_gaps,
+    rates_beside_plan,  // tokens/s and MFU, if there are numbers of a plan
+    plan_details,       // exposed and reserved of the plan
+    earlier_values,
+    settings,  // the optimizer is below the device, next to a short name of the estimator
+    reserved,
+    plan_change,
+    rates,
+    narrowest_gaps,
+    measured,
+  };
   FigureBox* add_figure(const QString& name, const QString& how);
   void fill_devices();
   void refresh();
   void show_measurement();
+  void make_settings();
+  // Leaves out as little as possible. While numbers change with the pointer, only leaves out more,
+  // so that nothing jumps to and fro.
   void fit_width();
+  void shorten(Shortening shortening);
+  // The width that everything shown needs.
+  [[nodiscard]] int needed_width() const;
   // Shows the change relative to the graph as opened.
   void show_change(FigureBox& figure, std::int64_t from, std::int64_t to, const QString& was,
                    const QString& change);
@@ -59,6 +85,9 @@ class Scoreboard : public QWidget {
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QToolButton* estimate_ = nullptr;  // names the estimator; opens its settings
+  GuessNote* guess_ = nullptr;       // shown instead of the estimator's name
+  QHBoxLayout *devices_ = nullptr, *estimates_ = nullptr;  // the two rows of settings
+  Shortening shortening_ = Shortening::none;
 };
 
 }  // namespace jointer::views

@@ -51,7 +51,7 @@ TEST(DocumentComparison, ComparesPlansOfTwoCaptures) {
   }));
   EXPECT_EQ(made->plan->difference.total().saved_bytes,
             made->plan->to.saved_bytes - made->plan->from.saved_bytes);
-  EXPECT_TRUE(metric_rows(*made).front().name.startsWith("As partitioned"));
+  EXPECT_TRUE(metric_rows(*made).front().whole_name().startsWith("As partitioned"));
 }
 
 // The joint graph is shown as the pair that its plan produces, which is the same.

@@ -215,9 +215,9 @@ void StepReport::show_figures() {
   // If the pane is small, replace the numbers with a single line to leave space for the rows.
   for (QLabel* each : {title_, effort_, counts_, figures_}) each->setVisible(!is_low_);
   brief_->setVisible(is_low_);
-  changes_->show_footer(!is_low_);
-  decisions_->show_footer(!is_low_);
-  for (PassTablePane* table : tables_) table->show_footer(!is_low_);
+  changes_->set_compact(is_low_);
+  decisions_->set_compact(is_low_);
+  for (PassTablePane* table : tables_) table->set_compact(is_low_);
 }
 
 void StepReport::resizeEvent(QResizeEvent* event) {
