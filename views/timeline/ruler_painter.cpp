@@ -19,15 +19,13 @@ constexpr double kMinMajorPixels = 90;
 
 }  // namespace
 
-void RulerPainter::paint_ruler(QPainter& painter) const {
-  painter.save();
-  painter.setFont(small_font(scene_.font));
-  const QRect& r = scene_.layout.ruler;
-  painter.setPen(scene_.theme.border);
-  painter.drawLine(r.left(), r.bottom(), r.right(), r.bottom());
-  const auto ticks =
-      ruler_ticks(scene_.axis.begin(), scene_.axis.end(), scene_.axis.width(), kMinMajorPixels);
-  // Use the same unit for all labels of a ruler, with as many digits as the tick distance requires.
+std::vector<Tick> RulerPainter::ticks() const {
+  return ruler_ticks(scene_.axis.begin(), scene_.axis.end(), scene_.axis.width(), kMinMajorPixels);
+}
+
+// Use the same unit for all labels, with as many digits as the tick distance requires.
+std::vector<RulerPainter::Label> RulerPainter::labels() const {
+  const std::vector<Tick> ticks = this->ticks();
   auto step = static_cast<double>(scene_.axis.length());
   double last_major = -1;
   for (const Tick& tick : ticks) {
@@ -35,29 +33,46 @@ void RulerPainter::paint_ruler(QPainter& painter) const {
     if (last_major >= 0) step = std::min(step, tick.position - last_major);
     last_major = tick.position;
   }
+  const QRect& r = scene_.layout.ruler;
+  const QRect moment = moment_box();
+  const QFontMetrics metrics = this->metrics();
+  std::vector<Label> labels;
   for (const Tick& tick : ticks) {
-    const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(tick.position)));
-    painter.setPen(scene_.theme.border);
-    painter.drawLine(x, r.bottom() - (tick.major ? 7 : 3), x, r.bottom());
     if (!tick.major) continue;
-    QString label;
+    QString text;
     if (scene_.content.kind() == AxisKind::program_order) {
-      label = count_text(static_cast<std::size_t>(tick.position));
+      text = count_text(static_cast<std::size_t>(tick.position));
     } else {
       const bool us = step < 1e5, s = !us && scene_.axis.end() >= 2e9;
       const double unit = s ? 1e9 : us ? 1e3 : 1e6;
       const int decimals =
           std::clamp(static_cast<int>(std::ceil(-std::log10(step / unit) - 1e-9)), 0, 6);
-      label = QLocale::c().toString(tick.position / unit, 'f', decimals) + (s    ? " s"
-                                                                            : us ? " us"
-                                                                                 : " ms");
+      text = QLocale::c().toString(tick.position / unit, 'f', decimals) + (s    ? " s"
+                                                                           : us ? " us"
+                                                                                : " ms");
     }
-    painter.setPen(scene_.theme.muted_text);
-    const int width = painter.fontMetrics().horizontalAdvance(label);
+    const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(tick.position)));
+    const int width = metrics.horizontalAdvance(text);
     const int left = std::clamp(x - width / 2, r.left(), std::max(r.right() - width, r.left()));
-    painter.drawText(QPoint(left, r.bottom() - 9), label);
+    const QRect place(left, r.bottom() - 9 - metrics.ascent(), width, metrics.height());
+    if (!place.intersects(moment)) labels.push_back({place, text});
+  }
+  return labels;
+}
+
+void RulerPainter::paint_ruler(QPainter& painter) const {
+  painter.save();
+  painter.setFont(small_font(scene_.font));
+  const QRect& r = scene_.layout.ruler;
+  painter.setPen(scene_.theme.border);
+  painter.drawLine(r.left(), r.bottom(), r.right(), r.bottom());
+  for (const Tick& tick : ticks()) {
+    const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(tick.position)));
+    painter.drawLine(x, r.bottom() - (tick.major ? 7 : 3), x, r.bottom());
   }
   painter.setPen(scene_.theme.muted_text);
+  for (const Label& label : labels())
+    painter.drawText(QPoint(label.place.left(), r.bottom() - 9), label.text);
   painter.drawText(QRect(8, r.top(), scene_.layout.gutter - 16, r.height()),
                    Qt::AlignLeft | Qt::AlignVCenter,
                    scene_.content.kind() == AxisKind::program_order    ? tr("program order")
@@ -124,26 +139,35 @@ void RulerPainter::paint_distances(QPainter& painter, std::span<const std::size_
   painter.restore();
 }
 
-void RulerPainter::paint_moment(QPainter& painter) const {
+QRect RulerPainter::moment_box() const {
   const auto moment = scene_.content.document().selection().moment();
-  if (!moment || *moment >= scene_.content.data().point_count()) return;
+  if (!moment || *moment >= scene_.content.data().point_count()) return {};
   const double position = static_cast<double>(scene_.content.data().position(*moment));
-  if (position < scene_.axis.begin() || position > scene_.axis.end()) return;
+  if (position < scene_.axis.begin() || position > scene_.axis.end()) return {};
+  const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(position)));
+  const QFontMetrics metrics = this->metrics();
+  const TimelineLayout& layout = scene_.layout;
+  QRect box(0, layout.ruler.top() + 1,
+            metrics.horizontalAdvance(moment_text(scene_.content, *moment)) + 10,
+            metrics.height() + 2);
+  box.moveLeft(std::clamp(x - box.width() / 2, layout.left(),
+                          std::max(layout.left() + layout.width() - box.width(), layout.left())));
+  return box;
+}
+
+void RulerPainter::paint_moment(QPainter& painter) const {
+  const QRect box = moment_box();
+  if (box.isEmpty()) return;
+  const std::size_t moment = *scene_.content.document().selection().moment();
+  const double position = static_cast<double>(scene_.content.data().position(moment));
   painter.save();
   painter.setFont(small_font(scene_.font));
   const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(position)));
   painter.setPen(scene_.theme.accent);
   painter.drawLine(x, scene_.layout.ruler.top() + 2, x, scene_.layout.lanes.bottom());
-  const QString label = moment_text(scene_.content, *moment);
-  const QFontMetrics metrics = painter.fontMetrics();
-  QRect box(0, scene_.layout.ruler.top() + 1, metrics.horizontalAdvance(label) + 10,
-            metrics.height() + 2);
-  box.moveLeft(std::clamp(
-      x - box.width() / 2, scene_.layout.left(),
-      std::max(scene_.layout.left() + scene_.layout.width() - box.width(), scene_.layout.left())));
   painter.fillRect(box, scene_.theme.accent);
   painter.setPen(scene_.theme.accent_text);
-  painter.drawText(box, Qt::AlignCenter, label);
+  painter.drawText(box, Qt::AlignCenter, moment_text(scene_.content, moment));
   painter.restore();
 }
 

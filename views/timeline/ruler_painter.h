@@ -3,7 +3,9 @@
 #include <QCoreApplication>
 #include <QPainter>
 #include <span>
+#include <vector>
 
+#include "views/theme/fonts.h"
 #include "views/timeline/timeline_scene.h"
 
 namespace jointer::views {
@@ -21,7 +23,19 @@ class RulerPainter {
   void paint_distances(QPainter& painter, std::span<const std::size_t> moments) const;
   void paint_moment(QPainter& painter) const;
 
+  // The box in the ruler that describes the current moment; empty if the moment is not on screen.
+  [[nodiscard]] QRect moment_box() const;
+  // The labels of the ruler. Labels that the box of the current moment would cover are left out.
+  struct Label {
+    QRect place;
+    QString text;
+  };
+  [[nodiscard]] std::vector<Label> labels() const;
+
  private:
+  [[nodiscard]] std::vector<Tick> ticks() const;
+  [[nodiscard]] QFontMetrics metrics() const { return QFontMetrics(small_font(scene_.font)); }
+
   const TimelineScene& scene_;
 };
 
