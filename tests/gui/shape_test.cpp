@@ -7,17 +7,35 @@
 #include <QScreen>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QTextBrowser>
+#include <algorithm>
+#include <cstdlib>
 
 #include "app/desktop/window_geometry.h"
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
 #include "tests/support/paths.h"
+#include "views/compare/compare_pane.h"
+#include "views/history/history_model.h"
+#include "views/history/history_pane.h"
+#include "views/operators/operators_pane.h"
+#include "views/sac/sac_pane.h"
+#include "views/session/edit/editing.h"
+#include "views/session/sac/sac_session.h"
+#include "views/theme/spacing.h"
+#include "views/timeline/ruler_painter.h"
 #include "views/timeline/timeline_bar.h"
 #include "views/widgets/elided_label.h"
+#include "views/widgets/figure_box.h"
+#include "views/widgets/histogram_plot.h"
+#include "views/window/scoreboard.h"
 
 namespace jointer {
 
 using namespace views;
+using test::child;
+using test::kPatienceMs;
 
 namespace {
 
@@ -74,10 +92,20 @@ class ShapeTest : public test::AppWindow {
   void nothing_needed_is_cut_off();
   void a_low_legend_counts_what_it_leaves_out();
   void the_legend_of_lanes_can_be_hidden();
+  void compare_shows_the_numbers_of_the_plan_data();
+  void compare_shows_the_numbers_of_the_plan();
+  void differences_do_not_cut_the_header_data();
+  void differences_do_not_cut_the_header();
+  void a_low_sac_pane_shows_rows();
+  void a_histogram_leaves_rows();
+  void the_ruler_shows_no_partial_labels();
+  void columns_are_as_narrow_as_their_texts();
 
  private:
   void open_sample();
   void resize_to(QSize size);
+  // Opens the SAC pane and applies upstream's preset that recomputes everything.
+  bool recompute_all();
   [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   [[nodiscard]] QAction& legend_action() const {
     return *window_->findChild<QAction*>(QStringLiteral("lane_legend"));
@@ -206,6 +234,167 @@ void ShapeTest::the_legend_of_lanes_can_be_hidden() {
   open_sample();
   QVERIFY(!legend_action().isChecked());
   QCOMPARE(timeline().layout().lane_legend.height(), 0);
+}
+
+bool ShapeTest::recompute_all() {
+  auto* pane = show_pane<SacPane>("sac");
+  if (pane == nullptr) return false;
+  const SacSession& session = document().sac();
+  const auto has_state = [&] { return session.state() != nullptr && session.is_settled(); };
+  if (!QTest::qWaitFor(has_state, kPatienceMs)) return false;
+  child<SacBar>(*pane).apply_preset(QStringLiteral("full"));
+  return QTest::qWaitFor(
+      [&] { return document().editing().entry_count() == 1 && session.is_settled(); }, kPatienceMs);
+}
+
+void ShapeTest::compare_shows_the_numbers_of_the_plan_data() {
+  QTest::addColumn<QSize>("size");
+  for (const QSize size : {QSize(1280, 800), QSize(1600, 1000), QSize(2560, 1440)})
+    QTest::addRow("%dx%d", size.width(), size.height()) << size;
+}
+
+// The rows of the plan, and the peak, step and exposed time of the graph, without scrolling.
+void ShapeTest::compare_shows_the_numbers_of_the_plan() {
+  QFETCH(QSize, size);
+  make_window();
+  resize_to(size);
+  open_sample();
+  QVERIFY(recompute_all());
+  auto* pane = show_pane<ComparePane>("compare");
+  QVERIFY(pane != nullptr);
+  QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr && pane->comparison()->plan, kPatienceMs);
+  const auto& numbers = child<QTextBrowser>(*pane);
+  const QString text = numbers.toPlainText();
+  QVERIFY2(text.contains("As partitioned") && text.contains("Joint graph"), qPrintable(text));
+  // Exposed is the last of these rows, first for the plan, then for the graph.
+  const QTextDocument& page = *numbers.document();
+  const QTextCursor plan =
+      page.find(QStringLiteral("Exposed"), 0, QTextDocument::FindCaseSensitively);
+  const QTextCursor graph =
+      page.find(QStringLiteral("Exposed"), plan, QTextDocument::FindCaseSensitively);
+  QVERIFY(!plan.isNull() && !graph.isNull());
+  for (const char* row : {"Peak memory", "Step", "Saved", "On the host", "Recomputed"}) {
+    const QTextCursor found = page.find(QLatin1String(row), 0, QTextDocument::FindCaseSensitively);
+    QVERIFY2(!found.isNull() && found.position() < graph.position(), row);
+  }
+  QCOMPARE(numbers.verticalScrollBar()->value(), 0);
+  QTRY_VERIFY2(numbers.viewport()->rect().contains(numbers.cursorRect(graph)),
+               qPrintable(QStringLiteral("the row is at %1, the numbers have %2")
+                              .arg(numbers.cursorRect(graph).bottom())
+                              .arg(numbers.viewport()->height())));
+  QCOMPARE(numbers.horizontalScrollBar()->maximum(), 0);
+  QVERIFY2(cut_in(*pane).isEmpty(), qPrintable(cut_in(*pane).join(u'\n')));
+}
+
+void ShapeTest::differences_do_not_cut_the_header_data() {
+  QTest::addColumn<int>("width");
+  for (const int width : {1280, 1440, 1600}) QTest::addRow("%d", width) << width;
+}
+
+// A narrow header leaves parts out in a fixed order; the tooltips have them.
+void ShapeTest::differences_do_not_cut_the_header() {
+  QFETCH(int, width);
+  make_window();
+  resize_to({width, 800});
+  open_sample();
+  QVERIFY(recompute_all());
+  const auto cut = [this] { return cut_in(*window_->menuWidget()); };
+  QTRY_VERIFY2(cut().isEmpty(), qPrintable(cut().join(u'\n')));
+  const auto& scoreboard = child<Scoreboard>(*window_);
+  const bool has_reserved = document().graph().main_device() == DeviceType::cuda;
+  QString notes;
+  for (const auto* box : scoreboard.findChildren<FigureBox*>()) notes += box->toolTip();
+  for (auto* box : scoreboard.findChildren<FigureBox*>()) {
+    const QString name = box->name();
+    if (name == "Peak memory" || name == "Step" || name == "Compute" || name == "Exposed" ||
+        name == "CPU wait" || name == "As partitioned") {
+      QVERIFY2(box->isVisible(), qPrintable(name));
+    } else if (name != "Measured" && (name != "Reserved" || has_reserved)) {
+      QVERIFY2(box->isVisible() || notes.contains(name + ": " + box->value().text()),
+               qPrintable(name));
+    }
+    QVERIFY2(box->was().isVisible() || box->was().text().isEmpty() || box->isHidden() ||
+                 box->toolTip().contains(box->was().text()),
+             qPrintable(name));
+  }
+  const QString estimator = QString::fromStdString(document().analysis().estimator);
+  QVERIFY(child<QToolButton>(scoreboard, "estimates").toolTip().contains(estimator));
+}
+
+void ShapeTest::a_low_sac_pane_shows_rows() {
+  make_window();
+  resize_to({1280, 800});
+  open_sample();
+  auto* pane = show_pane<SacPane>("sac");
+  QVERIFY(pane != nullptr);
+  QTRY_VERIFY_WITH_TIMEOUT(document().sac().state() != nullptr, kPatienceMs);
+  const QWidget& rows = *child<SacTable>(*pane).view().viewport();
+  QTRY_VERIFY2(rows.height() >= 6 * kTableRowHeight,
+               qPrintable(QStringLiteral("the rows have %1, the pane has %2")
+                              .arg(rows.height())
+                              .arg(pane->height())));
+  // The controls are in one row, and the numbers are still there.
+  const auto& bar = child<SacBar>(*pane);
+  const int first = child<QComboBox>(bar, "partitioner").geometry().center().y();
+  const int last = child<QPushButton>(bar, "solve").geometry().center().y();
+  QVERIFY2(std::abs(first - last) <= 2, qPrintable(QString::number(last - first)));
+  QVERIFY(child<QLabel>(*pane, "what_if").text().contains("peak"));
+  QVERIFY2(cut_in(*pane).isEmpty(), qPrintable(cut_in(*pane).join(u'\n')));
+}
+
+void ShapeTest::a_histogram_leaves_rows() {
+  make_window();
+  resize_to({1280, 800});
+  open_sample();
+  auto* pane = show_pane<OperatorsPane>("operators");
+  QVERIFY(pane != nullptr);
+  QTRY_VERIFY(pane->model().row_count() > 0);
+  TableView& view = pane->view();
+  // The lowest row on screen with several calls.
+  QModelIndex low;
+  for (QModelIndex at = view.indexAt({5, 5});
+       at.isValid() && view.visualRect(at).bottom() < view.viewport()->height();
+       at = view.indexBelow(at))
+    if (pane->model().nodes(TableModel::row_at(at)).size() > 1) low = at;
+  QVERIFY(low.isValid());
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(low).center());
+  QTRY_VERIFY(child<HistogramPlot>(*pane).isVisible());
+  QTRY_VERIFY2(view.viewport()->height() >= 4 * kTableRowHeight,
+               qPrintable(QString::number(view.viewport()->height())));
+  // The histogram does not cover the row that it describes.
+  const auto is_visible = [&] {
+    const QRect row = view.visualRect(low);
+    return row.top() >= 0 && row.bottom() < view.viewport()->height();
+  };
+  QTRY_VERIFY(is_visible());
+}
+
+void ShapeTest::the_ruler_shows_no_partial_labels() {
+  make_window();
+  open_sample();
+  const std::size_t all = RulerPainter(timeline().scene()).labels().size();
+  QVERIFY(all > 1);
+  bool is_one_left_out = false;
+  for (std::size_t moment = 0; moment < timeline().content().data().point_count(); moment += 7) {
+    document().selection().set_moment(moment);
+    const TimelineScene scene = timeline().scene();
+    const RulerPainter ruler(scene);
+    for (const RulerPainter::Label& label : ruler.labels())
+      QVERIFY2(!label.place.intersects(ruler.moment_box()), qPrintable(label.text));
+    is_one_left_out = is_one_left_out || ruler.labels().size() < all;
+  }
+  QVERIFY(is_one_left_out);
+}
+
+void ShapeTest::columns_are_as_narrow_as_their_texts() {
+  constexpr int kWidest = 60;
+  make_window();
+  open_sample();
+  auto* pane = show_pane<HistoryPane>("history");
+  QVERIFY(pane != nullptr);
+  const auto& steps = child<TableView>(*pane, "steps");
+  QTRY_VERIFY2(steps.columnWidth(HistoryModel::place_column) < kWidest,
+               qPrintable(QString::number(steps.columnWidth(HistoryModel::place_column))));
 }
 
 }  // namespace jointer
